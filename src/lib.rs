@@ -1,0 +1,2 @@
+//! frontdesk: a customer-service chat server that a shop runs itself.
+pub mod domain;

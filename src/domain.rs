@@ -1,0 +1,18 @@
+//! Plain types and pure decisions, without I/O: what every other module speaks of.
+//!
+//! Nothing here reads a clock, a file or a socket; time and ids come in as arguments.
+
+pub mod conversation;
+pub mod event;
+pub mod id;
+pub mod language;
+pub mod message;
+pub mod serial;
+pub mod text;
+
+pub use conversation::{Conversation, LanguageSource};
+pub use event::{ErrorCode, Event, IntentSource, SourceItem, Timings, TurnStatus};
+pub use id::{ConversationId, EventId, MessageId, TenantId};
+pub use language::Language;
+pub use message::{Kind, Message, Metadata, Sender};
+pub use serial::Serial;

@@ -1,0 +1,96 @@
+//! Messages: what was said, by whom, and what is known about it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::{ConversationId, MessageId};
+
+/// Who wrote a message. `Agent` is a person of the shop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sender {
+    User,
+    Assistant,
+    Agent,
+}
+
+impl Sender {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Agent => "agent",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::User, Self::Assistant, Self::Agent].into_iter().find(|sender| sender.as_str() == text)
+    }
+}
+
+/// What an assistant message is for: `metadata.type` in the history, `kind` in the events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Greeting,
+    LanguageAck,
+    CuteGreeting,
+    Clarify,
+    Social,
+    WarrantyPrompt,
+    WarrantyPromptInvalid,
+    WarrantyResult,
+    Reply,
+    FollowUp,
+    ErrorNotice,
+}
+
+/// What is known of a message besides its text, as a JSON object that clients see.
+///
+/// An assistant message has its [`Kind`] under `type`; a text that is not complete has `cut: true`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(transparent)]
+pub struct Metadata(#[schema(value_type = Object)] pub Map<String, Value>);
+
+impl Metadata {
+    pub fn of(kind: Kind) -> Self {
+        Self::default().with("type", kind)
+    }
+
+    /// The same with `key` set. A value that cannot be written as JSON leaves it unset.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Serialize) -> Self {
+        if let Ok(value) = serde_json::to_value(value) {
+            self.0.insert(key.to_owned(), value);
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn cut(self) -> Self {
+        self.with("cut", true)
+    }
+
+    pub fn kind(&self) -> Option<Kind> {
+        self.0.get("type").and_then(|kind| Kind::deserialize(kind).ok())
+    }
+}
+
+/// One message of a conversation, as it is stored and shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    pub id: MessageId,
+    pub conversation_id: ConversationId,
+    /// The turn it belongs to; 0 for the greeting.
+    pub turn: u32,
+    /// Its place in the turn: 0 for the message that began it, then 1, 2, … for the answers.
+    pub position: u32,
+    pub sender: Sender,
+    pub text: String,
+    pub created_at: DateTime<Utc>,
+    pub metadata: Metadata,
+    /// Who decided and why, for the shop's own eyes: never shown to a customer.
+    pub receipt: Option<Value>,
+}
