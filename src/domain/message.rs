@@ -51,8 +51,9 @@ pub enum Kind {
 ///
 /// An assistant message has its [`Kind`] under `type`; a text that is not complete has `cut: true`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(value_type = Object)]
 #[serde(transparent)]
-pub struct Metadata(#[schema(value_type = Object)] pub Map<String, Value>);
+pub struct Metadata(pub Map<String, Value>);
 
 impl Metadata {
     pub fn of(kind: Kind) -> Self {
