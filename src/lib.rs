@@ -1,5 +1,7 @@
 //! frontdesk: a customer-service chat server that a shop runs itself.
 pub mod config;
+pub mod desks;
 pub mod domain;
 pub mod persona;
 pub mod store;
+pub mod turn;
