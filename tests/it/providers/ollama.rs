@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frontdesk::providers::llm::{
-    Availability, ChatMessage, ChatRequest, Deltas, Gateway, LlmConfig, LlmError, LlmMode, Ollama, Phase,
+    Availability, ChatMessage, ChatModel, ChatRequest, Deltas, Gateway, LlmConfig, LlmError, LlmMode, Ollama, Phase,
 };
 use futures_util::StreamExt;
 use serde_json::json;
@@ -268,6 +268,24 @@ async fn nobody_at_the_address_is_unavailable() {
     }
     assert_eq!(found.availability(), Availability::Down);
     assert!(matches!(found.stream(question("chào")).await.err(), Some(LlmError::Unavailable(_))));
+}
+
+#[tokio::test]
+async fn an_address_that_takes_no_connection_is_given_up_at_the_connect_deadline() {
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+    let listener = socket.listen(1).expect("it listens");
+    let address = listener.local_addr().expect("an address");
+    // Nobody accepts; once the kernel's own queue is full, a connection attempt hears nothing.
+    let mut held = Vec::new();
+    while let Ok(Ok(stream)) =
+        tokio::time::timeout(Duration::from_secs(2), tokio::net::TcpStream::connect(address)).await
+    {
+        held.push(stream);
+    }
+    let config = LlmConfig { host: address.to_string(), connect_timeout: SOON, ..LlmConfig::default() };
+    let ollama = Ollama::new(&config).expect("a client");
+    assert_eq!(ollama.stream(question("chào")).await.err(), Some(LlmError::Timeout(Phase::Connect)));
 }
 
 #[tokio::test]
