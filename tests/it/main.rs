@@ -1,0 +1,4 @@
+//! The integration tests, one binary, laid out by what they drive.
+
+mod providers;
+mod support;
