@@ -9,6 +9,8 @@ pub struct Budget {
     pub most: Option<u64>,
     pub least: Option<u64>,
     pub order: Order,
+    /// A price is asked for, so that a catalogue answers better than a page.
+    pub asked: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +63,7 @@ pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>)
             at += skip + length;
             continue;
         }
+        budget.asked |= rules.money.asked.starts(here) > 0;
         rest.push(words[at].clone());
         at += 1;
     }
@@ -117,6 +120,7 @@ mod tests {
             ("chuột tầm 1tr5", most(1_500_000), "chuột"),
             ("chuột 500k", most(500_000), "chuột"),
             ("ssd 1.890.000đ", most(1_890_000), "ssd"),
+            ("ssd giá", Budget { asked: true, ..Budget::default() }, "ssd giá"),
             ("ssd 1tb", Budget::default(), "ssd 1tb"),
             ("trên bàn", Budget::default(), "trên bàn"),
             ("chuột không dây rẻ nhất", Budget { order: Order::Cheapest, ..Budget::default() }, "chuột không dây"),

@@ -144,7 +144,10 @@ fn terms_of(words: &[Token], rules: &SearchRules) -> Vec<Term> {
         if let Some(next) = words.get(n + 1) {
             terms.push(Term::Pair(word.folded.clone(), next.folded.clone()));
         }
-        terms.extend(rules.meanings.all_at(&words[n..]).into_iter().map(Term::Meaning));
+        let mut meanings: Vec<u32> = rules.meanings.all_at(&words[n..]).map(|(_, meaning)| meaning).collect();
+        meanings.sort_unstable();
+        meanings.dedup();
+        terms.extend(meanings.into_iter().map(Term::Meaning));
     }
     terms
 }

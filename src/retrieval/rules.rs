@@ -1,5 +1,6 @@
 //! The shop's own words for the search, from `prompts/rules/search.toml`.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
@@ -29,6 +30,7 @@ pub(super) struct Money {
     pub millions: Lexicon,
     pub thousands: Lexicon,
     pub currency: Lexicon,
+    pub asked: Lexicon,
 }
 
 /// What a catalogue column is for.
@@ -72,8 +74,8 @@ pub struct Column {
 /// Phrases, each with a number, found by their words with or without diacritics.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lexicon {
+    /// By the first word without its diacritics; the longest phrases first.
     phrases: HashMap<String, Vec<(Vec<Token>, u32)>>,
-    longest: usize,
 }
 
 impl Lexicon {
@@ -81,44 +83,39 @@ impl Lexicon {
         let mut lexicon = Self::default();
         for (phrase, number) in phrases {
             let words = tokens(phrase, units);
-            lexicon.longest = lexicon.longest.max(words.len());
-            if !words.is_empty() {
-                lexicon.phrases.entry(key(&words)).or_default().push((words, number));
+            if let Some(first) = words.first() {
+                lexicon.phrases.entry(first.folded.clone()).or_default().push((words, number));
             }
+        }
+        for phrases in lexicon.phrases.values_mut() {
+            phrases.sort_by_key(|(words, number)| (Reverse(words.len()), *number));
         }
         lexicon
     }
 
-    /// The longest phrase that `words` begin with: how many words it has and the numbers it stands for (none: no phrase).
+    /// The phrases that `words` begin with, the longest first: how many words each has and its number.
+    pub fn all_at(&self, words: &[Token]) -> impl Iterator<Item = (usize, u32)> {
+        let candidates = words.first().and_then(|first| self.phrases.get(&first.folded)).into_iter().flatten();
+        candidates.filter(|(phrase, _)| begins_with(words, phrase)).map(|(phrase, number)| (phrase.len(), *number))
+    }
+
+    /// The longest phrase that `words` begin with: how many words it has and the numbers it stands for (0: no phrase).
     pub fn longest_at(&self, words: &[Token]) -> (usize, Vec<u32>) {
-        let found = (1..=self.longest.min(words.len())).rev().map(|length| (length, self.exactly(&words[..length])));
-        found.into_iter().find(|(_, numbers)| !numbers.is_empty()).unwrap_or_default()
-    }
-
-    /// What all the phrases that `words` begin with stand for, each number once.
-    pub fn all_at(&self, words: &[Token]) -> Vec<u32> {
+        let longest = self.starts(words);
         let mut numbers: Vec<u32> =
-            (1..=self.longest.min(words.len())).flat_map(|length| self.exactly(&words[..length])).collect();
-        numbers.sort_unstable();
+            self.all_at(words).take_while(|(length, _)| *length == longest).map(|(_, number)| number).collect();
         numbers.dedup();
-        numbers
+        (longest, numbers)
     }
 
-    fn exactly(&self, words: &[Token]) -> Vec<u32> {
-        let candidates = self.phrases.get(&key(words)).into_iter().flatten();
-        let fits = |phrase: &[Token]| phrase.iter().zip(words).all(|(phrase, word)| word.may_be(phrase));
-        let mut numbers: Vec<u32> = candidates.filter(|(phrase, _)| fits(phrase)).map(|(_, number)| *number).collect();
-        numbers.dedup();
-        numbers
-    }
-
+    /// How many words the longest phrase has that `words` begin with; 0: there is none.
     pub fn starts(&self, words: &[Token]) -> usize {
-        self.longest_at(words).0
+        self.all_at(words).next().map_or(0, |(length, _)| length)
     }
 }
 
-fn key(words: &[Token]) -> String {
-    words.iter().map(|word| word.folded.as_str()).collect::<Vec<_>>().join(" ")
+fn begins_with(words: &[Token], phrase: &[Token]) -> bool {
+    phrase.len() <= words.len() && words.iter().zip(phrase).all(|(word, phrase)| word.may_be(phrase))
 }
 
 #[derive(Deserialize)]
@@ -154,6 +151,7 @@ struct MoneyWords {
     millions: Vec<String>,
     thousands: Vec<String>,
     currency: Vec<String>,
+    asked: Vec<String>,
 }
 
 impl SearchRules {
@@ -179,6 +177,7 @@ impl SearchRules {
                 millions: list(&file.money.millions),
                 thousands: list(&file.money.thousands),
                 currency: list(&file.money.currency),
+                asked: list(&file.money.asked),
             },
             columns: file.columns,
             units,

@@ -1,7 +1,7 @@
 //! A question as the parts that a passage should speak of.
 
 use super::super::budget::{Budget, take_budget};
-use super::super::terms::{Token, tokens};
+use super::super::terms::{Token, is_plain_number, tokens};
 use super::{LexicalIndex, Term};
 use crate::domain::Language;
 
@@ -38,8 +38,10 @@ impl Question {
     pub fn of(text: &str, language: Language, index: &LexicalIndex) -> Self {
         let rules = &index.rules;
         let (budget, words) = take_budget(&tokens(text, &rules.units), rules);
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts = Vec::new();
         let mut at = 0;
+        // Where the words begin that belong to no phrase: only they can be syllables of one word.
+        let mut free = 0;
         while at < words.len() {
             let here = &words[at..];
             let (length, meanings) = rules.meanings.longest_at(here);
@@ -47,17 +49,19 @@ impl Question {
             if length > 0 && length >= stop {
                 parts.push(meant(&meanings, &here[..length], index));
                 at += length;
-                continue;
-            }
-            if stop > 0 {
+                free = at;
+            } else if stop > 0 {
                 at += stop;
-                continue;
+            } else {
+                let weak = rules.weak.starts(here);
+                for n in at..at + weak.max(1) {
+                    let before = (n > free).then(|| &words[n - 1]);
+                    let after = words.get(n + 1).filter(|_| rules.meanings.starts(&words[n + 1..]) == 0);
+                    let word = Word { word: &words[n], before, after };
+                    parts.push(word.part(language, weak > 0, index));
+                }
+                at += weak.max(1);
             }
-            let weak = rules.weak.starts(here);
-            for n in at..at + weak.max(1) {
-                parts.push(said(&words, n, language, weak > 0, index));
-            }
-            at += weak.max(1);
         }
         Self { parts, budget }
     }
@@ -74,26 +78,41 @@ fn meant(meanings: &[u32], words: &[Token], index: &LexicalIndex) -> Part {
     Part { ways, idf, weak }
 }
 
-fn said(words: &[Token], n: usize, language: Language, weak: bool, index: &LexicalIndex) -> Part {
-    let word = &words[n];
-    let folded = Term::Folded(word.folded.clone());
-    let beside = [n.checked_sub(1), Some(n + 1)].map(|at| at.and_then(|at| words.get(at)));
-    let syllable = language == Language::VI && word.is_syllable();
-    let content = |other: &Token| other.is_syllable() && index.rules.stop.starts(std::slice::from_ref(other)) == 0;
-    let credit = if syllable && beside.iter().flatten().any(|other| content(other)) { LONE_SYLLABLE } else { 1.0 };
+/// A word that belongs to no phrase, and the words beside it that do not either.
+struct Word<'a> {
+    word: &'a Token,
+    before: Option<&'a Token>,
+    after: Option<&'a Token>,
+}
 
-    let (mut ways, idf) = if word.has_marks() {
-        let marked = Term::Marked(word.exact.clone());
-        let idf = index.idf(&marked);
-        (vec![Way { term: marked, credit }, Way { term: folded, credit: credit * OTHER_MARKS }], idf)
-    } else {
-        let idf = index.idf(&folded);
-        (vec![Way { term: folded, credit }], idf)
-    };
-    if credit < 1.0 {
-        let pair = |a: &Token, b: &Token| Way { term: Term::Pair(a.folded.clone(), b.folded.clone()), credit: 1.0 };
-        ways.extend(beside[0].map(|before| pair(before, word)));
-        ways.extend(beside[1].map(|after| pair(word, after)));
+impl Word<'_> {
+    fn part(&self, language: Language, weak: bool, index: &LexicalIndex) -> Part {
+        let credit = if language == Language::VI && self.is_half_a_word(index) { LONE_SYLLABLE } else { 1.0 };
+        let folded = Term::Folded(self.word.folded.clone());
+        let mut ways = Vec::with_capacity(4);
+        let idf = if self.word.has_marks() {
+            let marked = Term::Marked(self.word.exact.clone());
+            let idf = index.idf(&marked);
+            ways.push(Way { term: marked, credit });
+            ways.push(Way { term: folded, credit: credit * OTHER_MARKS });
+            idf
+        } else {
+            let idf = index.idf(&folded);
+            ways.push(Way { term: folded, credit });
+            idf
+        };
+        if credit < 1.0 {
+            let pair = |a: &Token, b: &Token| Way { term: Term::Pair(a.folded.clone(), b.folded.clone()), credit: 1.0 };
+            ways.extend(self.before.map(|before| pair(before, self.word)));
+            ways.extend(self.after.map(|after| pair(self.word, after)));
+        }
+        // "15" of "iPhone 15" is in every catalogue.
+        let weak = weak || (self.word.folded.len() <= 2 && is_plain_number(&self.word.folded));
+        Part { ways, idf, weak }
     }
-    Part { ways, idf, weak }
+
+    fn is_half_a_word(&self, index: &LexicalIndex) -> bool {
+        let partner = |other: &Token| other.is_syllable() && index.rules.stop.starts(std::slice::from_ref(other)) == 0;
+        self.word.is_syllable() && [self.before, self.after].into_iter().flatten().any(partner)
+    }
 }

@@ -19,8 +19,8 @@ const WEAK: f64 = 0.25;
 const TIE: f64 = 0.04;
 /// What a catalogue row beyond the customer's budget keeps of its score.
 const BEYOND_BUDGET: f64 = 0.6;
-/// What a page keeps beside catalogue rows when the question is about an amount of money.
-const PAGE_BESIDE_BUDGET: f64 = 0.6;
+/// What a page keeps when the question is about the price of a thing.
+const PAGE_BESIDE_PRICE: f64 = 0.7;
 
 /// A passage that answers.
 pub(super) struct Hit {
@@ -80,7 +80,7 @@ fn fitness(hit: &Hit, question: &Question, language: Language, index: &LexicalIn
     let tongue = if piece.language.is_none_or(|of| of == language) { 1.0 } else { OTHER_LANGUAGE };
     let money = match &piece.product {
         _ if question.budget.is_none() => 1.0,
-        None => PAGE_BESIDE_BUDGET,
+        None => PAGE_BESIDE_PRICE,
         Some(product) if question.budget.allows(product.price) => 1.0,
         Some(_) => BEYOND_BUDGET,
     };
