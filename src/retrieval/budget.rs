@@ -1,7 +1,7 @@
 //! What a question says about money: "dưới 20 triệu", "cheapest".
 
 use super::rules::SearchRules;
-use super::terms::{Token, is_plain_number};
+use super::terms::{Token, is_plain_number, tokens};
 
 /// The customer's wishes about price, in đồng. A wish orders what was found; it never hides a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,10 +51,14 @@ pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>)
             at += cheapest.max(dearest);
             continue;
         }
+        if let Some((least, most, length)) = range(here, rules) {
+            (budget.least, budget.most) = (Some(least), Some(most));
+            at += length;
+            continue;
+        }
         let above = rules.money.above.starts(here);
         let skip = above.max(rules.money.below.starts(here));
         if let Some((amount, length)) = amount(&here[skip..], rules) {
-            // "từ 10 đến 15 triệu" has its second end without a word of its own; "đến" is a stop word.
             if above > 0 && budget.least.is_none() {
                 budget.least = Some(amount)
             } else {
@@ -70,33 +74,61 @@ pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>)
     (budget, rest)
 }
 
+/// "Từ 10 đến 15 triệu", "10-15tr", "10 million to 15 million" at the start of `words`: from, to, and how many words it takes.
+fn range(words: &[Token], rules: &SearchRules) -> Option<(u64, u64, usize)> {
+    let from = rules.money.above.starts(words);
+    let low = amount(&words[from..], rules);
+    let to = from + low.map_or(1, |(_, length)| length);
+    let to = to + rules.money.to.starts(words.get(to..)?);
+    let (most, length) = amount(&words[to..], rules)?;
+    let least = match low {
+        Some((least, _)) => least,
+        // A bare "10" takes its unit from the other end.
+        None => dong(bare(words.get(from)?)? * scale(&words[to..], rules)?)?,
+    };
+    (least < most).then_some((least, most, to + length))
+}
+
+fn bare(word: &Token) -> Option<f64> {
+    is_plain_number(&word.exact).then(|| word.exact.parse().ok())?
+}
+
 /// An amount of money in đồng at the start of `words`, and how many words it takes.
 fn amount(words: &[Token], rules: &SearchRules) -> Option<(u64, usize)> {
-    let word = words.first()?.exact.as_str();
-    let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
-    let (number, tail) = word.split_at(digits);
+    let word = words.first()?;
+    let (number, unit, half) = parts(&word.exact);
     let value: f64 = number.parse().ok()?;
-    let follows = |rest: &[Token]| {
-        let (millions, thousands) = (rules.money.millions.starts(rest), rules.money.thousands.starts(rest));
-        match (millions, thousands, rules.money.currency.starts(rest)) {
-            (1.., _, _) => Some((1e6, millions)),
-            (_, 1.., _) => Some((1e3, thousands)),
-            (_, _, length @ 1..) => Some((1.0, length)),
-            _ => None,
-        }
+    let Some((scale, length)) = unit_after(unit, &words[1..], rules) else {
+        let money = is_plain_number(&word.exact) && value >= 100_000.0;
+        return money.then(|| dong(value)).flatten().map(|amount| (amount, 1));
     };
-    if !tail.is_empty() {
-        let (unit, half) = tail.split_at(tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len()));
-        let (scale, _) = follows(&super::terms::tokens(unit, &[]))?;
-        // "1tr5" is one million and a half.
-        let half = if half.is_empty() { 0.0 } else { format!("0.{half}").parse().ok()? };
-        return dong((value + half) * scale).map(|amount| (amount, 1));
-    }
-    match follows(&words[1..]) {
-        Some((scale, length)) => dong(value * scale).map(|amount| (amount, 1 + length)),
-        None if is_plain_number(word) && value >= 100_000.0 => dong(value).map(|amount| (amount, 1)),
-        None => None,
-    }
+    // "1tr5" is one million and a half.
+    let half: f64 = if half.is_empty() { 0.0 } else { format!("0.{half}").parse().ok()? };
+    dong((value + half) * scale).map(|amount| (amount, 1 + length))
+}
+
+/// What an amount at the start of `words` counts in.
+fn scale(words: &[Token], rules: &SearchRules) -> Option<f64> {
+    let (_, unit, _) = parts(&words.first()?.exact);
+    unit_after(unit, &words[1..], rules).map(|(scale, _)| scale)
+}
+
+/// `1tr5` as `1`, `tr`, `5`.
+fn parts(word: &str) -> (&str, &str, &str) {
+    let (number, rest) = word.split_at(word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len()));
+    let (unit, half) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
+    (number, unit, half)
+}
+
+/// The unit of money that is written to a number (`unit`) or, if nothing is, follows it: its đồng, and the words it takes of `rest`.
+fn unit_after(unit: &str, rest: &[Token], rules: &SearchRules) -> Option<(f64, usize)> {
+    let attached = tokens(unit, &[]);
+    let words = if unit.is_empty() { rest } else { &attached };
+    let money = &rules.money;
+    let known = [(1e6, &money.millions), (1e3, &money.thousands), (1.0, &money.currency)];
+    let found =
+        known.into_iter().map(|(scale, lexicon)| (scale, lexicon.starts(words))).find(|(_, length)| *length > 0);
+    found.map(|(scale, length)| (scale, if unit.is_empty() { length } else { 0 }))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be within a hundred billion")]
@@ -106,7 +138,6 @@ fn dong(value: f64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::tokens;
     use super::*;
 
     #[test]
@@ -120,11 +151,16 @@ mod tests {
             ("chuột tầm 1tr5", most(1_500_000), "chuột"),
             ("chuột 500k", most(500_000), "chuột"),
             ("ssd 1.890.000đ", most(1_890_000), "ssd"),
+            ("laptop 10-15tr 16gb", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop 16gb"),
+            ("từ 500 đến 900k", Budget { least: Some(500_000), ..most(900_000) }, ""),
+            ("laptop dưới 20 triệu 16gb", most(20_000_000), "laptop 16gb"),
+            ("trên 20 triệu", Budget { least: Some(20_000_000), ..Budget::default() }, ""),
+            ("rtx 4060 dưới 9 triệu", most(9_000_000), "rtx 4060"),
             ("ssd giá", Budget { asked: true, ..Budget::default() }, "ssd giá"),
             ("ssd 1tb", Budget::default(), "ssd 1tb"),
             ("trên bàn", Budget::default(), "trên bàn"),
             ("chuột không dây rẻ nhất", Budget { order: Order::Cheapest, ..Budget::default() }, "chuột không dây"),
-            ("laptop từ 10 triệu đến 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop đến"),
+            ("laptop từ 10 triệu đến 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop"),
         ] {
             let (found, left) = take_budget(&tokens(question, &rules.units), &rules);
             let left = left.iter().map(|token| token.exact.as_str()).collect::<Vec<_>>().join(" ");

@@ -71,7 +71,8 @@ fn files(folder: &Path) -> Result<Vec<String>, RetrievalError> {
     let mut files = Vec::new();
     for entry in entries {
         let entry = entry.map_err(failed)?;
-        if !entry.path().is_dir() {
+        // A link that leads nowhere stays, to be complained about; a pipe must not be waited for.
+        if fs::metadata(entry.path()).map_or(true, |found| found.is_file()) {
             files.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
@@ -111,6 +112,7 @@ fn read_file(folder: &Path, file: &str, rules: &SearchRules, complaints: &mut Co
             return Vec::new();
         }
     };
+    let text = text.replace("\r\n", "\n");
     match ending(file) {
         Some(Ending::Markdown) => {
             let (about, body, complaint) = split_front_matter(&text);
@@ -153,8 +155,7 @@ fn page(file: &str, about: About, body: &str) -> Vec<Piece> {
 }
 
 fn plain(file: &str, text: &str) -> Vec<Piece> {
-    let paragraphs: Vec<String> =
-        text.replace("\r\n", "\n").split("\n\n").map(|p| p.trim().to_owned()).filter(|p| !p.is_empty()).collect();
+    let paragraphs: Vec<String> = text.split("\n\n").map(|p| p.trim().to_owned()).filter(|p| !p.is_empty()).collect();
     let language = guess_language(text);
     let packed = chunk::pack(&paragraphs, chunk::MAX_CHARS);
     packed

@@ -1,8 +1,15 @@
 //! Markdown as sections of blocks: what stands under which headings.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use regex::Regex;
+
+/// Comments, also one that is never closed, and tags.
+#[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
+static HTML: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|\z)|</?[a-zA-Z][^>]*>").expect("a constant pattern"));
 
 /// What stands under one heading, up to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +58,8 @@ impl Reader<'_> {
             Event::End(tag) => self.close(tag, range),
             Event::Text(text) | Event::Code(text) => self.word(&text),
             Event::SoftBreak | Event::HardBreak => self.word(" "),
+            // A block of HTML at the top is stripped when it ends, so that its text stays.
+            Event::Html(_) if self.depth == 1 => {}
             Event::Html(_) | Event::InlineHtml(_) => self.cuts.push(range),
             _ => {}
         }
@@ -62,8 +71,8 @@ impl Reader<'_> {
         }
         self.depth += 1;
         match tag {
-            Tag::Heading { .. } => self.heading = Some(String::new()),
-            Tag::Table(_) => self.table = Some(Table::default()),
+            Tag::Heading { .. } if self.depth == 1 => self.heading = Some(String::new()),
+            Tag::Table(_) if self.depth == 1 => self.table = Some(Table::default()),
             Tag::Emphasis => self.cut_marks(range, 1),
             Tag::Strong => self.cut_marks(range, 2),
             _ => {}
@@ -73,12 +82,12 @@ impl Reader<'_> {
     fn close(&mut self, tag: TagEnd, range: Range<usize>) {
         self.depth -= 1;
         match tag {
-            TagEnd::Heading(level) => self.enter(level),
-            TagEnd::Table => {
-                if let Some(table) = self.table.take() {
-                    self.push(table.lines.join("\n"));
-                }
+            TagEnd::Heading(level) if self.depth == 0 => self.enter(level),
+            TagEnd::Table if self.depth == 0 => {
+                let table = self.table.take().unwrap_or_default();
+                self.push(table.lines.join("\n"));
             }
+            TagEnd::HtmlBlock if self.depth == 0 => self.push(HTML.replace_all(&self.page[range], "").into_owned()),
             TagEnd::TableCell | TagEnd::TableHead | TagEnd::TableRow => {
                 if let Some(table) = &mut self.table {
                     table.close(tag);
@@ -177,6 +186,13 @@ mod tests {
                 section(&["Top", "B"], &["Para."]),
             ]
         );
+    }
+
+    #[test]
+    fn what_stands_inside_other_blocks_stays_there() {
+        let page = "<div class=\"x\">\nKept <!-- not\nthis -->text.\n</div>\n\n> # Quoted\n\n- a\n\n  | x |\n  |---|\n  | y |\n\n<!-- never closed\n\n# Out\n";
+        let blocks: Vec<String> = sections(page).into_iter().flat_map(|section| section.blocks).collect();
+        assert_eq!(blocks, ["Kept text.", "> # Quoted", "- a\n\n  | x |\n  |---|\n  | y |"]);
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub(super) struct Money {
     pub thousands: Lexicon,
     pub currency: Lexicon,
     pub asked: Lexicon,
+    pub to: Lexicon,
 }
 
 /// What a catalogue column is for.
@@ -84,7 +85,7 @@ impl Lexicon {
         for (phrase, number) in phrases {
             let words = tokens(phrase, units);
             if let Some(first) = words.first() {
-                lexicon.phrases.entry(first.folded.clone()).or_default().push((words, number));
+                lexicon.phrases.entry(first.root.clone()).or_default().push((words, number));
             }
         }
         for phrases in lexicon.phrases.values_mut() {
@@ -95,7 +96,7 @@ impl Lexicon {
 
     /// The phrases that `words` begin with, the longest first: how many words each has and its number.
     pub fn all_at(&self, words: &[Token]) -> impl Iterator<Item = (usize, u32)> {
-        let candidates = words.first().and_then(|first| self.phrases.get(&first.folded)).into_iter().flatten();
+        let candidates = words.first().and_then(|first| self.phrases.get(&first.root)).into_iter().flatten();
         candidates.filter(|(phrase, _)| begins_with(words, phrase)).map(|(phrase, number)| (phrase.len(), *number))
     }
 
@@ -152,6 +153,7 @@ struct MoneyWords {
     thousands: Vec<String>,
     currency: Vec<String>,
     asked: Vec<String>,
+    to: Vec<String>,
 }
 
 impl SearchRules {
@@ -178,6 +180,7 @@ impl SearchRules {
                 thousands: list(&file.money.thousands),
                 currency: list(&file.money.currency),
                 asked: list(&file.money.asked),
+                to: list(&file.money.to),
             },
             columns: file.columns,
             units,

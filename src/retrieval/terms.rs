@@ -3,42 +3,45 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::domain::text::fold;
 
-/// A word in lower case, with and without its diacritics.
+/// A word in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
+    /// As it was typed.
     pub exact: String,
-    pub folded: String,
+    /// Without diacritics; an English word without its ending too ("delivered" is `deliv`).
+    pub root: String,
+    /// Whether it was typed with diacritics.
+    pub marked: bool,
 }
 
 impl Token {
     fn new(exact: &str) -> Self {
         let exact = old_style(exact);
-        Self { folded: fold(&exact), exact }
-    }
-
-    pub fn has_marks(&self) -> bool {
-        self.exact != self.folded
+        let folded = fold(&exact);
+        let marked = exact != folded;
+        let english = !marked && folded.bytes().all(|b| b.is_ascii_lowercase()) && !SYLLABLE.is_match(&folded);
+        let root = if english { ENGLISH.stem(&folded).into_owned() } else { folded };
+        Self { exact, root, marked }
     }
 
     /// Whether this word, as somebody typed it, can mean `word`: diacritics count only if they were typed.
     pub fn may_be(&self, word: &Self) -> bool {
-        self.exact == word.exact || (!self.has_marks() && self.folded == word.folded)
+        if self.marked { self.exact == word.exact } else { self.root == word.root }
     }
 
     /// Whether it can be a syllable of Vietnamese, which says little without its neighbours.
     pub fn is_syllable(&self) -> bool {
-        self.has_marks() || SYLLABLE.is_match(&self.folded)
-    }
-
-    pub fn is_number(&self) -> bool {
-        self.folded.starts_with(|c: char| c.is_ascii_digit())
+        self.marked || SYLLABLE.is_match(&self.root)
     }
 }
+
+static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 
 /// First consonants, vowels and last consonants of Vietnamese, without diacritics.
 static SYLLABLE: LazyLock<Regex> = LazyLock::new(|| {
@@ -78,7 +81,9 @@ pub fn tokens(text: &str, units: &[String]) -> Vec<Token> {
             *last = Token::new(&format!("{}{word}", last.exact));
             continue;
         }
-        match NAME_NUMBER.captures(&word) {
+        let name_number =
+            word.ends_with(|c: char| c.is_ascii_alphanumeric()).then(|| NAME_NUMBER.captures(&word)).flatten();
+        match name_number {
             Some(parts) => {
                 words.push(Token::new(&parts[1]));
                 words.push(Token::new(&format!("{}{}", &parts[2], &parts[3])));
@@ -92,6 +97,9 @@ pub fn tokens(text: &str, units: &[String]) -> Vec<Token> {
 
 /// The number that a word with a unit begins with (`16` of `16gb`), if the unit is known.
 pub fn bare_number<'a>(word: &'a str, units: &[String]) -> Option<&'a str> {
+    if !word.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let parts = NUMBER_UNIT.captures(word)?;
     let unit = parts.get(2)?.as_str();
     units.iter().any(|known| known == unit).then(|| parts.get(1).map(|number| number.as_str()))?

@@ -29,8 +29,10 @@ pub(super) struct Way {
 
 /// Another word of the same spelling but for its diacritics ("vâng" for "vàng").
 const OTHER_MARKS: f64 = 0.3;
-/// One syllable of what is probably a word of two ("thời" of "thời tiết").
-const LONE_SYLLABLE: f64 = 0.5;
+/// One syllable of what is probably a word of two ("thời" of "thời tiết"), found without the other.
+const LONE_SYLLABLE: f64 = 0.4;
+/// What such a syllable weighs in the question beside a whole word: two of them are hardly more than one.
+const HALF_A_WORD: f64 = 0.6;
 /// A phrase that stands for several meanings has its rarest for sure, the wider ones perhaps ("ssd" is storage too).
 const WIDER_MEANING: f64 = 0.3;
 
@@ -88,26 +90,27 @@ struct Word<'a> {
 impl Word<'_> {
     fn part(&self, language: Language, weak: bool, index: &LexicalIndex) -> Part {
         let credit = if language == Language::VI && self.is_half_a_word(index) { LONE_SYLLABLE } else { 1.0 };
-        let folded = Term::Folded(self.word.folded.clone());
+        let root = Term::Root(self.word.root.clone());
         let mut ways = Vec::with_capacity(4);
-        let idf = if self.word.has_marks() {
+        let idf = if self.word.marked {
             let marked = Term::Marked(self.word.exact.clone());
             let idf = index.idf(&marked);
             ways.push(Way { term: marked, credit });
-            ways.push(Way { term: folded, credit: credit * OTHER_MARKS });
+            ways.push(Way { term: root, credit: credit * OTHER_MARKS });
             idf
         } else {
-            let idf = index.idf(&folded);
-            ways.push(Way { term: folded, credit });
+            let idf = index.idf(&root);
+            ways.push(Way { term: root, credit });
             idf
         };
+        let idf = if credit < 1.0 { idf * HALF_A_WORD } else { idf };
         if credit < 1.0 {
-            let pair = |a: &Token, b: &Token| Way { term: Term::Pair(a.folded.clone(), b.folded.clone()), credit: 1.0 };
+            let pair = |a: &Token, b: &Token| Way { term: Term::Pair(a.root.clone(), b.root.clone()), credit: 1.0 };
             ways.extend(self.before.map(|before| pair(before, self.word)));
             ways.extend(self.after.map(|after| pair(self.word, after)));
         }
         // "15" of "iPhone 15" is in every catalogue.
-        let weak = weak || (self.word.folded.len() <= 2 && is_plain_number(&self.word.folded));
+        let weak = weak || (self.word.root.len() <= 2 && is_plain_number(&self.word.root));
         Part { ways, idf, weak }
     }
 

@@ -12,7 +12,7 @@ pub const OTHER_LANGUAGE: f64 = 0.7;
 /// Passages with less than this share of the best score are left out: they would only dilute the answer.
 const TAIL: f64 = 0.35;
 /// BM25's k₁: how soon more of the same word stops to count.
-const SATURATION: f64 = 0.6;
+const SATURATION: f64 = 1.2;
 /// What a weak word weighs beside another one.
 const WEAK: f64 = 0.25;
 /// Scores that differ by less are a tie, which stock and then price decide.
