@@ -5,12 +5,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use async_trait::async_trait;
 
 use crate::config::Config;
 use crate::domain::Language;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
+use crate::providers::llm::Gateway;
+use crate::retrieval::LexicalIndex;
 use crate::store::{Store, StoreError};
 
 mod play;
@@ -42,6 +45,9 @@ pub enum DeskError {
 pub struct Services {
     pub config: Arc<Config>,
     pub store: Store,
+    pub llm: Arc<Gateway>,
+    /// The shop's documents; replaced as a whole when one changes.
+    pub search: Arc<ArcSwap<LexicalIndex>>,
 }
 
 /// All desks, with the prompts they were made from: replaced as a whole when a file changes.

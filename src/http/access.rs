@@ -37,8 +37,7 @@ impl Access {
 
 const NO_KEY: &str = "Send your API key as X-API-Key, or a conversation token as Authorization: Bearer.";
 const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; this address is for the shop alone.";
-const NOT_LOCAL: &str =
-    "No keys are set, so only this machine may call, directly: set X_API_KEYS to let others in.";
+const NOT_LOCAL: &str = "No keys are set, so only this machine may call, directly: set X_API_KEYS to let others in.";
 
 /// The shop: an API key, or development.
 pub(super) struct Shop {
@@ -98,7 +97,11 @@ impl FromRequestParts<Arc<App>> for Operator {
             .get::<ConnectInfo<SocketAddr>>()
             .is_some_and(|info| info.0.ip().to_canonical().is_loopback())
             && !is_forwarded(&parts.headers);
-        if local || matches!(enter(parts, app), Ok(Some(_))) { Ok(Self) } else { Err(ApiError::Unauthorized(NO_SHOP_KEY)) }
+        if local || matches!(enter(parts, app), Ok(Some(_))) {
+            Ok(Self)
+        } else {
+            Err(ApiError::Unauthorized(NO_SHOP_KEY))
+        }
     }
 }
 
@@ -131,7 +134,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Whether the request was sent to this machine by name: a page elsewhere that rebinds its own name cannot do that.
 fn is_local_host(headers: &HeaderMap, uri: &Uri) -> bool {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).or_else(|| uri.authority().map(|a| a.as_str()));
+    let host =
+        headers.get(header::HOST).and_then(|host| host.to_str().ok()).or_else(|| uri.authority().map(|a| a.as_str()));
     let Some(host) = host else { return false };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.ends_with(':') => name,
@@ -168,7 +172,9 @@ mod tests {
         for host in ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]", "[::1]:8080", "LOCALHOST"] {
             assert!(local(host), "{host}");
         }
-        for host in ["shop.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "[::2]", "::1", "", "127.0.0.2"] {
+        for host in
+            ["shop.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "[::2]", "::1", "", "127.0.0.2"]
+        {
             assert!(!local(host), "{host}");
         }
         assert!(!is_local_host(&HeaderMap::new(), &Uri::from_static("/")));

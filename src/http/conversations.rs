@@ -16,7 +16,7 @@ use super::error::{ApiError, KEY_REUSED};
 use super::extract::{Body, Query, conversation_id, idempotency};
 use super::problem::Problem;
 use super::views::{ConversationView, MessageView, time};
-use crate::app::{App, NewConversation, Opened, OpenError};
+use crate::app::{App, NewConversation, OpenError, Opened};
 use crate::domain::Language;
 
 /// What a new conversation may be given.
@@ -102,7 +102,10 @@ impl From<OpenError> for ApiError {
             }
             OpenError::NoSuchLanguage { known } => {
                 let known: Vec<&str> = known.iter().map(Language::code).collect();
-                Self::InvalidRequest(format!("The persona does not speak that language; take one of {}.", known.join(", ")))
+                Self::InvalidRequest(format!(
+                    "The persona does not speak that language; take one of {}.",
+                    known.join(", ")
+                ))
             }
             OpenError::KeyReused => Self::InvalidRequest(KEY_REUSED.to_owned()),
             OpenError::Draining => Self::Draining,

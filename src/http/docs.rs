@@ -57,9 +57,7 @@ pub(super) fn routes(openapi: utoipa::openapi::OpenApi) -> Router<Arc<App>> {
 
 fn asset(file: &str, config: Arc<utoipa_swagger_ui::Config<'static>>) -> Result<Response, ApiError> {
     match utoipa_swagger_ui::serve(file, config) {
-        Ok(Some(file)) => {
-            Ok((StatusCode::OK, [(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response())
-        }
+        Ok(Some(file)) => Ok((StatusCode::OK, [(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response()),
         Ok(None) => Err(ApiError::NotFound),
         Err(cause) => {
             tracing::error!(error = %cause, "The page of the API's description cannot be served");

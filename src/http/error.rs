@@ -20,7 +20,10 @@ pub enum ApiError {
     UnsupportedMediaType,
     TooLarge,
     InvalidRequest(String),
-    RateLimited { retry_after: u64, detail: &'static str },
+    RateLimited {
+        retry_after: u64,
+        detail: &'static str,
+    },
     Overloaded,
     Draining,
     Unavailable,
@@ -61,9 +64,12 @@ pub(super) const KEY_REUSED: &str =
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, code, title, detail) = match &self {
-            Self::InvalidJson => {
-                (StatusCode::BAD_REQUEST, "invalid_json", "Invalid JSON", "The body is no JSON; send one JSON object in UTF-8.")
-            }
+            Self::InvalidJson => (
+                StatusCode::BAD_REQUEST,
+                "invalid_json",
+                "Invalid JSON",
+                "The body is no JSON; send one JSON object in UTF-8.",
+            ),
             Self::Unauthorized(detail) => (StatusCode::UNAUTHORIZED, "unauthorized", "Unauthorized", *detail),
             Self::ForbiddenOrigin => (
                 StatusCode::FORBIDDEN,
@@ -83,9 +89,12 @@ impl IntoResponse for ApiError {
                 "Unsupported media type",
                 "Send the body as application/json.",
             ),
-            Self::TooLarge => {
-                (StatusCode::PAYLOAD_TOO_LARGE, "too_large", "Too large", "The body is too large; 64 KiB is the most unless the shop has set another limit.")
-            }
+            Self::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too_large",
+                "Too large",
+                "The body is too large; 64 KiB is the most unless the shop has set another limit.",
+            ),
             Self::InvalidRequest(detail) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", "Invalid request", detail.as_str())
             }

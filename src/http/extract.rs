@@ -86,7 +86,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         axum::extract::Query::try_from_uri(&parts.uri).map(|query| Self(query.0)).map_err(|_| {
-            ApiError::InvalidRequest("The query does not fit: a parameter is unknown or has a wrong value; see /docs.".to_owned())
+            ApiError::InvalidRequest(
+                "The query does not fit: a parameter is unknown or has a wrong value; see /docs.".to_owned(),
+            )
         })
     }
 }
@@ -98,10 +100,13 @@ pub(super) fn conversation_id(text: &str) -> Result<ConversationId, ApiError> {
 }
 
 /// The path's parameters by name.
-pub(super) async fn path_parameter<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Result<String, ApiError> {
-    let Path(parameters) = Path::<Vec<(String, String)>>::from_request_parts(parts, state)
-        .await
-        .map_err(|_| ApiError::NotFound)?;
+pub(super) async fn path_parameter<S: Send + Sync>(
+    parts: &mut Parts,
+    state: &S,
+    name: &str,
+) -> Result<String, ApiError> {
+    let Path(parameters) =
+        Path::<Vec<(String, String)>>::from_request_parts(parts, state).await.map_err(|_| ApiError::NotFound)?;
     parameters.into_iter().find(|(key, _)| key == name).map(|(_, value)| value).ok_or(ApiError::NotFound)
 }
 

@@ -57,8 +57,7 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
         PartState::Down | PartState::Off => "unavailable",
     };
     let code = if status == "ready" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let body =
-        Readiness { status, store: parts.store, language_model: parts.language_model, vectors: parts.vectors };
+    let body = Readiness { status, store: parts.store, language_model: parts.language_model, vectors: parts.vectors };
     (code, Json(body)).into_response()
 }
 

@@ -91,9 +91,12 @@ fn of_status(status: StatusCode) -> Problem {
             "Method not allowed",
             "This address does not take that method; see the Allow header.",
         )),
-        _ if status.is_client_error() => {
-            Some(Problem::new(status, "invalid_request", "Invalid request", "The request cannot be understood; see /docs."))
-        }
+        _ if status.is_client_error() => Some(Problem::new(
+            status,
+            "invalid_request",
+            "Invalid request",
+            "The request cannot be understood; see /docs.",
+        )),
         _ => ours(ApiError::Internal),
     };
     known.unwrap_or_else(|| Problem::new(status, "internal", "Internal error", "Something went wrong on our side."))
