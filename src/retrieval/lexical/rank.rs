@@ -1,8 +1,8 @@
 //! Which passages a question gets, and in which order.
 
 use super::super::budget::Order;
-use super::LexicalIndex;
 use super::question::{Part, Question};
+use super::{LexicalIndex, Term};
 use crate::domain::Language;
 
 /// The share of a question, by the rarity of its words, that a passage must mention to be an answer.
@@ -15,7 +15,7 @@ const TAIL: f64 = 0.35;
 const SATURATION: f64 = 1.2;
 /// What a weak word weighs beside another one.
 const WEAK: f64 = 0.25;
-/// Scores that differ by less are a tie, which stock and then price decide.
+/// Scores that differ by less are a tie, in which what is in stock comes first.
 const TIE: f64 = 0.04;
 /// What a catalogue row beyond the customer's budget keeps of its score.
 const BEYOND_BUDGET: f64 = 0.6;
@@ -27,6 +27,8 @@ pub(super) struct Hit {
     pub piece: usize,
     pub score: f64,
     coverage: f64,
+    /// A catalogue row of the category that the question names.
+    named: bool,
 }
 
 pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
@@ -67,12 +69,25 @@ fn answering(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
             *coverage += if part.weak { 0.0 } else { part.idf * covered };
         }
     }
+    let named = named(question, index);
     let hits = totals.into_iter().enumerate().map(|(piece, (score, coverage))| Hit {
         piece,
         score: score / asked,
         coverage: coverage / to_cover,
+        named: named[piece],
     });
-    hits.filter(|hit| hit.coverage >= MIN_COVERAGE).collect()
+    hits.filter(|hit| hit.named || hit.coverage >= MIN_COVERAGE).collect()
+}
+
+fn named(question: &Question, index: &LexicalIndex) -> Vec<bool> {
+    let mut named = vec![false; index.pieces.len()];
+    for way in question.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0) {
+        let Term::Meaning(meaning) = way.term else { continue };
+        for posting in index.postings.get(&Term::Category(meaning)).into_iter().flatten() {
+            named[posting.piece] = true;
+        }
+    }
+    named
 }
 
 fn fitness(hit: &Hit, question: &Question, language: Language, index: &LexicalIndex) -> f64 {
@@ -91,10 +106,12 @@ fn fitness(hit: &Hit, question: &Question, language: Language, index: &LexicalIn
 fn settle_ties(hits: &mut [Hit], question: &Question, index: &LexicalIndex) {
     let product = |hit: &Hit| index.pieces[hit.piece].product;
     if question.budget.order != Order::Any {
-        // The cheapest of what was asked for: everything that covers as much as the best one competes by price.
-        let best = hits.iter().map(|hit| hit.coverage).fold(0.0, f64::max);
+        // The cheapest of what was asked for: of the category, if one is named, what covers as much as the best one.
+        let any_named = hits.iter().any(|hit| hit.named);
+        let asked_for = |hit: &Hit| product(hit).is_some() && hit.named == any_named;
+        let best = hits.iter().filter(|hit| asked_for(hit)).map(|hit| hit.coverage).fold(0.0, f64::max);
         hits.sort_by_key(|hit| {
-            let competes = product(hit).is_some() && hit.coverage >= best - TIE;
+            let competes = asked_for(hit) && hit.coverage >= best - TIE;
             let price = product(hit).and_then(|product| product.price).unwrap_or(u64::MAX);
             let price = if question.budget.order == Order::Cheapest { price } else { u64::MAX - price };
             (!competes, competes.then_some((product(hit).is_some_and(|p| !p.in_stock), price)))
