@@ -23,7 +23,6 @@ pub(super) enum Access {
     Development,
     /// With a conversation token: the customer's browser.
     Token {
-        #[expect(dead_code, reason = "a stream opened with a token ends with it, once streams outlive a turn")]
         expires_at: DateTime<Utc>,
     },
 }

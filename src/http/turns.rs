@@ -42,9 +42,10 @@ pub(super) struct TurnView {
 )]
 pub(super) async fn get(
     guest: Guest,
-    Path((_, turn)): Path<(String, String)>,
+    path: Path<(String, String)>,
     State(app): State<Arc<App>>,
 ) -> Result<Json<TurnView>, ApiError> {
+    let (_, turn) = path.0;
     let turn: u32 = turn.parse().ok().filter(|n| (1..=0x7fff_ffff).contains(n)).ok_or(ApiError::NotFound)?;
     let found = app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn).await?;
     let record = found.ok_or(ApiError::NotFound)?;
