@@ -1,2 +1,3 @@
 //! frontdesk: a customer-service chat server that a shop runs itself.
+pub mod desks;
 pub mod domain;
