@@ -49,6 +49,15 @@ pub struct Verdict {
     pub matched: Vec<String>,
 }
 
+/// Why a rule file that is well-formed makes no rules.
+#[derive(Debug, thiserror::Error)]
+enum InvalidRules {
+    #[error(transparent)]
+    Pattern(#[from] InvalidPattern),
+    #[error("the group {group:?} is for messages without {missing:?}, but no group before it has that name")]
+    Unless { group: String, missing: String },
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
@@ -78,6 +87,8 @@ struct GroupFile {
     hides: bool,
     #[serde(default)]
     weak: bool,
+    #[serde(default)]
+    unless: Vec<String>,
     patterns: Vec<String>,
 }
 
@@ -91,6 +102,8 @@ struct Group {
     hides: bool,
     /// Names goods rather than a wish: no evidence against a warranty question, and no change of subject.
     weak: bool,
+    /// Earlier groups that leave no room for this one.
+    unless: Vec<String>,
     patterns: Vec<Pattern>,
 }
 
@@ -109,8 +122,14 @@ impl RetailRules {
         Self::new(file).map_err(toml::de::Error::custom)
     }
 
-    fn new(file: RuleFile) -> Result<Self, InvalidPattern> {
+    fn new(file: RuleFile) -> Result<Self, InvalidRules> {
         let lexicon = Lexicon::new(file.aliases, file.classes);
+        for (at, group) in file.groups.iter().enumerate() {
+            let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
+            if let Some(missing) = group.unless.iter().find(|name| !earlier(name)) {
+                return Err(InvalidRules::Unless { group: group.name.clone(), missing: missing.clone() });
+            }
+        }
         let social = file
             .social
             .into_iter()
@@ -166,6 +185,7 @@ impl Group {
             weight: file.weight,
             hides: file.hides,
             weak: file.weak,
+            unless: file.unless,
             patterns: lexicon.patterns(&file.patterns)?,
         })
     }

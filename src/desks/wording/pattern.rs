@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use super::{Spelling, Token, Wording};
 
+/// Written for any word that begins with a digit.
+const NUMBER: &str = "#";
 /// How many words `..` stands for at most.
-const GAP: usize = 3;
+const GAP: usize = 4;
 
 /// A pattern, written as the module's page says.
 #[derive(Debug)]
@@ -33,7 +35,6 @@ enum Element {
         any: Vec<Vec<Word>>,
         optional: bool,
     },
-    Digit,
     Gap,
     Start,
     End,
@@ -54,7 +55,6 @@ impl Pattern {
                 "^" => Element::Start,
                 "$" => Element::End,
                 ".." => Element::Gap,
-                "#" => Element::Digit,
                 _ => words(part, written, classes)?,
             });
         }
@@ -99,7 +99,6 @@ impl Element {
     fn least_words(&self) -> usize {
         match self {
             Self::Words { any, optional: false } => any.iter().map(Vec::len).min().unwrap_or(0),
-            Self::Digit => 1,
             _ => 0,
         }
     }
@@ -140,10 +139,6 @@ impl Search<'_, '_> {
         match element {
             Element::Start => self.starts_clause(at).then(|| self.end(rest, begun, at))?,
             Element::End => self.ends_clause(at).then(|| self.end(rest, begun, at))?,
-            Element::Digit => {
-                let token = self.visible(begun, at)?;
-                token.folded().starts_with(|c: char| c.is_ascii_digit()).then(|| self.end(rest, begun, at + 1))?
-            }
             Element::Gap => (0..=GAP)
                 .take_while(|skip| *skip == 0 || self.same_clause(begun, at + skip - 1))
                 .find_map(|skip| self.end(rest, begun, at + skip)),
@@ -190,6 +185,7 @@ impl Search<'_, '_> {
 impl Word {
     fn fits(&self, token: &Token, bare_may_stand: bool) -> bool {
         self.spelling.exact == token.spelling.exact
+            || (self.spelling.exact == NUMBER && token.folded().starts_with(|c: char| c.is_ascii_digit()))
             || (!self.strict
                 && bare_may_stand
                 && !token.spelling.is_marked()

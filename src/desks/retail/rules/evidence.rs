@@ -54,6 +54,9 @@ impl Evidence {
         };
         let mut weak = 0.0;
         for group in &rules.groups {
+            if group.unless.iter().any(|other| evidence.matched.contains(other)) {
+                continue;
+            }
             let covered = cover(&group.patterns, &wording, &hidden);
             if !covered.contains(&true) {
                 continue;
