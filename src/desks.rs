@@ -16,7 +16,10 @@ use crate::providers::llm::Gateway;
 use crate::retrieval::LexicalIndex;
 use crate::store::{Store, StoreError};
 
+pub mod language;
 mod play;
+pub mod retail;
+pub mod wording;
 
 pub use play::{Caller, Sink, SinkClosed, Turn};
 
@@ -60,8 +63,9 @@ pub struct Desks {
 impl Desks {
     /// Makes every desk from the prompts. The first text that cannot be used is the error.
     pub fn new(services: &Services, prompts: Prompts) -> Result<Self, PromptError> {
-        let _ = services;
-        let desks: BTreeMap<&'static str, Arc<dyn Desk>> = BTreeMap::new();
+        let retail = |languages: &[Language]| retail::Retail::new(services, &prompts, languages);
+        let mut desks: BTreeMap<&'static str, Arc<dyn Desk>> = BTreeMap::new();
+        desks.insert("retail", Arc::new(retail(&spoken_at(&prompts, "retail"))?));
         let mut languages: Vec<Language> = Vec::new();
         for persona in prompts.personas() {
             if !desks.contains_key(persona.desk.as_str()) {
