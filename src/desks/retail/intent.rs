@@ -10,3 +10,14 @@ pub enum Intent {
     Warranty,
     Unknown,
 }
+
+impl Intent {
+    /// The word for it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shopping => "shopping",
+            Self::Warranty => "warranty",
+            Self::Unknown => "unknown",
+        }
+    }
+}
