@@ -208,7 +208,8 @@ pub struct LlmConfig {
     pub num_ctx: u32,
     /// `LLM_MAX_TOKENS`: 2048 tokens for one answer, thinking included; ends a model that would write for ever.
     pub max_tokens: u32,
-    /// `OLLAMA_KEEP_ALIVE`: unset, which leaves it to the Ollama server. A duration (`30m`), or seconds; -1 is for ever.
+    /// `OLLAMA_KEEP_ALIVE`: unset, which leaves it to the Ollama server. A duration (`30m`), or seconds; -1 is for
+    /// ever.
     pub keep_alive: Option<String>,
     /// `LLM_CONNECT_SECONDS`: 5.
     pub connect_timeout: Duration,

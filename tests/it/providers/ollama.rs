@@ -287,7 +287,8 @@ async fn an_address_that_takes_no_connection_is_given_up_at_the_connect_deadline
     }
     let config = LlmConfig { host: address.to_string(), connect_timeout: SOON, ..LlmConfig::default() };
     let ollama = Ollama::new(&config).expect("a client");
-    let tried = timeout(BACKSTOP, ollama.stream(question("chào"))).await.expect("ended by its deadline");
+    // The kernel itself gives up after half a minute.
+    let tried = timeout(Duration::from_secs(20), ollama.stream(question("chào"))).await.expect("ended by its deadline");
     assert_eq!(tried.err(), Some(LlmError::Timeout(Phase::Connect)));
 }
 

@@ -1,4 +1,5 @@
-//! The scripted server's side of the socket. HTTP is written by hand, since the tests are about what lies in which packet.
+//! The scripted server's side of the socket. HTTP is written by hand, since the tests are about what lies in which
+//! packet.
 
 use std::io;
 use std::sync::Arc;
@@ -141,13 +142,13 @@ fn answer(path: &str, body: &Value, models: &[String]) -> (u16, Value) {
         "/api/version" => (200, json!({"version": "0.12.6"})),
         "/api/tags" => {
             let listed = models.iter().map(|name| {
-                json!({"name": name, "model": name, "modified_at": "2026-11-01T00:00:00Z", "size": 1, "digest": "0", "details": {}})
+                json!({"name": name, "model": name, "modified_at": "2026-11-01T00:00:00Z", "size": 1, "digest": "0"})
             });
             (200, json!({"models": listed.collect::<Vec<_>>()}))
         }
         "/api/show" => (
             200,
-            json!({"license": "", "modelfile": "", "parameters": "", "template": "", "details": {}, "capabilities": ["completion"],
+            json!({"parameters": "", "template": "", "details": {}, "capabilities": ["completion"],
                 "model_info": {"general.architecture": "scripted", "scripted.context_length": 131_072}}),
         ),
         "/api/embed" => {
@@ -156,10 +157,7 @@ fn answer(path: &str, body: &Value, models: &[String]) -> (u16, Value) {
                 texts => texts.as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
             };
             let vectors: Vec<_> = texts.into_iter().map(embedding).collect();
-            (
-                200,
-                json!({"model": body["model"], "embeddings": vectors, "total_duration": 1, "load_duration": 1, "prompt_eval_count": 1}),
-            )
+            (200, json!({"model": body["model"], "embeddings": vectors, "total_duration": 1, "load_duration": 1}))
         }
         _ => (404, json!({"error": "404 page not found"})),
     }
