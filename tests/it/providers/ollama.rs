@@ -77,6 +77,7 @@ async fn a_reply_arrives_as_it_was_written_and_was_asked_for_in_full() {
     let deltas: Vec<_> = gateway.stream(request).await.expect("it begins").collect().await;
     let words: Vec<_> = REPLY.split_inclusive(' ').map(|word| Ok(word.to_owned())).collect();
     assert_eq!(deltas, words);
+    assert_eq!(ollama.closed_early(), 0);
     let chats = ollama.chats();
     assert_eq!(chats.len(), 1);
     assert_eq!(chats[0]["messages"][0]["content"], "Em là trợ lý");

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -53,11 +53,12 @@ async fn connection(stream: TcpStream, stage: &Arc<Stage>) -> io::Result<()> {
             script.asked.push((path, body.clone()));
             script.next(&body)
         };
+        let said_all = AtomicBool::new(false);
         let played = tokio::select! {
-            played = perform(play, &mut writer, playing) => played,
+            played = perform(play, &mut writer, playing, &said_all) => played,
             () = left(&mut reader) => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        if played.is_err() {
+        if played.is_err() && !said_all.load(Ordering::SeqCst) {
             stage.closed_early.fetch_add(1, Ordering::SeqCst);
         }
         return played;
@@ -104,7 +105,7 @@ async fn left(reader: &mut OwnedReadHalf) {
     while matches!(reader.read(&mut ignored).await, Ok(1..)) {}
 }
 
-async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing) -> io::Result<()> {
+async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing, said_all: &AtomicBool) -> io::Result<()> {
     let head = format!("{}transfer-encoding: chunked\r\n\r\n", head(play.status, "application/x-ndjson"));
     writer.write_all(head.as_bytes()).await?;
     let mut playing = Some(playing);
@@ -115,6 +116,7 @@ async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing) -> i
                 if at == last {
                     // The client may be done, and the next one here, before we hear of it.
                     playing.take();
+                    said_all.store(true, Ordering::SeqCst);
                 }
                 writer.write_all(format!("{:x}\r\n", packet.len()).as_bytes()).await?;
                 writer.write_all(&packet).await?;
@@ -127,9 +129,7 @@ async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing) -> i
         }
     }
     drop(playing);
-    // Whoever has read `done` may leave without waiting for this.
-    let _ = writer.write_all(b"0\r\n\r\n").await;
-    Ok(())
+    writer.write_all(b"0\r\n\r\n").await
 }
 
 fn head(status: u16, content_type: &str) -> String {
