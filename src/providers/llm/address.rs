@@ -14,9 +14,10 @@ pub struct InvalidAddress(String);
 
 /// The base URL of an Ollama server, ending in a slash, from `OLLAMA_HOST` and `OLLAMA_PORT`.
 ///
-/// `host` is what Ollama itself takes: a host, `host:port`, `:port`, an IPv6 address with or without brackets, or a URL,
-/// with or without a path. A port in it wins over `port`. With neither, a bare host means 11434, and a URL means its
-/// scheme's port, as in Ollama. An unspecified address (`0.0.0.0`, for a server "every interface") means this machine.
+/// `host` is what Ollama itself takes: a host, `host:port`, `:port`, an IPv6 address with or without brackets, or a
+/// URL, with or without a path. A port in it wins over `port`. With neither, a bare host means 11434, and a URL means
+/// its scheme's port, as in Ollama. An unspecified address (`0.0.0.0`, for a server "every interface") means this
+/// machine.
 pub fn base_url(host: &str, port: Option<u16>) -> Result<Url, InvalidAddress> {
     let host = host.trim();
     let text = match host.split_once("://") {

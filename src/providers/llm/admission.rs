@@ -99,8 +99,8 @@ fn count(place: usize) -> u32 {
 }
 
 impl Place {
-    /// The position in the line, counted from 1: at once the first time, then each time that it changes. `None`: admitted.
-    /// Can be cancelled and called again.
+    /// The position in the line, counted from 1: at once the first time, then each time that it changes. `None`:
+    /// admitted. Can be cancelled and called again.
     pub(super) async fn waiting(&mut self) -> Option<u32> {
         loop {
             let position = *self.position.borrow_and_update();

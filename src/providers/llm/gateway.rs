@@ -1,4 +1,5 @@
-//! The one door to the language model: who may ask, how long an answer may take, and what is known of the model's health.
+//! The one door to the language model: who may ask, how long an answer may take, and what is known of the model's
+//! health.
 
 mod reply;
 
@@ -29,11 +30,11 @@ pub enum Availability {
     ModelMissing,
 }
 
-/// Wraps a [`ChatModel`] with everything that a turn must not have to think of: a place in the waiting line, deadlines, a circuit
-/// breaker, and whether the model is up at all.
+/// Wraps a [`ChatModel`] with everything that a turn must not have to think of: a place in the waiting line, deadlines,
+/// a circuit breaker, and whether the model is up at all.
 ///
-/// A call is [`Gateway::enter`], then [`Ticket::waiting`] for the positions, then [`Ticket::stream`] or [`Ticket::answer`].
-/// Nothing is tried twice.
+/// A call is [`Gateway::enter`], then [`Ticket::waiting`] for the positions, then [`Ticket::stream`] or
+/// [`Ticket::answer`]. Nothing is tried twice.
 pub struct Gateway {
     model: Arc<dyn ChatModel>,
     config: LlmConfig,
@@ -112,8 +113,8 @@ impl Gateway {
         shutdown.run_until_cancelled(looking).await;
     }
 
-    /// Takes a place in the line. Fails at once: [`LlmError::Unavailable`] if the model is down, [`LlmError::Overloaded`] if
-    /// the line is full.
+    /// Takes a place in the line. Fails at once: [`LlmError::Unavailable`] if the model is down,
+    /// [`LlmError::Overloaded`] if the line is full.
     pub fn enter(self: &Arc<Self>) -> Result<Ticket, LlmError> {
         self.ready()?;
         if !self.breaker().lets_through(Instant::now()) {
@@ -168,16 +169,16 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// The position in the line, counted from 1: at once the first time, then each time that it changes; `None` once it is this
-    /// call's turn. Can be cancelled and called again; need not be called at all.
+    /// The position in the line, counted from 1: at once the first time, then each time that it changes; `None` once it
+    /// is this call's turn. Can be cancelled and called again; need not be called at all.
     pub async fn waiting(&mut self) -> Option<u32> {
         self.place.waiting().await
     }
 
     /// Waits for its turn and for the first piece of the answer. An error means that nothing was said.
     ///
-    /// The pieces begin with a word, not with white space, and hold no thoughts. The place is given back when the stream
-    /// ends or is dropped, which also makes the model stop.
+    /// The pieces begin with a word, not with white space, and hold no thoughts. The place is given back when the
+    /// stream ends or is dropped, which also makes the model stop.
     pub async fn stream(mut self, request: ChatRequest) -> Result<Deltas, LlmError> {
         self.place.admitted().await;
         let attempt = Attempt::begin(&self.gateway)?;
@@ -245,7 +246,8 @@ fn outcome(error: Option<&LlmError>) -> Outcome {
             | LlmError::Protocol(_)
             | LlmError::Model(_),
         ) => Outcome::Failed,
-        // A busy service is alive; a refused request (one persona's mistyped model) and an empty answer are not its fault.
+        // A busy service is alive; a refused request (one persona's mistyped model) and an empty answer are not its
+        // fault.
         Some(LlmError::Overloaded | LlmError::Refused(_) | LlmError::Empty) => Outcome::Unknown,
     }
 }

@@ -1,8 +1,8 @@
 //! Ollama, over its own HTTP API.
 //!
-//! The requests are ollama-rs's types. Both chat calls are posted here, though: its stream drops text that the network cuts inside a
-//! letter and swallows error lines, and its plain call hides the HTTP status, without which "busy" cannot be told from
-//! "no such model".
+//! The requests are ollama-rs's types. Both chat calls are posted here, though: its stream drops text that the network
+//! cuts inside a letter and swallows error lines, and its plain call hides the HTTP status, without which "busy" cannot
+//! be told from "no such model".
 
 use std::error::Error;
 use std::io;
@@ -95,8 +95,8 @@ impl Ollama {
         if let Some(temperature) = request.temperature {
             options = options.temperature(temperature);
         }
-        // gpt-oss cannot stop thinking (told to, it answers a schema with nothing), only think little. Other models are left
-        // alone: those that cannot think refuse to be told how.
+        // gpt-oss cannot stop thinking (told to, it answers a schema with nothing), only think little. Other models are
+        // left alone: those that cannot think refuse to be told how.
         let thinks_little = model.to_ascii_lowercase().starts_with("gpt-oss");
         let messages = request.messages.into_iter().map(|message| Message::new(message.role.into(), message.content));
         let mut chat = ChatMessageRequest::new(model, messages.collect()).options(options);

@@ -3,8 +3,8 @@
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Leaves out what comes before the first word: white space, and the thoughts that some models (and older servers) write into
-/// the text itself, between `<think>` and `</think>`.
+/// Leaves out what comes before the first word: white space, and the thoughts that some models (and older servers)
+/// write into the text itself, between `<think>` and `</think>`.
 ///
 /// Once the first word is through, text passes as it is.
 #[derive(Debug, Default)]

@@ -8,12 +8,16 @@ use frontdesk::providers::llm::{
 };
 use futures_util::StreamExt;
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::support::eventually;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 /// Small enough to wait for, in tests where it must be over.
 pub const SOON: Duration = Duration::from_millis(150);
+
+/// Far above `SOON`, and below the HTTP client's own 65 s of silence: what takes longer was not ended by its deadline.
+const BACKSTOP: Duration = Duration::from_secs(40);
 
 /// A gateway to this server that has found it up. Its deadlines are the real ones.
 pub async fn gateway(ollama: &ScriptedOllama, config: LlmConfig) -> Arc<Gateway> {
@@ -73,6 +77,7 @@ async fn a_reply_arrives_as_it_was_written_and_was_asked_for_in_full() {
     let deltas: Vec<_> = gateway.stream(request).await.expect("it begins").collect().await;
     let words: Vec<_> = REPLY.split_inclusive(' ').map(|word| Ok(word.to_owned())).collect();
     assert_eq!(deltas, words);
+    assert_eq!(ollama.closed_early(), 0);
     let chats = ollama.chats();
     assert_eq!(chats.len(), 1);
     assert_eq!(chats[0]["messages"][0]["content"], "Em là trợ lý");
@@ -158,7 +163,7 @@ async fn silence_before_the_first_word_ends_at_its_deadline_and_the_model_is_lef
         let ollama = ScriptedOllama::start().await;
         ollama.play(play);
         let gateway = gateway(&ollama, LlmConfig { first_token_timeout: SOON, ..LlmConfig::default() }).await;
-        let error = gateway.stream(question("chào")).await.err();
+        let error = timeout(BACKSTOP, gateway.stream(question("chào"))).await.expect("ended by its deadline").err();
         assert_eq!(error, Some(LlmError::Timeout(Phase::FirstToken)));
         eventually("the model's connection is closed", || ollama.closed_early() == 1).await;
     }
@@ -172,7 +177,7 @@ async fn silence_between_words_ends_at_its_deadline_and_the_model_is_left() {
     let mut deltas = gateway.stream(question("chào")).await.expect("it begins");
     assert_eq!(deltas.next().await, Some(Ok("Dạ ".into())));
     let mut last = None;
-    while let Some(delta) = deltas.next().await {
+    while let Some(delta) = timeout(BACKSTOP, deltas.next()).await.expect("ended by its deadline") {
         last = Some(delta);
     }
     assert_eq!(last, Some(Err(LlmError::Timeout(Phase::BetweenTokens))));
@@ -278,14 +283,14 @@ async fn an_address_that_takes_no_connection_is_given_up_at_the_connect_deadline
     let address = listener.local_addr().expect("an address");
     // Nobody accepts; once the kernel's own queue is full, a connection attempt hears nothing.
     let mut held = Vec::new();
-    while let Ok(Ok(stream)) =
-        tokio::time::timeout(Duration::from_secs(2), tokio::net::TcpStream::connect(address)).await
-    {
+    while let Ok(Ok(stream)) = timeout(Duration::from_secs(2), tokio::net::TcpStream::connect(address)).await {
         held.push(stream);
     }
     let config = LlmConfig { host: address.to_string(), connect_timeout: SOON, ..LlmConfig::default() };
     let ollama = Ollama::new(&config).expect("a client");
-    assert_eq!(ollama.stream(question("chào")).await.err(), Some(LlmError::Timeout(Phase::Connect)));
+    // The kernel itself gives up after half a minute.
+    let tried = timeout(Duration::from_secs(20), ollama.stream(question("chào"))).await.expect("ended by its deadline");
+    assert_eq!(tried.err(), Some(LlmError::Timeout(Phase::Connect)));
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! A scripted language model: a real server on a real socket that speaks Ollama's protocol, plays what a test wrote, and
-//! remembers what it was asked.
+//! A scripted language model: a real server on a real socket that speaks Ollama's protocol, plays what a test wrote,
+//! and remembers what it was asked.
 
 mod play;
 mod wire;
@@ -46,8 +46,8 @@ struct Script {
 }
 
 impl ScriptedOllama {
-    /// Serves on a free port of 127.0.0.1, with the models `gpt-oss:latest` and `bge-m3:latest`. A chat that nothing was scripted
-    /// for is answered with a 500 that says so.
+    /// Serves on a free port of 127.0.0.1, with the models `gpt-oss:latest` and `bge-m3:latest`. A chat that nothing
+    /// was scripted for is answered with a 500 that says so.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");

@@ -9,7 +9,8 @@ use super::{Attempt, Instant, Place};
 use crate::providers::llm::spoken::Spoken;
 use crate::providers::llm::{ChatRequest, Deltas, LlmError, Phase};
 
-/// A reply that has begun. While it runs it holds the connection, a place among the running calls, and the breaker's leave.
+/// A reply that has begun. While it runs it holds the connection, a place among the running calls, and the breaker's
+/// leave.
 struct Reply {
     running: Option<Running>,
     /// Pieces that are already here.

@@ -72,7 +72,8 @@ proptest! {
         pieces in prop::collection::vec("[a-zA-Zạếộữđ💖\"\\\\\n ]{1,8}", 1..8),
         size in 1_usize..7,
     ) {
-        let mut body: String = pieces.iter().map(|text| format!("{}\n", json!({"message": {"content": text}}))).collect();
+        let line = |text| format!("{}\n", json!({"message": {"content": text}}));
+        let mut body: String = pieces.iter().map(line).collect();
         body.push_str("{\"done\":true}\n");
         let packets = body.as_bytes().chunks(size).map(|packet| Ok(Bytes::copy_from_slice(packet))).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

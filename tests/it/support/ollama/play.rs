@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// One answer to one chat: an HTTP status, then steps. Steps are added in the order in which they are played; when they are over,
-/// the body ends as HTTP wants it, whether or not `done` was said.
+/// One answer to one chat: an HTTP status, then steps. Steps are added in the order in which they are played; when they
+/// are over, the body ends as HTTP wants it, whether or not `done` was said.
 #[derive(Clone, Debug)]
 pub struct Play {
     pub(super) status: u16,

@@ -1,8 +1,9 @@
-//! The scripted server's side of the socket. HTTP is written by hand, since the tests are about what lies in which packet.
+//! The scripted server's side of the socket. HTTP is written by hand, since the tests are about what lies in which
+//! packet.
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -52,11 +53,12 @@ async fn connection(stream: TcpStream, stage: &Arc<Stage>) -> io::Result<()> {
             script.asked.push((path, body.clone()));
             script.next(&body)
         };
+        let said_all = AtomicBool::new(false);
         let played = tokio::select! {
-            played = perform(play, &mut writer, playing) => played,
+            played = perform(play, &mut writer, playing, &said_all) => played,
             () = left(&mut reader) => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        if played.is_err() {
+        if played.is_err() && !said_all.load(Ordering::SeqCst) {
             stage.closed_early.fetch_add(1, Ordering::SeqCst);
         }
         return played;
@@ -103,7 +105,7 @@ async fn left(reader: &mut OwnedReadHalf) {
     while matches!(reader.read(&mut ignored).await, Ok(1..)) {}
 }
 
-async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing) -> io::Result<()> {
+async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing, said_all: &AtomicBool) -> io::Result<()> {
     let head = format!("{}transfer-encoding: chunked\r\n\r\n", head(play.status, "application/x-ndjson"));
     writer.write_all(head.as_bytes()).await?;
     let mut playing = Some(playing);
@@ -114,6 +116,7 @@ async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing) -> i
                 if at == last {
                     // The client may be done, and the next one here, before we hear of it.
                     playing.take();
+                    said_all.store(true, Ordering::SeqCst);
                 }
                 writer.write_all(format!("{:x}\r\n", packet.len()).as_bytes()).await?;
                 writer.write_all(&packet).await?;
@@ -126,9 +129,7 @@ async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing) -> i
         }
     }
     drop(playing);
-    // Whoever has read `done` may leave without waiting for this.
-    let _ = writer.write_all(b"0\r\n\r\n").await;
-    Ok(())
+    writer.write_all(b"0\r\n\r\n").await
 }
 
 fn head(status: u16, content_type: &str) -> String {
@@ -141,13 +142,13 @@ fn answer(path: &str, body: &Value, models: &[String]) -> (u16, Value) {
         "/api/version" => (200, json!({"version": "0.12.6"})),
         "/api/tags" => {
             let listed = models.iter().map(|name| {
-                json!({"name": name, "model": name, "modified_at": "2026-11-01T00:00:00Z", "size": 1, "digest": "0", "details": {}})
+                json!({"name": name, "model": name, "modified_at": "2026-11-01T00:00:00Z", "size": 1, "digest": "0"})
             });
             (200, json!({"models": listed.collect::<Vec<_>>()}))
         }
         "/api/show" => (
             200,
-            json!({"license": "", "modelfile": "", "parameters": "", "template": "", "details": {}, "capabilities": ["completion"],
+            json!({"parameters": "", "template": "", "details": {}, "capabilities": ["completion"],
                 "model_info": {"general.architecture": "scripted", "scripted.context_length": 131_072}}),
         ),
         "/api/embed" => {
@@ -156,10 +157,7 @@ fn answer(path: &str, body: &Value, models: &[String]) -> (u16, Value) {
                 texts => texts.as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
             };
             let vectors: Vec<_> = texts.into_iter().map(embedding).collect();
-            (
-                200,
-                json!({"model": body["model"], "embeddings": vectors, "total_duration": 1, "load_duration": 1, "prompt_eval_count": 1}),
-            )
+            (200, json!({"model": body["model"], "embeddings": vectors, "total_duration": 1, "load_duration": 1}))
         }
         _ => (404, json!({"error": "404 page not found"})),
     }
