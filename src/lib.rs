@@ -1,2 +1,4 @@
 //! frontdesk: a customer-service chat server that a shop runs itself.
 pub mod domain;
+pub mod persona;
+pub mod store;

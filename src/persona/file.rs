@@ -1,0 +1,173 @@
+//! The format of a persona file, seed 004's with optional YAML front matter:
+//!
+//! ```text
+//! ---
+//! desk: retail
+//! languages: [vi, en]
+//! ---
+//! Who the persona is …
+//!
+//! Greeting: what it says first, in its own language
+//! Greeting[en]: the same in English
+//! FollowUp: what it adds after an answer
+//! ```
+
+use serde::Deserialize;
+
+use super::{Lines, Persona, PromptError};
+use crate::domain::Language;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrontMatter {
+    desk: Option<String>,
+    languages: Option<Vec<Language>>,
+    name: Option<String>,
+    model: Option<String>,
+    temperature: Option<f32>,
+}
+
+/// Reads a persona. `file` is how the error names it, `id` the file's stem.
+pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
+    let error = |line: usize, mend: String| PromptError { file: file.to_owned(), line: Some(line), mend };
+    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+    let (front, body, first_line) = split_front_matter(content)
+        .ok_or_else(|| error(1, "the front matter is not closed: add a line of three hyphens behind it".to_owned()))?;
+    let front: FrontMatter = if front.trim().is_empty() {
+        FrontMatter::default()
+    } else {
+        serde_yaml_ng::from_str(front).map_err(|cause| {
+            let line = cause.location().map_or(1, |location| location.line());
+            error(line + 1, format!("the front matter cannot be read: {cause}"))
+        })?
+    };
+    let mut languages = front.languages.unwrap_or_else(|| vec![Language::VI, Language::EN]);
+    languages.dedup();
+    if languages.is_empty() {
+        return Err(error(1, "languages must name at least one, for example [vi, en]".to_owned()));
+    }
+    if front.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
+        return Err(error(1, "temperature must lie between 0 and 2".to_owned()));
+    }
+    let mut persona = Persona {
+        id: id.to_owned(),
+        name: front.name.unwrap_or_else(|| id.to_owned()),
+        desk: front.desk.unwrap_or_else(|| "retail".to_owned()),
+        languages,
+        model: front.model,
+        temperature: front.temperature,
+        text: String::new(),
+        greeting: Lines::default(),
+        follow_up: Lines::default(),
+    };
+    let mut text = Vec::new();
+    for (index, line) in body.lines().enumerate() {
+        let number = first_line + index;
+        if let Some((language, value)) = labelled(line, "Greeting") {
+            persona.greeting.set(language, value).map_err(|mend| error(number, mend))?;
+        } else if let Some((language, value)) = labelled(line, "FollowUp") {
+            persona.follow_up.set(language, value).map_err(|mend| error(number, mend))?;
+        } else {
+            text.push(line);
+        }
+    }
+    persona.text = text.join("\n").trim().to_owned();
+    let last = first_line + body.lines().count().saturating_sub(1);
+    if persona.greeting.own.is_none() {
+        return Err(error(last, "the persona has no greeting: add a line that begins with 'Greeting: '".to_owned()));
+    }
+    if persona.text.is_empty() {
+        return Err(error(first_line, "the persona has no text: say who it is and how it speaks".to_owned()));
+    }
+    Ok(persona)
+}
+
+impl Lines {
+    fn set(&mut self, language: Option<&str>, value: &str) -> Result<(), String> {
+        if value.is_empty() {
+            return Err("the line is empty: write the sentence behind the colon, or remove the line".to_owned());
+        }
+        let earlier = match language {
+            None => self.own.replace(value.to_owned()),
+            Some(code) => {
+                let language = code.parse().map_err(|_| format!("'{code}' is no language: write vi or en"))?;
+                self.others.insert(language, value.to_owned())
+            }
+        };
+        match earlier {
+            Some(_) => Err("the line stands twice: keep one".to_owned()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `Greeting: x` gives (None, "x"), `Greeting[en]: x` gives (Some("en"), "x").
+fn labelled<'a>(line: &'a str, label: &str) -> Option<(Option<&'a str>, &'a str)> {
+    let rest = line.strip_prefix(label)?;
+    if let Some(value) = rest.strip_prefix(':') {
+        return Some((None, value.trim()));
+    }
+    let (language, rest) = rest.strip_prefix('[')?.split_once(']')?;
+    Some((Some(language), rest.strip_prefix(':')?.trim()))
+}
+
+/// Front matter, body and the number of the body's first line; `None` if the front matter is not closed.
+fn split_front_matter(content: &str) -> Option<(&str, &str, usize)> {
+    let mut lines = content.split_inclusive('\n');
+    let opening = lines.next().unwrap_or_default();
+    if opening.trim_end() != "---" {
+        return Some(("", content, 1));
+    }
+    let mut at = opening.len();
+    for (index, line) in lines.enumerate() {
+        if line.trim_end() == "---" {
+            return Some((&content[opening.len()..at], &content[at + line.len()..], index + 3));
+        }
+        at += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_persona_of_the_seed_needs_no_front_matter() {
+        let persona = parse("p.md", "p", "Chatbot Persona\r\n\r\nGreeting: Chào!\r\nFollowUp: Gì nữa?\r\n").unwrap();
+        assert_eq!((persona.text.as_str(), persona.desk.as_str()), ("Chatbot Persona", "retail"));
+        assert_eq!(persona.greeting(Language::EN), "Chào!");
+        assert_eq!(persona.follow_up(Language::VI), Some("Gì nữa?"));
+        assert_eq!(persona.first_language(), Language::VI);
+    }
+
+    #[test]
+    fn front_matter_names_desk_languages_and_model() {
+        let file = "---\ndesk: retail\nlanguages: [en, vi]\nname: SSTC\nmodel: qwen3\ntemperature: 0.3\n---\nWho.\nGreeting: Hi\nGreeting[vi]: Chào\n";
+        let persona = parse("p.md", "p", file).unwrap();
+        assert_eq!(persona.languages, [Language::EN, Language::VI]);
+        assert_eq!((persona.greeting(Language::VI), persona.greeting(Language::EN)), ("Chào", "Hi"));
+        assert_eq!((persona.name.as_str(), persona.model.as_deref()), ("SSTC", Some("qwen3")));
+        assert_eq!(persona.follow_up(Language::EN), None);
+    }
+
+    #[test]
+    fn a_broken_persona_is_named_with_file_line_and_mend() {
+        for (content, line, mend) in [
+            ("---\ndesk: retail\nWho.\nGreeting: Hi\n", 1, "not closed"),
+            ("---\ndesk: retail\nlangauges: [vi]\n---\nWho.\nGreeting: Hi\n", 3, "langauges"),
+            ("---\nlanguages: [xyz]\n---\nWho.\nGreeting: Hi\n", 2, "two lower-case letters"),
+            ("---\ntemperature: 9\n---\nWho.\nGreeting: Hi\n", 1, "between 0 and 2"),
+            ("Who.\n\nFollowUp: x\n", 3, "no greeting"),
+            ("Who.\nGreeting:\n", 2, "empty"),
+            ("Who.\nGreeting: a\nGreeting: b\n", 3, "twice"),
+            ("Who.\nGreeting: a\nGreeting[e]: b\n", 3, "no language"),
+            ("Greeting: a\n", 1, "no text"),
+        ] {
+            let error = parse("prompts/p.md", "p", content).unwrap_err();
+            assert_eq!(error.line, Some(line), "{content:?}: {error}");
+            assert!(error.to_string().starts_with(&format!("prompts/p.md:{line}: ")), "{error}");
+            assert!(error.mend.contains(mend), "{content:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Everything under `prompts/`, read whole, so that a broken file is found before anybody meets it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::{Persona, file};
+
+/// A file under `prompts/` that cannot be used: which one, where, and how to mend it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptError {
+    pub file: String,
+    pub line: Option<usize>,
+    pub mend: String,
+}
+
+impl fmt::Display for PromptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.mend),
+            None => write!(f, "{}: {}", self.file, self.mend),
+        }
+    }
+}
+
+impl std::error::Error for PromptError {}
+
+/// The personas, and the other files by their path below the folder (`texts/retail.vi.toml`).
+#[derive(Clone, Debug)]
+pub struct Prompts {
+    folder: PathBuf,
+    personas: BTreeMap<String, Arc<Persona>>,
+    default_persona: Arc<Persona>,
+    files: BTreeMap<String, String>,
+}
+
+impl Prompts {
+    /// Reads the folder and the default persona's file, which may stand elsewhere.
+    pub fn load(folder: &Path, default_persona: &Path) -> Result<Self, PromptError> {
+        let mut files = BTreeMap::new();
+        read_folder(folder, folder, &mut files)?;
+        let mut personas = BTreeMap::new();
+        for (name, content) in &files {
+            if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
+                let shown = folder.join(name).display().to_string();
+                personas.insert(id.to_owned(), Arc::new(file::parse(&shown, id, content)?));
+            }
+        }
+        let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));
+        let default_persona = match personas.get(&id).filter(|_| inside) {
+            Some(persona) => persona.clone(),
+            None => {
+                let shown = default_persona.display().to_string();
+                let content = read(default_persona).map_err(|error| PromptError {
+                    mend: format!("{} (PERSONA_PATH names it)", error.mend),
+                    ..error
+                })?;
+                let persona = Arc::new(file::parse(&shown, &id, &content)?);
+                personas.insert(id, persona.clone());
+                persona
+            }
+        };
+        Ok(Self { folder: folder.to_owned(), personas, default_persona, files })
+    }
+
+    /// The persona of that name (a file's stem).
+    pub fn find_persona(&self, id: &str) -> Option<Arc<Persona>> {
+        self.personas.get(id).cloned()
+    }
+
+    /// The persona of a conversation that names none.
+    pub fn default_persona(&self) -> Arc<Persona> {
+        self.default_persona.clone()
+    }
+
+    /// All personas, by name.
+    pub fn personas(&self) -> impl Iterator<Item = &Arc<Persona>> {
+        self.personas.values()
+    }
+
+    /// A text file as it is.
+    pub fn text(&self, name: &str) -> Result<&str, PromptError> {
+        self.files.get(name).map(|text| text.trim()).ok_or_else(|| {
+            self.error(name, None, "the file is missing: take it from the distribution, or write it anew".to_owned())
+        })
+    }
+
+    /// A TOML file, read by `parse`, whose error becomes file, line and mend.
+    pub fn toml_with<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, toml::de::Error>,
+    ) -> Result<T, PromptError> {
+        // Not trimmed: the error's place counts from the file's first byte.
+        self.text(name)?;
+        let content = self.files.get(name).map_or("", String::as_str);
+        parse(content).map_err(|error| {
+            let line = error.span().map(|span| content[..span.start.min(content.len())].matches('\n').count() + 1);
+            self.error(name, line, error.message().to_owned())
+        })
+    }
+
+    /// A TOML file of a known shape.
+    pub fn toml<T: DeserializeOwned>(&self, name: &str) -> Result<T, PromptError> {
+        self.toml_with(name, |content| toml::from_str(content))
+    }
+
+    /// An error about one of these files.
+    pub fn error(&self, name: &str, line: Option<usize>, mend: String) -> PromptError {
+        PromptError { file: self.folder.join(name).display().to_string(), line, mend }
+    }
+}
+
+fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) -> Result<(), PromptError> {
+    let unreadable = |path: &Path, error: std::io::Error| PromptError {
+        file: path.display().to_string(),
+        line: None,
+        mend: format!("cannot be read ({error}): start frontdesk in the folder that holds prompts/"),
+    };
+    for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
+        let path = entry.map_err(|error| unreadable(folder, error))?.path();
+        let hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+        if hidden {
+            continue;
+        }
+        if path.is_dir() {
+            read_folder(root, &path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "md" || extension == "toml") {
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            files.insert(name, read(&path)?);
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, PromptError> {
+    let error = |mend: String| PromptError { file: path.display().to_string(), line: None, mend };
+    let bytes = std::fs::read(path).map_err(|cause| error(format!("cannot be read: {cause}")))?;
+    String::from_utf8(bytes).map_err(|cause| {
+        let good = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        PromptError { line: Some(line), ..error("is not UTF-8: save it as UTF-8".to_owned()) }
+    })
+}
+
+fn same_folder(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}

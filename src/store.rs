@@ -1,0 +1,199 @@
+//! Where everything is kept: SQLite by default, PostgreSQL for larger shops. The only module that knows sea-orm.
+//!
+//! Rows of a shop are reached through one door, [`Store::tenant`], which takes a [`TenantId`]: a query that forgets
+//! whose rows it may see cannot be written. What is not tenant-scoped (the journal, recovery, the server's own
+//! settings) takes or gives the tenant with every row.
+//!
+//! - [`conversations`], [`messages`], [`turns`]: one query file a resource
+//! - [`acceptance`]: the transaction that takes a customer's message in
+//! - [`journal`]: events and the rows they speak of, many turns in one commit
+//! - [`warranty`]: warranty records
+//! - [`settings`]: what the server itself keeps
+//! - [`lock`]: one serving process a database
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend};
+use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm_migration::MigratorTrait;
+
+use crate::domain::TenantId;
+
+pub mod acceptance;
+pub mod conversations;
+mod entities;
+mod error;
+pub mod journal;
+pub mod lock;
+pub mod messages;
+mod migrations;
+pub mod settings;
+pub mod turns;
+pub mod warranty;
+
+pub use error::StoreError;
+
+/// How the store is opened.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// `sqlite://PATH` or `postgres://…`.
+    pub url: String,
+    /// How long a statement waits for a connection or for another process's lock.
+    pub timeout: Duration,
+    /// Connections that read (SQLite), or connections in all (PostgreSQL).
+    pub connections: u32,
+}
+
+/// The database. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// The one connection that writes (SQLite), or the pool (PostgreSQL).
+    write: DatabaseConnection,
+    read: DatabaseConnection,
+    url: String,
+}
+
+/// What one shop may see and change.
+#[derive(Clone, Copy, Debug)]
+pub struct TenantStore<'a> {
+    store: &'a Store,
+    tenant: &'a TenantId,
+}
+
+impl Store {
+    /// Opens the database, creating an SQLite file that is not there, and brings its tables up to date.
+    pub async fn open(options: &StoreOptions) -> Result<Self, StoreError> {
+        let store = match sqlite_path(&options.url)? {
+            Some(path) => Self::open_sqlite(options, path).await?,
+            None => Self::open_postgres(options).await?,
+        };
+        migrations::Migrator::up(&store.write, None).await?;
+        Ok(store)
+    }
+
+    async fn open_sqlite(options: &StoreOptions, path: PathBuf) -> Result<Self, StoreError> {
+        create_folder_of(&path)?;
+        let timeout = options.timeout;
+        let connect = |connections: u32, read_only: bool| {
+            let mut connect = ConnectOptions::new("sqlite::memory:".to_owned());
+            let path = path.clone();
+            connect
+                .max_connections(connections)
+                .min_connections(1)
+                .acquire_timeout(timeout)
+                .idle_timeout(None::<Duration>)
+                .max_lifetime(None::<Duration>)
+                .test_before_acquire(false)
+                .sqlx_logging(false)
+                .map_sqlx_sqlite_opts(move |sqlite| {
+                    sqlite
+                        .filename(&path)
+                        .in_memory(false)
+                        .shared_cache(false)
+                        .create_if_missing(!read_only)
+                        .read_only(read_only)
+                        .journal_mode(SqliteJournalMode::Wal)
+                        .synchronous(SqliteSynchronous::Normal)
+                        .busy_timeout(timeout)
+                });
+            Database::connect(connect)
+        };
+        let write = connect(1, false)
+            .await
+            .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
+        let read = connect(options.connections, true).await?;
+        Ok(Self { write, read, url: options.url.clone() })
+    }
+
+    async fn open_postgres(options: &StoreOptions) -> Result<Self, StoreError> {
+        let mut connect = ConnectOptions::new(options.url.clone());
+        connect
+            .max_connections(options.connections.max(2))
+            .acquire_timeout(options.timeout)
+            .connect_timeout(options.timeout)
+            .set_application_name("frontdesk")
+            .sqlx_logging(false);
+        let pool = Database::connect(connect).await.map_err(|error| {
+            StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
+        })?;
+        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone() })
+    }
+
+    /// The door to one shop's rows.
+    pub fn tenant<'a>(&'a self, tenant: &'a TenantId) -> TenantStore<'a> {
+        TenantStore { store: self, tenant }
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read.execute_unprepared("SELECT 1").await?;
+        Ok(())
+    }
+
+    /// `SQLite (PATH)` or `PostgreSQL`, for the start-up line: never the password.
+    pub fn describe(&self) -> String {
+        match sqlite_path(&self.url) {
+            Ok(Some(path)) => format!("SQLite ({})", path.display()),
+            _ => "PostgreSQL".to_owned(),
+        }
+    }
+
+    fn is_sqlite(&self) -> bool {
+        self.write.get_database_backend() == DbBackend::Sqlite
+    }
+
+    /// A transaction that will write. On SQLite it takes the write lock at once, since a lock that is taken later,
+    /// after a read, is refused without waiting when another process wrote in between.
+    async fn begin(&self) -> Result<DatabaseTransaction, StoreError> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..Default::default()
+        };
+        Ok(self.write.begin_with_options(options).await?)
+    }
+}
+
+/// The file of an SQLite URL, `None` for PostgreSQL.
+fn sqlite_path(url: &str) -> Result<Option<PathBuf>, StoreError> {
+    let unknown = || {
+        StoreError::Open(
+            "DATABASE_URL must begin with sqlite:// or postgres://, for example sqlite://database/frontdesk.db"
+                .to_owned(),
+        )
+    };
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Ok(None);
+    }
+    let path = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).ok_or_else(unknown)?;
+    let path = path.split('?').next().unwrap_or_default();
+    if path.is_empty() || path.starts_with(":memory:") {
+        return Err(StoreError::Open(
+            "DATABASE_URL must name an SQLite file: an in-memory database would be another one for each connection"
+                .to_owned(),
+        ));
+    }
+    Ok(Some(PathBuf::from(path)))
+}
+
+fn create_folder_of(path: &Path) -> Result<(), StoreError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| StoreError::Open(format!("cannot create the folder {}: {error}", folder.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_url_names_a_file_or_a_server() {
+        assert_eq!(sqlite_path("sqlite://database/f.db?mode=rwc").unwrap(), Some("database/f.db".into()));
+        assert_eq!(sqlite_path("sqlite:///var/f.db").unwrap(), Some("/var/f.db".into()));
+        assert_eq!(sqlite_path("postgres://u:p@h/d").unwrap(), None);
+        for bad in ["", "mysql://h/d", "sqlite://", "sqlite::memory:"] {
+            assert!(sqlite_path(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Taking a customer's message in: one transaction, so that what was acknowledged is stored, once.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::Expr;
+use sea_orm::sea_query::ExprTrait;
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+};
+use serde_json::json;
+
+use super::conversations::{IdempotencyKey, from_db, to_db};
+use super::entities::{conversations, idempotency_keys, messages, turns};
+use super::{StoreError, TenantStore};
+use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId, TurnStatus};
+
+/// How long an `Idempotency-Key` is remembered: 24 hours, by the wire contract.
+pub const IDEMPOTENCY_HOURS: i64 = 24;
+
+/// A message that wants to become a turn.
+#[derive(Debug)]
+pub struct NewTurn<'a> {
+    pub conversation: ConversationId,
+    pub message_id: MessageId,
+    pub text: &'a str,
+    pub idempotency: Option<&'a IdempotencyKey>,
+    pub now: DateTime<Utc>,
+    /// At most so many turns of the conversation may wait.
+    pub waiting_max: u64,
+    /// At most so many turns of the conversation in any 60 seconds; `None` = no limit.
+    pub per_minute: Option<u64>,
+}
+
+/// How taking a message in ended. Whatever is not `Accepted` has changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    Accepted {
+        turn: u32,
+        message_id: MessageId,
+    },
+    /// The same key and body were accepted before.
+    Repeated {
+        turn: u32,
+        message_id: MessageId,
+    },
+    /// The key was accepted before with another body.
+    KeyReused,
+    /// As many turns wait as may wait.
+    TooManyWaiting,
+    /// The conversation had its turns of this minute; the next one is welcome in so many seconds.
+    TooManyPerMinute {
+        retry_after: u64,
+    },
+    /// No such conversation of this shop.
+    NotFound,
+}
+
+impl TenantStore<'_> {
+    /// Stores the user message, its queued turn and its idempotency key, or nothing at all.
+    pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance, StoreError> {
+        let transaction = self.store.begin().await?;
+        // The row's lock makes requests of one conversation follow each other, so that what is counted below is exact.
+        let bumped = conversations::Entity::update_many()
+            .col_expr(conversations::Column::LastTurn, Expr::col(conversations::Column::LastTurn).add(1))
+            .filter(conversations::Column::Id.eq(new.conversation.0))
+            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
+            .exec_with_returning(&transaction)
+            .await?;
+        let Some(conversation) = bumped.into_iter().next() else {
+            return Ok(Acceptance::NotFound);
+        };
+        let scope = new.conversation.to_string();
+        if let Some(key) = new.idempotency {
+            match find_key(&transaction, self.tenant, &scope, &key.key).await? {
+                Some(row) if row.created_at + TimeDelta::hours(IDEMPOTENCY_HOURS) <= new.now => {
+                    forget_key(&transaction, &row).await?;
+                }
+                Some(row) if row.body_hash == key.body_hash => {
+                    return Ok(Acceptance::Repeated { turn: from_db(row.turn), message_id: MessageId(row.message_id) });
+                }
+                Some(_) => return Ok(Acceptance::KeyReused),
+                None => {}
+            }
+        }
+        if let Some(refusal) = self.refusal(&transaction, new).await? {
+            return Ok(refusal);
+        }
+        let turn = from_db(conversation.last_turn);
+        self.insert_turn(&transaction, new, turn, &scope).await?;
+        transaction.commit().await?;
+        Ok(Acceptance::Accepted { turn, message_id: new.message_id })
+    }
+
+    /// The limit that the conversation has reached, if any.
+    async fn refusal(
+        &self,
+        transaction: &DatabaseTransaction,
+        new: &NewTurn<'_>,
+    ) -> Result<Option<Acceptance>, StoreError> {
+        let of_conversation = || turns::Entity::find().filter(turns::Column::ConversationId.eq(new.conversation.0));
+        let waiting =
+            of_conversation().filter(turns::Column::Status.eq(TurnStatus::Queued.as_str())).count(transaction).await?;
+        if waiting >= new.waiting_max {
+            return Ok(Some(Acceptance::TooManyWaiting));
+        }
+        let Some(per_minute) = new.per_minute else { return Ok(None) };
+        let minute_ago = new.now - TimeDelta::seconds(60);
+        let recent = of_conversation()
+            .filter(turns::Column::AcceptedAt.gt(minute_ago))
+            .order_by_asc(turns::Column::Turn)
+            .all(transaction)
+            .await?;
+        let over = recent.len().saturating_sub(usize::try_from(per_minute).unwrap_or(usize::MAX).saturating_sub(1));
+        let Some(oldest) = over.checked_sub(1).and_then(|index| recent.get(index)) else { return Ok(None) };
+        let wait = (oldest.accepted_at - minute_ago).num_seconds() + 1;
+        Ok(Some(Acceptance::TooManyPerMinute { retry_after: u64::try_from(wait).unwrap_or(1) }))
+    }
+
+    async fn insert_turn(
+        &self,
+        transaction: &DatabaseTransaction,
+        new: &NewTurn<'_>,
+        turn: u32,
+        scope: &str,
+    ) -> Result<(), StoreError> {
+        let message = Message {
+            id: new.message_id,
+            conversation_id: new.conversation,
+            turn,
+            position: 0,
+            sender: Sender::User,
+            text: new.text.to_owned(),
+            created_at: new.now,
+            metadata: Metadata::default(),
+            receipt: None,
+        };
+        messages::Entity::insert(super::messages::message_row(self.tenant, &message))
+            .exec_without_returning(transaction)
+            .await?;
+        turns::Entity::insert(turns::ActiveModel {
+            conversation_id: Set(new.conversation.0),
+            turn: Set(to_db(turn)),
+            tenant_id: Set(self.tenant.to_string()),
+            message_id: Set(new.message_id.0),
+            status: Set(TurnStatus::Queued.as_str().to_owned()),
+            accepted_at: Set(new.now),
+            started_at: Set(None),
+            ended_at: Set(None),
+            timings: Set(json!({})),
+            events: Set(0),
+        })
+        .exec_without_returning(transaction)
+        .await?;
+        if let Some(key) = new.idempotency {
+            idempotency_keys::Entity::insert(idempotency_keys::ActiveModel {
+                tenant_id: Set(self.tenant.to_string()),
+                scope: Set(scope.to_owned()),
+                key: Set(key.key.clone()),
+                body_hash: Set(key.body_hash.clone()),
+                conversation_id: Set(new.conversation.0),
+                turn: Set(to_db(turn)),
+                message_id: Set(new.message_id.0),
+                created_at: Set(new.now),
+            })
+            .exec_without_returning(transaction)
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn find_key(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    scope: &str,
+    key: &str,
+) -> Result<Option<idempotency_keys::Model>, StoreError> {
+    let id = (tenant.to_string(), scope.to_owned(), key.to_owned());
+    Ok(idempotency_keys::Entity::find_by_id(id).one(connection).await?)
+}
+
+async fn forget_key(transaction: &DatabaseTransaction, row: &idempotency_keys::Model) -> Result<(), StoreError> {
+    let id = (row.tenant_id.clone(), row.scope.clone(), row.key.clone());
+    idempotency_keys::Entity::delete_by_id(id).exec(transaction).await?;
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Conversations.
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde_json::{Map, Value};
+
+use super::entities::{conversations, events, idempotency_keys, messages, turns};
+use super::{StoreError, TenantStore};
+use crate::domain::{Conversation, ConversationId, EventId, LanguageSource, Message, TenantId};
+
+/// A request's `Idempotency-Key` and what it asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    pub key: String,
+    /// A hash of the request's body: the same key with another body is an error of the client.
+    pub body_hash: String,
+}
+
+/// How creating a conversation ended.
+#[derive(Debug, PartialEq)]
+pub enum Creation {
+    Created,
+    /// The same key and body were used before, for this conversation.
+    Repeated(ConversationId),
+    /// The key was used before with another body.
+    KeyReused,
+}
+
+impl TenantStore<'_> {
+    /// Stores a new conversation and its greeting, or neither.
+    pub async fn create_conversation(
+        &self,
+        conversation: &Conversation,
+        greeting: &Message,
+        idempotency: Option<&IdempotencyKey>,
+    ) -> Result<Creation, StoreError> {
+        let transaction = self.store.begin().await?;
+        if let Some(idempotency) = idempotency {
+            let row = idempotency_keys::ActiveModel {
+                tenant_id: Set(self.tenant.to_string()),
+                scope: Set(String::new()),
+                key: Set(idempotency.key.clone()),
+                body_hash: Set(idempotency.body_hash.clone()),
+                conversation_id: Set(conversation.id.0),
+                turn: Set(0),
+                message_id: Set(greeting.id.0),
+                created_at: Set(conversation.created_at),
+            };
+            // Inserting first makes a second request wait for the first one's commit instead of racing it.
+            let inserted = idempotency_keys::Entity::insert(row)
+                .on_conflict_do_nothing()
+                .exec_without_returning(&transaction)
+                .await?;
+            if !matches!(inserted, sea_orm::TryInsertResult::Inserted(_)) {
+                let earlier = super::acceptance::find_key(&transaction, self.tenant, "", &idempotency.key).await?;
+                return Ok(match earlier {
+                    Some(row) if row.body_hash == idempotency.body_hash => {
+                        Creation::Repeated(ConversationId(row.conversation_id))
+                    }
+                    _ => Creation::KeyReused,
+                });
+            }
+        }
+        conversations::Entity::insert(conversation_row(conversation)).exec_without_returning(&transaction).await?;
+        messages::Entity::insert(super::messages::message_row(self.tenant, greeting))
+            .exec_without_returning(&transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(Creation::Created)
+    }
+
+    pub async fn find_conversation(&self, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
+        conversations::Entity::find_by_id(id.0)
+            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
+            .one(&self.store.read)
+            .await?
+            .map(read_conversation)
+            .transpose()
+    }
+
+    /// Newest first, at most `limit`, of one user where `user_id` is given, older than `after` where it is given.
+    pub async fn list_conversations(
+        &self,
+        user_id: Option<&str>,
+        after: Option<ConversationId>,
+        limit: u64,
+    ) -> Result<Vec<Conversation>, StoreError> {
+        let mut query = conversations::Entity::find().filter(conversations::Column::TenantId.eq(self.tenant.as_str()));
+        if let Some(user_id) = user_id {
+            query = query.filter(conversations::Column::UserId.eq(user_id));
+        }
+        if let Some(after) = after {
+            query = query.filter(conversations::Column::Id.lt(after.0));
+        }
+        // Ids are UUIDv7: their order is the order of creation.
+        let rows = query.order_by_desc(conversations::Column::Id).limit(limit).all(&self.store.read).await?;
+        rows.into_iter().map(read_conversation).collect()
+    }
+
+    /// Removes the conversation and all that belongs to it. `false`: there was none.
+    pub async fn delete_conversation(&self, id: ConversationId) -> Result<bool, StoreError> {
+        let transaction = self.store.begin().await?;
+        let deleted = conversations::Entity::delete_by_id(id.0)
+            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
+            .exec(&transaction)
+            .await?;
+        if deleted.rows_affected == 0 {
+            return Ok(false);
+        }
+        messages::Entity::delete_many().filter(messages::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
+        events::Entity::delete_many().filter(events::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
+        turns::Entity::delete_many().filter(turns::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
+        idempotency_keys::Entity::delete_many()
+            .filter(idempotency_keys::Column::ConversationId.eq(id.0))
+            .exec(&transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// The greeting's id and text, for a repeated creation.
+    pub async fn find_greeting(&self, id: ConversationId) -> Result<Option<Message>, StoreError> {
+        messages::Entity::find()
+            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(messages::Column::ConversationId.eq(id.0))
+            .filter(messages::Column::Turn.eq(0))
+            .one(&self.store.read)
+            .await?
+            .map(super::messages::read_message)
+            .transpose()
+    }
+}
+
+fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
+    conversations::ActiveModel {
+        id: Set(conversation.id.0),
+        tenant_id: Set(conversation.tenant.to_string()),
+        user_id: Set(conversation.user_id.clone()),
+        persona: Set(conversation.persona.clone()),
+        preferred_language: Set(conversation.language.to_string()),
+        language_source: Set(conversation.language_source.as_str().to_owned()),
+        status: Set(conversation.status.clone()),
+        created_at: Set(conversation.created_at),
+        metadata: Set(Value::Object(conversation.metadata.clone())),
+        last_turn: Set(to_db(conversation.last_turn)),
+        last_event_turn: Set(to_db(conversation.last_event_id.turn)),
+        last_event_n: Set(to_db(conversation.last_event_id.n)),
+        state: Set(conversation.state.clone()),
+    }
+}
+
+pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversation, StoreError> {
+    let unreadable = |reason: String| StoreError::Unreadable { table: "conversations", reason };
+    Ok(Conversation {
+        id: ConversationId(row.id),
+        tenant: row.tenant_id.parse::<TenantId>().map_err(|error| unreadable(error.to_string()))?,
+        user_id: row.user_id,
+        persona: row.persona,
+        language: row.preferred_language.parse().map_err(|_| unreadable("preferred_language".to_owned()))?,
+        language_source: LanguageSource::parse(&row.language_source),
+        status: row.status,
+        created_at: row.created_at,
+        metadata: object(row.metadata),
+        last_turn: from_db(row.last_turn),
+        last_event_id: EventId::new(from_db(row.last_event_turn), from_db(row.last_event_n)),
+        state: row.state,
+    })
+}
+
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Turn and event numbers are counted from 0 and stay far below 2³¹.
+pub(super) fn to_db(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+pub(super) fn from_db(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,9 @@
+//! The tables as sea-orm sees them. Nothing outside `store` names one.
+
+pub mod conversations;
+pub mod events;
+pub mod idempotency_keys;
+pub mod messages;
+pub mod settings;
+pub mod turns;
+pub mod warranty_records;

@@ -1,0 +1,23 @@
+use sea_orm::entity::prelude::*;
+
+/// A turn. `events` is how many it had when it ended; the row outlives them.
+#[sea_orm::model]
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "turns")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub conversation_id: Uuid,
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub turn: i32,
+    pub tenant_id: String,
+    pub message_id: Uuid,
+    pub status: String,
+    pub accepted_at: DateTimeUtc,
+    pub started_at: Option<DateTimeUtc>,
+    pub ended_at: Option<DateTimeUtc>,
+    #[sea_orm(column_type = "JsonBinary")]
+    pub timings: Json,
+    pub events: i32,
+}
+
+impl ActiveModelBehavior for ActiveModel {}

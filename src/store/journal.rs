@@ -1,0 +1,145 @@
+//! Storing events, and the rows they speak of, many turns in one commit.
+//!
+//! Every statement here can be repeated: a connection that is cut during a commit may hide that it happened, and the
+//! same batch then comes again.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use serde_json::Value;
+
+use super::conversations::to_db;
+use super::entities::{conversations, events, messages, turns};
+use super::turns::StoredEvent;
+use super::{Store, StoreError};
+use crate::domain::{ConversationId, Language, LanguageSource, Message, TenantId, Timings, TurnStatus};
+
+/// One event and the rows it speaks of: stored together or not at all.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub tenant: TenantId,
+    pub conversation: ConversationId,
+    pub event: StoredEvent,
+    pub at: DateTime<Utc>,
+    pub changes: Vec<Change>,
+}
+
+/// A row that changes together with an event.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// The turn begins to run.
+    TurnStarted,
+    /// An assistant message is complete.
+    Message(Message),
+    /// The conversation's language from now on.
+    Language(Language, LanguageSource),
+    /// The turn has ended: how, how long its steps took, and what the desk remembers (`None`: as before).
+    TurnEnded { status: TurnStatus, timings: Timings, state: Option<Value> },
+}
+
+impl Store {
+    /// Stores all entries in one transaction.
+    pub async fn append(&self, entries: &[Entry]) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        if entries.iter().all(|entry| entry.changes.is_empty()) {
+            // Deltas alone: a single statement is its own transaction.
+            return insert_events(&self.write, entries).await;
+        }
+        let transaction = self.begin().await?;
+        insert_events(&transaction, entries).await?;
+        insert_messages(&transaction, entries).await?;
+        for entry in entries {
+            for change in &entry.changes {
+                apply(&transaction, entry, change).await?;
+            }
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<(), StoreError> {
+    let rows = entries.iter().map(|entry| events::ActiveModel {
+        conversation_id: Set(entry.conversation.0),
+        turn: Set(to_db(entry.event.id.turn)),
+        n: Set(to_db(entry.event.id.n)),
+        tenant_id: Set(entry.tenant.to_string()),
+        body: Set(entry.event.body.clone()),
+        created_at: Set(entry.at),
+    });
+    events::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    Ok(())
+}
+
+async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<(), StoreError> {
+    let rows: Vec<messages::ActiveModel> = entries
+        .iter()
+        .flat_map(|entry| {
+            entry.changes.iter().filter_map(|change| match change {
+                Change::Message(message) => Some(super::messages::message_row(&entry.tenant, message)),
+                _ => None,
+            })
+        })
+        .collect();
+    if !rows.is_empty() {
+        messages::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change) -> Result<(), StoreError> {
+    let turn = || {
+        turns::Entity::update_many()
+            .filter(turns::Column::ConversationId.eq(entry.conversation.0))
+            .filter(turns::Column::Turn.eq(to_db(entry.event.id.turn)))
+    };
+    let conversation =
+        || conversations::Entity::update_many().filter(conversations::Column::Id.eq(entry.conversation.0));
+    match change {
+        Change::Message(_) => {}
+        Change::TurnStarted => {
+            turn()
+                .set(turns::ActiveModel {
+                    status: Set(TurnStatus::Running.as_str().to_owned()),
+                    started_at: Set(Some(entry.at)),
+                    ..Default::default()
+                })
+                .exec(connection)
+                .await?;
+        }
+        Change::Language(language, source) => {
+            conversation()
+                .set(conversations::ActiveModel {
+                    preferred_language: Set(language.to_string()),
+                    language_source: Set(source.as_str().to_owned()),
+                    ..Default::default()
+                })
+                .exec(connection)
+                .await?;
+        }
+        Change::TurnEnded { status, timings, state } => {
+            turn()
+                .set(turns::ActiveModel {
+                    status: Set(status.as_str().to_owned()),
+                    ended_at: Set(Some(entry.at)),
+                    timings: Set(serde_json::to_value(timings).unwrap_or_default()),
+                    events: Set(to_db(entry.event.id.n)),
+                    ..Default::default()
+                })
+                .exec(connection)
+                .await?;
+            let mut row = conversations::ActiveModel {
+                last_event_turn: Set(to_db(entry.event.id.turn)),
+                last_event_n: Set(to_db(entry.event.id.n)),
+                ..Default::default()
+            };
+            if let Some(state) = state {
+                row.state = Set(state.clone());
+            }
+            conversation().set(row).exec(connection).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! The schema's history. A migration that has landed is never edited; a new one is added.
+
+use sea_orm_migration::prelude::*;
+
+mod m0001_initial;
+
+pub struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(m0001_initial::Migration)]
+    }
+}

@@ -1,0 +1,148 @@
+//! Turns and their events, as they are read back.
+
+use chrono::{DateTime, Utc};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use super::conversations::{from_db, read_conversation, to_db};
+use super::entities::{conversations, events, messages, turns};
+use super::messages::read_message;
+use super::{Store, StoreError, TenantStore};
+use crate::domain::{Conversation, ConversationId, EventId, Message, MessageId, TenantId, Timings, TurnStatus};
+
+/// How a turn stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnRecord {
+    pub turn: u32,
+    pub message_id: MessageId,
+    pub status: TurnStatus,
+    pub started_at: Option<DateTime<Utc>>,
+    pub ended_at: Option<DateTime<Utc>>,
+    pub timings: Timings,
+}
+
+/// A stored event: its place and its JSON as the client gets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredEvent {
+    pub id: EventId,
+    pub body: String,
+}
+
+/// The next turn of a conversation that has not ended, with all that is needed to run it.
+#[derive(Clone, Debug)]
+pub struct OpenTurn {
+    pub record: TurnRecord,
+    pub conversation: Conversation,
+    pub message: Message,
+}
+
+impl TenantStore<'_> {
+    pub async fn find_turn(&self, conversation: ConversationId, turn: u32) -> Result<Option<TurnRecord>, StoreError> {
+        turns::Entity::find_by_id((conversation.0, to_db(turn)))
+            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
+            .one(&self.store.read)
+            .await?
+            .map(read_turn)
+            .transpose()
+    }
+
+    /// The events behind `after`, in order, at most `limit`, of turn `only` where it is given.
+    pub async fn list_events(
+        &self,
+        conversation: ConversationId,
+        after: EventId,
+        only: Option<u32>,
+        limit: u64,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let mut query = events::Entity::find()
+            .filter(events::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(events::Column::ConversationId.eq(conversation.0));
+        query = match only {
+            Some(turn) => {
+                let from = if turn == after.turn { after.n } else { 0 };
+                query.filter(events::Column::Turn.eq(to_db(turn))).filter(events::Column::N.gt(to_db(from)))
+            }
+            None => query.filter(
+                Condition::any().add(events::Column::Turn.gt(to_db(after.turn))).add(
+                    Condition::all()
+                        .add(events::Column::Turn.eq(to_db(after.turn)))
+                        .add(events::Column::N.gt(to_db(after.n))),
+                ),
+            ),
+        };
+        let rows = query
+            .order_by_asc(events::Column::Turn)
+            .order_by_asc(events::Column::N)
+            .limit(limit)
+            .all(&self.store.read)
+            .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| StoredEvent { id: EventId::new(from_db(row.turn), from_db(row.n)), body: row.body })
+            .collect())
+    }
+
+    /// The first turn of the conversation that has not ended.
+    pub async fn find_open_turn(&self, conversation: ConversationId) -> Result<Option<OpenTurn>, StoreError> {
+        let Some(turn) = turns::Entity::find()
+            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(turns::Column::ConversationId.eq(conversation.0))
+            .filter(turns::Column::Status.is_in(OPEN))
+            .order_by_asc(turns::Column::Turn)
+            .one(&self.store.read)
+            .await?
+        else {
+            return Ok(None);
+        };
+        let row = conversations::Entity::find_by_id(conversation.0).one(&self.store.read).await?;
+        let message = messages::Entity::find_by_id(turn.message_id).one(&self.store.read).await?;
+        match (row, message) {
+            (Some(row), Some(message)) => Ok(Some(OpenTurn {
+                record: read_turn(turn)?,
+                conversation: read_conversation(row)?,
+                message: read_message(message)?,
+            })),
+            // Deleted in between.
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The statuses of a turn that has not ended.
+pub(super) const OPEN: [&str; 2] = ["queued", "running"];
+
+impl Store {
+    /// The conversations that have turns which have not ended, with the number of those turns.
+    pub async fn list_unfinished(&self) -> Result<Vec<(TenantId, ConversationId, u32)>, StoreError> {
+        let rows: Vec<(String, uuid::Uuid, i64)> = turns::Entity::find()
+            .select_only()
+            .column(turns::Column::TenantId)
+            .column(turns::Column::ConversationId)
+            .column_as(turns::Column::Turn.count(), "open")
+            .filter(turns::Column::Status.is_in(OPEN))
+            .group_by(turns::Column::TenantId)
+            .group_by(turns::Column::ConversationId)
+            .into_tuple()
+            .all(&self.read)
+            .await?;
+        rows.into_iter()
+            .map(|(tenant, conversation, open)| {
+                let tenant = tenant
+                    .parse()
+                    .map_err(|_| StoreError::Unreadable { table: "turns", reason: "tenant_id".to_owned() })?;
+                Ok((tenant, ConversationId(conversation), u32::try_from(open).unwrap_or(u32::MAX)))
+            })
+            .collect()
+    }
+}
+
+pub(super) fn read_turn(row: turns::Model) -> Result<TurnRecord, StoreError> {
+    let unreadable = |reason: &str| StoreError::Unreadable { table: "turns", reason: reason.to_owned() };
+    Ok(TurnRecord {
+        turn: from_db(row.turn),
+        message_id: MessageId(row.message_id),
+        status: TurnStatus::parse(&row.status).ok_or_else(|| unreadable("status"))?,
+        started_at: row.started_at,
+        ended_at: row.ended_at,
+        timings: serde_json::from_value(row.timings).map_err(|_| unreadable("timings"))?,
+    })
+}
