@@ -61,7 +61,7 @@ pub struct Comparison {
 }
 
 /// What a list has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Rows inserted or updated.
     pub written: u64,

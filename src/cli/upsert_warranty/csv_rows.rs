@@ -50,7 +50,6 @@ const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 pub struct CsvRows<R> {
     records: Records<BufReader<Chain<Cursor<Vec<u8>>, R>>>,
     columns: Columns,
-    delimiter: char,
 }
 
 /// One row.
@@ -75,7 +74,7 @@ impl<R: Read> CsvRows<R> {
         let mut records = Records::new(BufReader::with_capacity(CHUNK, head.chain(file)), delimiter);
         let Some(line) = records.advance()? else { return Err(FileError::Empty) };
         let columns = Columns::find(&records.fields(line)?)?;
-        Ok(Self { records, columns, delimiter: delimiter.into() })
+        Ok(Self { records, columns })
     }
 
     /// The columns of the header that mean nothing to us.
@@ -105,11 +104,6 @@ impl<R: Read> CsvRows<R> {
             product_name: self.records.field(columns.product_name, line)?,
             warranty_end_date: self.records.field(columns.warranty_end_date, line)?,
         }))
-    }
-
-    /// What stands between two fields.
-    pub fn delimiter(&self) -> char {
-        self.delimiter
     }
 }
 

@@ -1,12 +1,15 @@
-//! What the command found: the counts, the refused rows, and how both are printed.
+//! What the command found, and how it is printed.
 
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::store::warranty_import::{Applied, Comparison};
+use super::{Args, REFUSED};
+use crate::domain::warranty::RowError;
+use crate::store::warranty_import::{Applied, Comparison, Conflict};
 
 /// A row that cannot be taken. Ordered by its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -15,12 +18,16 @@ pub struct Refused {
     pub line: u64,
     /// The column that the value stands in; `None` when the row as a whole is at fault.
     pub column: Option<&'static str>,
-    /// The value, shortened.
+    /// The value, shortened to [`VALUE_SHOWN`] characters.
     pub value: String,
+    /// What is wrong with it, and how to mend it.
     pub reason: String,
 }
 
-/// The refused rows: how many, and the first ones of the file.
+/// How much of a refused value is shown, in characters.
+const VALUE_SHOWN: usize = 80;
+
+/// The refused rows: how many there are, and the first ones of the file.
 #[derive(Debug)]
 pub struct Refusals {
     count: u64,
@@ -30,24 +37,59 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// Keeps at most `shown_max` rows, so that a file without one good row is no heavier than another.
+    /// Keeps at most `shown_max` rows, so that a file without one good row takes no more memory than another.
     pub fn new(shown_max: usize) -> Self {
         Self { count: 0, shown_max, first: BinaryHeap::new() }
     }
 
-    /// Counts a refused row; `describe` is called if it may be shown.
-    pub fn add(&mut self, line: u64, describe: impl FnOnce() -> Refused) {
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub fn add_bad_value(&mut self, line: u64, error: &RowError) {
+        self.add(line, || (Some(error.column()), error.value().to_owned(), error.to_string()));
+    }
+
+    pub fn add_ragged(&mut self, line: u64, fields: usize, expected: usize, first: &str) {
+        self.add(line, || {
+            let reason = format!(
+                "the row has {fields} columns and the header {expected}; put a field that holds the delimiter into \
+                 double quotes, or add what is missing"
+            );
+            (None, first.to_owned(), reason)
+        });
+    }
+
+    pub fn add_conflict(&mut self, conflict: &Conflict) {
+        self.add(conflict.line, || {
+            let reason = format!(
+                "line {} has the same serial with another name or date; delete the wrong one",
+                conflict.other_line
+            );
+            (Some("serial"), conflict.serial.to_string(), reason)
+        });
+    }
+
+    fn add(&mut self, line: u64, describe: impl FnOnce() -> (Option<&'static str>, String, String)) {
         self.count += 1;
+        let refused = |(column, value, reason): (_, String, _)| Refused {
+            line,
+            column,
+            value: shortened(&value, VALUE_SHOWN),
+            reason,
+        };
         if self.first.len() < self.shown_max {
-            self.first.push(describe());
-        } else if let Some(mut last) = self.first.peek_mut().filter(|last| last.line > line) {
-            *last = describe();
+            self.first.push(refused(describe()));
+        } else if let Some(mut last) = self.first.peek_mut()
+            && last.line > line
+        {
+            *last = refused(describe());
         }
     }
 }
 
-/// Everything there is to say about one run.
-#[derive(Debug, Serialize)]
+/// Everything there is to say about one run; as JSON, what `--json` prints.
+#[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub file: String,
     pub tenant: String,
@@ -58,42 +100,136 @@ pub struct Report {
     /// Lines that say the same as an earlier one; they are in none of the other counts.
     pub repeated: u64,
     pub dry_run: bool,
-    /// Whether the new and changed rows are in the database now.
+    /// Whether the database now holds the new and the changed rows.
     pub written: bool,
     /// The first refused rows, in the order of the file.
     pub refused_rows: Vec<Refused>,
     /// How many more there are.
     pub refused_rows_not_shown: u64,
+    /// Columns of the file that mean nothing to us, as quoted names.
     pub ignored_columns: Vec<String>,
-    pub rows_per_second: u64,
     pub seconds: f64,
-    /// How long writing kept other writers waiting.
+    /// Rows of the file, whatever became of them, a second.
+    pub rows_per_second: u64,
+    /// How long others who wanted to write had to wait at most.
     pub locked_seconds: f64,
 }
 
 impl Report {
     /// Brings together what was found. `applied` is `None` if nothing was to be written.
-    pub fn new(refusals: Refusals, comparison: Comparison, applied: Option<Applied>, took: Duration) -> Self {
+    pub fn new(
+        args: &Args,
+        comparison: Comparison,
+        refusals: Refusals,
+        ignored_columns: Vec<String>,
+        applied: Option<Applied>,
+        took: Duration,
+    ) -> Self {
         let Comparison { new, changed, unchanged, repeated } = comparison;
-        let rows = new + changed + unchanged + repeated + refusals.count;
+        let refused = refusals.count;
+        let rows = new + changed + unchanged + repeated + refused;
         let refused_rows = refusals.first.into_sorted_vec();
-        let seconds = took.as_secs_f64();
         Self {
-            file: String::new(),
-            tenant: String::new(),
+            file: args.file.display().to_string(),
+            tenant: args.tenant.to_string(),
             new,
             changed,
             unchanged,
-            refused: refusals.count,
+            refused,
             repeated,
-            dry_run: false,
+            dry_run: args.dry_run,
             written: applied.is_some(),
-            refused_rows_not_shown: refusals.count.saturating_sub(refused_rows.len() as u64),
+            refused_rows_not_shown: refused - refused_rows.len() as u64,
             refused_rows,
-            ignored_columns: Vec::new(),
-            rows_per_second: (rows as f64 / seconds.max(f64::EPSILON)) as u64,
-            seconds,
-            locked_seconds: applied.map_or(0.0, |applied| applied.locked.as_secs_f64()),
+            ignored_columns,
+            seconds: milliseconds(took),
+            rows_per_second: (rows as f64 / took.as_secs_f64().max(0.001)) as u64,
+            locked_seconds: milliseconds(applied.unwrap_or_default().locked),
         }
+    }
+
+    /// 1 if rows were refused and, for their sake, nothing was written or nothing would be.
+    pub fn exit_code(&self, skip_invalid: bool) -> ExitCode {
+        if self.refused > 0 && !skip_invalid { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
+    }
+
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    /// The counts, then the refused rows.
+    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { new, changed, unchanged, refused, .. } = self;
+        writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged, {refused} refused")?;
+        for Refused { line, column, value, reason } in &self.refused_rows {
+            let column = column.unwrap_or("row");
+            writeln!(out, "line {line}: {column} {}: {reason}", quoted(value, VALUE_SHOWN + 1))?;
+        }
+        match self.refused_rows_not_shown {
+            0 => Ok(()),
+            more => writeln!(out, "… and {more} more refused (--max-refused-shown shows more)"),
+        }
+    }
+
+    /// What one should know beside the result.
+    pub fn write_remarks(&self, out: &mut impl Write) -> io::Result<()> {
+        if !self.ignored_columns.is_empty() {
+            writeln!(out, "ignored columns: {}", self.ignored_columns.join(", "))?;
+        }
+        if self.repeated > 0 {
+            writeln!(out, "{} lines say the same as an earlier one and were counted once", self.repeated)?;
+        }
+        if self.dry_run {
+            writeln!(out, "dry run: nothing was written")
+        } else if !self.written {
+            writeln!(out, "nothing was written; mend the refused rows, or write the others with --skip-invalid")
+        } else {
+            writeln!(
+                out,
+                "written: {} rows; {:.3} s in all ({} rows/s), others who write waited {:.3} s at most",
+                self.new + self.changed,
+                self.seconds,
+                self.rows_per_second,
+                self.locked_seconds
+            )
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1_000.0).round() / 1_000.0
+}
+
+fn shortened(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// A value from the file in quotes, on one line, with nothing in it that could move a terminal's cursor.
+pub fn quoted(text: &str, max: usize) -> String {
+    format!("{:?}", shortened(text, max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_refused_rows_of_the_file_are_kept_whatever_order_they_come_in() {
+        let mut refusals = Refusals::new(2);
+        for line in [9, 4, 7, 3, 8] {
+            refusals.add_ragged(line, 2, 3, "A1");
+        }
+        let lines: Vec<u64> = refusals.first.into_sorted_vec().iter().map(|row| row.line).collect();
+        assert_eq!((refusals.count, lines), (5, vec![3, 4]));
+    }
+
+    #[test]
+    fn a_long_or_wild_value_is_shown_short_and_tame() {
+        assert_eq!(quoted("Chuột\n\u{1b}[2J", 80), r#""Chuột\n\u{1b}[2J""#);
+        assert_eq!(quoted("ăâđê", 2), "\"ăâ…\"");
     }
 }

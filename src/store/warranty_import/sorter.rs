@@ -147,11 +147,8 @@ fn read_row(run: &mut impl Read) -> io::Result<Option<ImportRow>> {
     let product_name = read_text(run, usize::try_from(name_length).map_err(io::Error::other)?)?;
     let warranty_end_date =
         NaiveDate::from_num_days_from_ce_opt(day).ok_or_else(|| io::Error::other("a temporary file is damaged"))?;
-    let record = WarrantyRecord {
-        serial: serial.parse::<Serial>().map_err(io::Error::other)?,
-        product_name,
-        warranty_end_date,
-    };
+    let record =
+        WarrantyRecord { serial: serial.parse::<Serial>().map_err(io::Error::other)?, product_name, warranty_end_date };
     Ok(Some(ImportRow { record, line: u64::from_le_bytes(line) }))
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteConnection};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection, Executor};
 
 use super::{Applied, Comparison, ImportError};
