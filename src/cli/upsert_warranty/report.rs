@@ -178,7 +178,7 @@ impl Report {
             writeln!(out, "ignored columns: {}", self.ignored_columns.join(", "))?;
         }
         if self.repeated > 0 {
-            writeln!(out, "{} lines say the same as an earlier one and were counted once", self.repeated)?;
+            writeln!(out, "repeated lines, counted once: {}", self.repeated)?;
         }
         if self.dry_run {
             writeln!(out, "dry run: nothing was written")

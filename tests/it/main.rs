@@ -1,0 +1,3 @@
+//! The integration tests, laid out by what they drive.
+
+mod cli;
