@@ -130,16 +130,24 @@ impl App {
     pub async fn start(config: Config, store: Store) -> Result<Arc<Self>, StartError> {
         let config = Arc::new(config);
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm)?), config.llm.clone());
-        if config.llm.mode != LlmMode::Offline
-            && let Err(cause) = llm.look().await
-            && config.llm.mode == LlmMode::Ollama
-        {
-            return Err(StartError::NoModel(cause.to_string()));
+        if config.llm.mode != LlmMode::Offline {
+            let looked = llm.look().await;
+            if config.llm.mode == LlmMode::Ollama {
+                let status = looked.map_err(|cause| StartError::NoModel(cause.to_string()))?;
+                if !status.installed {
+                    return Err(StartError::NoModel(format!("Ollama does not have the model {}", status.model)));
+                }
+            }
         }
         let prompts = load_prompts(&config)?;
         let search = Arc::new(ArcSwap::from_pointee(load_index(&config, &prompts)?));
-        let services =
-            Services { config: config.clone(), store: store.clone(), llm: llm.clone(), search: search.clone() };
+        let services = Services {
+            config: config.clone(),
+            store: store.clone(),
+            llm: llm.clone(),
+            search: search.clone(),
+            misses: Arc::default(),
+        };
         let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
         let secret = match &config.auth.token_secret {
             Some(secret) => secret.clone(),

@@ -2,7 +2,7 @@
 //!
 //! A new desk is one folder here and one line in [`Desks::new`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -51,6 +51,8 @@ pub struct Services {
     pub llm: Arc<Gateway>,
     /// The shop's documents; replaced as a whole when one changes.
     pub search: Arc<ArcSwap<LexicalIndex>>,
+    /// Serial numbers that were tried and not found; outlives a reload.
+    pub misses: Arc<retail::Misses>,
 }
 
 /// All desks, with the prompts they were made from: replaced as a whole when a file changes.
@@ -66,17 +68,15 @@ impl Desks {
         let retail = |languages: &[Language]| retail::Retail::new(services, &prompts, languages);
         let mut desks: BTreeMap<&'static str, Arc<dyn Desk>> = BTreeMap::new();
         desks.insert("retail", Arc::new(retail(&spoken_at(&prompts, "retail"))?));
-        let mut languages: Vec<Language> = Vec::new();
         for persona in prompts.personas() {
             if !desks.contains_key(persona.desk.as_str()) {
                 let known: Vec<&str> = desks.keys().copied().collect();
                 let mend = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
                 return Err(prompts.error(&format!("{}.md", persona.id), Some(1), mend));
             }
-            languages.extend(
-                persona.languages.iter().filter(|language| !languages.contains(language)).copied().collect::<Vec<_>>(),
-            );
         }
+        let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
+        let languages: Vec<Language> = all.into_iter().collect();
         let common = ByLanguage::load(&prompts, "common", &languages)?;
         Ok(Self { prompts, common, desks })
     }
@@ -93,4 +93,18 @@ impl Desks {
     pub fn find(&self, name: &str) -> Option<Arc<dyn Desk>> {
         self.desks.get(name).cloned()
     }
+}
+
+/// The languages of the desk's personas, the default persona's first.
+fn spoken_at(prompts: &Prompts, desk: &str) -> Vec<Language> {
+    let default = prompts.default_persona();
+    let mut languages: Vec<Language> = Vec::new();
+    for persona in std::iter::once(&default).chain(prompts.personas()).filter(|persona| persona.desk == desk) {
+        for language in &persona.languages {
+            if !languages.contains(language) {
+                languages.push(*language);
+            }
+        }
+    }
+    languages
 }

@@ -9,6 +9,7 @@ pub mod language;
 pub mod message;
 pub mod serial;
 pub mod text;
+pub mod warranty;
 
 pub use conversation::{Conversation, LanguageSource};
 pub use event::{ErrorCode, Event, IntentSource, SourceItem, Timings, TurnStatus};
@@ -16,3 +17,4 @@ pub use id::{ConversationId, EventId, MessageId, TenantId};
 pub use language::Language;
 pub use message::{Kind, Message, Metadata, Sender};
 pub use serial::Serial;
+pub use warranty::WarrantyRecord;

@@ -1,5 +1,6 @@
 //! frontdesk: a customer-service chat server that a shop runs itself.
 pub mod app;
+pub mod cli;
 pub mod config;
 pub mod desks;
 pub mod domain;

@@ -7,7 +7,7 @@
 //! - [`conversations`], [`messages`], [`turns`]: one query file a resource
 //! - [`acceptance`]: the transaction that takes a customer's message in
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
-//! - [`warranty`]: warranty records
+//! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`settings`]: what the server itself keeps
 //! - [`lock`]: one serving process a database
 
@@ -32,6 +32,7 @@ mod migrations;
 pub mod settings;
 pub mod turns;
 pub mod warranty;
+pub mod warranty_import;
 
 pub use error::StoreError;
 
@@ -44,6 +45,13 @@ pub struct StoreOptions {
     pub timeout: Duration,
     /// Connections that read (SQLite), or connections in all (PostgreSQL).
     pub connections: u32,
+}
+
+impl StoreOptions {
+    /// Whether opening would create the database, since its SQLite file is not there yet.
+    pub fn would_create(&self) -> Result<bool, StoreError> {
+        Ok(sqlite_path(&self.url)?.is_some_and(|path| !path.exists()))
+    }
 }
 
 /// The database. Cheap to clone.

@@ -29,7 +29,7 @@ mod warranty;
 use classify::Understood;
 use intent::Intent;
 use memory::Memory;
-use misses::Misses;
+pub use misses::Misses;
 use rules::RetailRules;
 use texts::RetailTexts;
 

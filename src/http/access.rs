@@ -22,9 +22,7 @@ pub(super) enum Access {
     /// From this machine, while no keys are set.
     Development,
     /// With a conversation token: the customer's browser.
-    Token {
-        expires_at: DateTime<Utc>,
-    },
+    Token { expires_at: DateTime<Utc> },
 }
 
 impl Access {

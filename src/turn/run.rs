@@ -69,10 +69,10 @@ pub(super) async fn run(
     // Only now: the desk may have changed the language.
     let common = desks.common(turn.language());
     if let Some(code) = failure {
-        turn.fail(code, common.error(code)).await?;
+        turn.fail(code, &common.error(code)).await?;
     }
     if status == TurnStatus::Failed && !turn.has_spoken() {
-        turn.say(Kind::ErrorNotice, &common.error_notice).await?;
+        turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
     }
     let total = u64::try_from((chrono::Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
     turn.timings.insert("total".to_owned(), total);

@@ -1,4 +1,5 @@
 //! The integration tests, one binary, laid out by what they drive.
 
+mod cli;
 mod providers;
 mod support;

@@ -44,7 +44,8 @@ pub(super) fn system(
     intent: &str,
     instruction: &str,
 ) -> String {
-    let mut system = format!("System Persona: {}\n\nRetrieved context:\n", cut_at_sentence(&persona.text, persona_max_chars));
+    let mut system =
+        format!("System Persona: {}\n\nRetrieved context:\n", cut_at_sentence(&persona.text, persona_max_chars));
     let mut left = context_max_chars;
     for (index, passage) in passages.iter().enumerate() {
         let section = if passage.section.is_empty() { String::new() } else { format!(" — {}", passage.section) };
@@ -93,11 +94,8 @@ mod tests {
             message(Sender::Assistant, Some(Kind::Reply), "Mẫu này ạ"),
             message(Sender::Assistant, Some(Kind::FollowUp), "Gì nữa không ạ?"),
         ];
-        let whole = [
-            ChatMessage::assistant("Chào"),
-            ChatMessage::user("mua laptop"),
-            ChatMessage::assistant("Dạ!\nMẫu này ạ"),
-        ];
+        let whole =
+            [ChatMessage::assistant("Chào"), ChatMessage::user("mua laptop"), ChatMessage::assistant("Dạ!\nMẫu này ạ")];
         assert_eq!(window(&history, 1000), whole);
         assert_eq!(window(&history, 12), [ChatMessage::assistant("Dạ!\nMẫu này ạ")]);
         assert_eq!(window(&history, 3), []);

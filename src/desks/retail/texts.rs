@@ -51,7 +51,8 @@ impl RetailTexts {
 
     /// A written reply to social talk on this topic; another one for another `turn`.
     pub fn social(&self, topic: &str, turn: u32) -> &str {
-        let variants = self.social.get(topic).filter(|variants| !variants.is_empty()).or_else(|| self.social.get("other"));
+        let variants =
+            self.social.get(topic).filter(|variants| !variants.is_empty()).or_else(|| self.social.get("other"));
         let index = |count: usize| usize::try_from(turn).unwrap_or(0) % count;
         variants.and_then(|variants| variants.get(index(variants.len().max(1)))).map_or("", String::as_str)
     }

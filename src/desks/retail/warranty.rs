@@ -150,12 +150,7 @@ impl Retail {
     ///
     /// What is found wins. Runs that look like something else (a year, a telephone number, "1TB") are looked up only
     /// where nothing better was found, so that nobody can hide guesses behind a serial number of their own.
-    async fn look_up(
-        &self,
-        turn: &Turn,
-        heard: &Heard,
-        candidates: &[&str],
-    ) -> Result<(Finding, usize), DeskError> {
+    async fn look_up(&self, turn: &Turn, heard: &Heard, candidates: &[&str]) -> Result<(Finding, usize), DeskError> {
         let (likely, unlikely): (Vec<&str>, Vec<&str>) =
             candidates.iter().partition(|candidate| Likeness::of(candidate) >= Likeness::Number);
         let likely_answers = self.records(turn, &likely).await?;
@@ -177,7 +172,11 @@ impl Retail {
         Ok((Finding::Answers(named), missed.max(1)))
     }
 
-    async fn records(&self, turn: &Turn, candidates: &[&str]) -> Result<Vec<Result<WarrantyRecord, Serial>>, DeskError> {
+    async fn records(
+        &self,
+        turn: &Turn,
+        candidates: &[&str],
+    ) -> Result<Vec<Result<WarrantyRecord, Serial>>, DeskError> {
         let serials: Vec<Serial> = candidates.iter().filter_map(|candidate| candidate.parse().ok()).collect();
         if serials.is_empty() {
             return Ok(Vec::new());
@@ -207,7 +206,9 @@ fn candidates(text: &str) -> Vec<&str> {
 
 /// Whether the message is nothing but its candidates.
 fn is_bare(text: &str, candidates: &[&str]) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty()).all(|word| candidates.contains(&word))
+    text.split(|c: char| !c.is_alphanumeric() && c != '-')
+        .filter(|word| !word.is_empty())
+        .all(|word| candidates.contains(&word))
 }
 
 fn miss_keys(turn: &Turn) -> Vec<MissKey> {

@@ -1,0 +1,169 @@
+//! Bringing a whole list of warranties into the store, all or nothing, while a server goes on serving.
+//!
+//! Three steps, so that the shop's database is locked for the last one alone:
+//! 1. [`RowSorter`]: the rows are sorted by serial in temporary files; memory stays flat whatever their number.
+//! 2. [`WarrantyImport::compare`]: the sorted rows go into a temporary table of one connection (in SQLite a database
+//!    file of its own, unseen by others) and are compared with what the shop has: reading only.
+//! 3. [`WarrantyImport::apply`]: the new and the changed rows, and no others, are written in one transaction.
+//!
+//! - `sorter`: sorted runs and their merge
+//! - `repeats`: serials on more than one line
+//! - `sqlite`, `postgres`: the statements
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sea_orm::{DbErr, RuntimeErr, sqlx};
+use tokio::sync::mpsc;
+
+use self::postgres::PostgresStaging;
+use self::repeats::{Repeats, Settled};
+use self::sqlite::SqliteStaging;
+use super::{Store, StoreError};
+use crate::domain::TenantId;
+
+mod postgres;
+mod repeats;
+mod sorter;
+mod sqlite;
+
+pub use repeats::Conflict;
+pub use sorter::{ImportRow, RowSorter};
+
+/// Why a list could not be brought in. Nothing of it was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("a temporary file cannot be written or read (is the disk of the temporary folder full?): {0}")]
+    Temporary(#[from] io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the thread that sorts the rows has ended early")]
+    SorterDied,
+}
+
+impl From<sqlx::Error> for ImportError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Store(DbErr::Exec(RuntimeErr::SqlxError(Arc::new(error))).into())
+    }
+}
+
+/// How the list differs from what the shop has. Rows with a conflict are in none of the numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Serials that the shop does not have.
+    pub new: u64,
+    /// Serials with another product name or date.
+    pub changed: u64,
+    pub unchanged: u64,
+    /// Lines that say the same as an earlier line of the list; they are in none of the other numbers.
+    pub repeated: u64,
+}
+
+/// What a list has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Rows inserted or updated.
+    pub written: u64,
+    /// How long the transaction that wrote them was open: in SQLite nobody else could write meanwhile.
+    pub locked: Duration,
+}
+
+/// One list on its way into one shop's table. Dropping it discards what was not applied.
+#[derive(Debug)]
+pub struct WarrantyImport {
+    staging: Staging,
+    tenant: TenantId,
+}
+
+#[derive(Debug)]
+enum Staging {
+    Sqlite(SqliteStaging),
+    Postgres(PostgresStaging),
+}
+
+/// How many rows are read between two messages from the sorting thread.
+const BATCH_ROWS: usize = 2_000;
+
+/// How many batches may wait for the database.
+const BATCHES_WAITING: usize = 4;
+
+impl WarrantyImport {
+    /// Opens a connection of its own to the store's database, with an empty staging table.
+    pub async fn begin(store: &Store, tenant: &TenantId) -> Result<Self, ImportError> {
+        let staging = if store.is_sqlite() {
+            let options = store.write.get_sqlite_connection_pool().connect_options();
+            Staging::Sqlite(SqliteStaging::open(&options).await?)
+        } else {
+            let options = store.write.get_postgres_connection_pool().connect_options();
+            Staging::Postgres(PostgresStaging::open(&options).await?)
+        };
+        Ok(Self { staging, tenant: tenant.clone() })
+    }
+
+    /// Stages the rows and compares them with the shop's. Writes nothing to the shop's table.
+    ///
+    /// Every line with a serial that another line gives other values is handed to `on_conflict`, in order of serials.
+    pub async fn compare(
+        &mut self,
+        rows: RowSorter,
+        mut on_conflict: impl FnMut(Conflict),
+    ) -> Result<Comparison, ImportError> {
+        let (sender, mut batches) = mpsc::channel(BATCHES_WAITING);
+        let merging = tokio::task::spawn_blocking(move || merge(rows, &sender));
+        let mut repeated = 0;
+        self.staging.begin().await?;
+        while let Some(batch) = batches.recv().await {
+            let Settled { records, conflicts, repeated: more } = batch;
+            repeated += more;
+            conflicts.into_iter().for_each(&mut on_conflict);
+            match &mut self.staging {
+                Staging::Sqlite(staging) => staging.insert(records).await?,
+                Staging::Postgres(staging) => staging.insert(records).await?,
+            }
+        }
+        merging.await.map_err(|_| ImportError::SorterDied)??;
+        let comparison = match &mut self.staging {
+            Staging::Sqlite(staging) => staging.compare(&self.tenant).await?,
+            Staging::Postgres(staging) => staging.compare(&self.tenant).await?,
+        };
+        Ok(Comparison { repeated, ..comparison })
+    }
+
+    /// Writes the new and the changed rows in one transaction: all of them, or none.
+    ///
+    /// A row that somebody else wrote since [`compare`](Self::compare) is overwritten.
+    pub async fn apply(mut self) -> Result<Applied, ImportError> {
+        match &mut self.staging {
+            Staging::Sqlite(staging) => staging.apply(&self.tenant).await,
+            Staging::Postgres(staging) => staging.apply(&self.tenant).await,
+        }
+    }
+}
+
+impl Staging {
+    async fn begin(&mut self) -> Result<(), ImportError> {
+        match self {
+            Self::Sqlite(staging) => staging.begin().await,
+            Self::Postgres(staging) => staging.begin().await,
+        }
+    }
+}
+
+/// Merges the sorted rows and sends what they settle, batch by batch, until the receiver is gone.
+fn merge(rows: RowSorter, batches: &mpsc::Sender<Settled>) -> io::Result<()> {
+    let mut repeats = Repeats::default();
+    let mut settled = Settled::default();
+    for row in rows.into_sorted()? {
+        repeats.push(row?, &mut settled);
+        if settled.records.len().max(settled.conflicts.len()) >= BATCH_ROWS
+            && batches.blocking_send(std::mem::take(&mut settled)).is_err()
+        {
+            return Ok(());
+        }
+    }
+    repeats.finish(&mut settled);
+    // A receiver that is gone has failed by itself.
+    let _ = batches.blocking_send(settled);
+    Ok(())
+}

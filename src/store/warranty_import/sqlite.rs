@@ -1,0 +1,104 @@
+//! The statements of an import on SQLite.
+
+use std::time::{Duration, Instant};
+
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sea_orm::sqlx::{self, AssertSqlSafe, Connection, Executor};
+
+use super::{Applied, Comparison, ImportError};
+use crate::domain::{TenantId, WarrantyRecord};
+
+/// A connection with a temporary table `staged_warranties`, which SQLite keeps in a file of its own in the temporary
+/// folder: filling it takes no lock on the shop's database. Its rows come sorted, so `rowid` is the order of serials.
+#[derive(Debug)]
+pub struct SqliteStaging {
+    connection: SqliteConnection,
+}
+
+/// How long we wait for the write lock; a server holds it for milliseconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Rows in one insert: three parameters each, and SQLite takes 32,766 in all.
+const INSERT_ROWS: usize = 500;
+
+const CREATE: &str = "CREATE TEMP TABLE staged_warranties (serial TEXT NOT NULL, product_name TEXT NOT NULL, \
+     warranty_end_date TEXT NOT NULL)";
+
+/// The shop's rows that the staged ones equal or replace. The staged table has no index: it is read from first to
+/// last, and the shop's table is searched by its key.
+const COUNT: &str = "SELECT COUNT(*) FILTER (WHERE w.serial IS NULL), \
+     COUNT(*) FILTER (WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date), COUNT(*) \
+     FROM temp.staged_warranties s \
+     LEFT JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial";
+
+const FORGET_UNCHANGED: &str = "DELETE FROM temp.staged_warranties AS s WHERE EXISTS ( \
+     SELECT 1 FROM main.warranty_records w WHERE w.tenant_id = ? AND w.serial = s.serial \
+     AND w.product_name = s.product_name AND w.warranty_end_date = s.warranty_end_date)";
+
+const WRITE: &str = "INSERT INTO main.warranty_records (tenant_id, serial, product_name, warranty_end_date) \
+     SELECT ?, serial, product_name, warranty_end_date FROM temp.staged_warranties WHERE true ORDER BY rowid \
+     ON CONFLICT (tenant_id, serial) DO UPDATE \
+     SET product_name = excluded.product_name, warranty_end_date = excluded.warranty_end_date";
+
+impl SqliteStaging {
+    /// Connects to the file that `options` name.
+    pub async fn open(options: &SqliteConnectOptions) -> Result<Self, ImportError> {
+        let options = options.clone().busy_timeout(BUSY_TIMEOUT).pragma("temp_store", "file");
+        let mut connection = SqliteConnection::connect_with(&options).await?;
+        connection.execute(CREATE).await?;
+        // The staging file needs no undo. The checkpoint is ours to start once the lock is given back.
+        connection.execute("PRAGMA temp.journal_mode = off").await?;
+        connection.execute("PRAGMA wal_autocheckpoint = 0").await?;
+        connection.execute("PRAGMA main.cache_size = -16384").await?;
+        Ok(Self { connection })
+    }
+
+    /// Begins the transaction in which the rows are staged; it locks nothing but the staging file.
+    pub async fn begin(&mut self) -> Result<(), ImportError> {
+        self.connection.execute("BEGIN").await?;
+        Ok(())
+    }
+
+    /// Adds rows, which must come sorted by serial, each serial once.
+    pub async fn insert(&mut self, records: Vec<WarrantyRecord>) -> Result<(), ImportError> {
+        for records in records.chunks(INSERT_ROWS) {
+            let mut statement = "INSERT INTO temp.staged_warranties VALUES (?,?,?)".to_owned();
+            statement.push_str(&",(?,?,?)".repeat(records.len().saturating_sub(1)));
+            let mut query = sqlx::query::<sqlx::Sqlite>(AssertSqlSafe(statement));
+            for record in records {
+                query = query
+                    .bind(record.serial.as_str())
+                    .bind(record.product_name.as_str())
+                    .bind(record.warranty_end_date);
+            }
+            query.execute(&mut self.connection).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends staging, and keeps of the staged rows those that are new or changed.
+    pub async fn compare(&mut self, tenant: &TenantId) -> Result<Comparison, ImportError> {
+        self.connection.execute("COMMIT").await?;
+        let (new, changed, all): (i64, i64, i64) =
+            sqlx::query_as(COUNT).bind(tenant.as_str()).fetch_one(&mut self.connection).await?;
+        let unchanged = all - new - changed;
+        if unchanged > 0 {
+            sqlx::query(FORGET_UNCHANGED).bind(tenant.as_str()).execute(&mut self.connection).await?;
+        }
+        let count = |n: i64| u64::try_from(n).unwrap_or_default();
+        Ok(Comparison { new: count(new), changed: count(changed), unchanged: count(unchanged), repeated: 0 })
+    }
+
+    /// Writes what is staged.
+    pub async fn apply(&mut self, tenant: &TenantId) -> Result<Applied, ImportError> {
+        self.connection.execute("BEGIN IMMEDIATE").await?;
+        let start = Instant::now();
+        let written = sqlx::query(WRITE).bind(tenant.as_str()).execute(&mut self.connection).await?.rows_affected();
+        self.connection.execute("COMMIT").await?;
+        let locked = start.elapsed();
+        // Moves the pages from the log into the database beside those who write, and waits for nobody. What it
+        // cannot move now, the next checkpoint of any connection does.
+        self.connection.execute("PRAGMA wal_checkpoint(passive)").await?;
+        Ok(Applied { written, locked })
+    }
+}

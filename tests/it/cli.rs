@@ -1,0 +1,3 @@
+//! The commands, run as a user runs them.
+
+mod upsert_warranty;

@@ -1,0 +1,333 @@
+//! `upsert-warranty`, run as a program in a folder of its own, on a real database.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use chrono::NaiveDate;
+use frontdesk::domain::{Serial, TenantId};
+use frontdesk::store::{Store, StoreOptions};
+use tempfile::TempDir;
+
+mod beside_a_server;
+
+const HEADER: &str = "serial,product_name,warranty_end_date\n";
+
+/// A folder with a list in it, and the database that the list goes to.
+struct Shop {
+    folder: TempDir,
+    url: String,
+}
+
+/// What the program left behind.
+#[derive(Debug)]
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("data/shop.db").display());
+        Self { folder, url }
+    }
+
+    fn list(&self) -> PathBuf {
+        self.folder.path().join("warranty.csv")
+    }
+
+    /// Runs the program on `list` with the arguments.
+    fn upsert(&self, list: impl AsRef<[u8]>, arguments: &[&str]) -> Run {
+        std::fs::write(self.list(), list).unwrap();
+        self.command(arguments).output().map(Run::from).unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_upsert-warranty"));
+        command.current_dir(self.folder.path()).env("DATABASE_URL", &self.url).stdin(Stdio::null());
+        command.args(["--file", "warranty.csv"]).args(arguments);
+        command
+    }
+
+    async fn store(&self) -> Store {
+        let options = StoreOptions { url: self.url.clone(), timeout: Duration::from_secs(30), connections: 2 };
+        Store::open(&options).await.unwrap()
+    }
+
+    /// The records of the serials, as `SERIAL|name|date`, sorted.
+    async fn records(&self, tenant: &str, serials: &[&str]) -> Vec<String> {
+        let tenant: TenantId = tenant.parse().unwrap();
+        let serials: Vec<Serial> = serials.iter().map(|serial| serial.parse().unwrap()).collect();
+        let found = self.store().await.tenant(&tenant).list_warranties(&serials).await.unwrap();
+        let shown = |end_date: NaiveDate| end_date.format("%F").to_string();
+        let mut found: Vec<String> =
+            found.into_iter().map(|w| format!("{}|{}|{}", w.serial, w.product_name, shown(w.end_date))).collect();
+        found.sort();
+        found
+    }
+
+    async fn count(&self) -> u64 {
+        self.store().await.tenant(&TenantId::default()).count_warranties().await.unwrap()
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Run {
+    /// The line of the counts.
+    fn counts(&self) -> &str {
+        self.stdout.lines().next().unwrap_or_default()
+    }
+
+    /// The lines of the file that were refused.
+    fn refused_lines(&self) -> Vec<u64> {
+        let lines = self.stdout.lines().filter_map(|line| line.strip_prefix("line "));
+        lines.map(|line| line.split(':').next().unwrap().parse().unwrap()).collect()
+    }
+}
+
+#[tokio::test]
+async fn every_shape_that_a_spreadsheet_writes_is_read() {
+    for list in [
+        "serial,product_name,warranty_end_date\nAA-1,\"Bàn phím; đen\",2027-12-31\nBB-2,\"Màn 27\"\", cong\",2028-02-29\n",
+        "\u{feff}serial;product_name;warranty_end_date\r\naa-1;\"Bàn phím; đen\";31/12/2027\r\nBB-2;Màn 27\", cong;29/02/2028\r\n",
+        "Warranty_End_Date\tserial\tProduct_Name\n31/12/2027\t AA-1 \tBàn phím; đen\n2028-02-29\tbb-2\tMàn 27\", cong",
+        "\u{feff}product_name,serial,warranty_end_date\r\nBàn phím; đen,AA-1,2027-12-31\r\n\r\n\"Màn 27\"\", cong\",BB-2,2028-02-29\r\n",
+    ] {
+        let shop = Shop::new();
+        let run = shop.upsert(list, &[]);
+        assert_eq!(run.counts(), "2 new, 0 changed, 0 unchanged, 0 refused", "{list:?} {run:?}");
+        assert_eq!(run.code, 0, "{run:?}");
+        let records = shop.records("default", &["AA-1", "BB-2"]).await;
+        assert_eq!(records, ["AA-1|Bàn phím; đen|2027-12-31", "BB-2|Màn 27\", cong|2028-02-29"], "{list:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_run_tells_new_changed_and_unchanged_apart_and_a_third_finds_nothing_to_do() {
+    let shop = Shop::new();
+    let first = format!("{HEADER}A1A,Loa,2027-01-01\nB2B,Loa,2027-01-01\nC3C,Loa,2027-01-01\nKEPT-1,Loa,2027-01-01\n");
+    assert_eq!(shop.upsert(first, &[]).counts(), "4 new, 0 changed, 0 unchanged, 0 refused");
+    let list = format!("{HEADER}c3c,Loa,01/01/2027\nA1A,Loa to,2027-01-01\nD4D,Loa,2027-01-01\nB2B,Loa,2027-01-02\n");
+    assert_eq!(shop.upsert(&list, &["--dry-run"]).counts(), "1 new, 2 changed, 1 unchanged, 0 refused");
+    let second = shop.upsert(&list, &[]);
+    assert_eq!((second.counts(), second.code), ("1 new, 2 changed, 1 unchanged, 0 refused", 0), "{second:?}");
+    assert_eq!(
+        shop.records("default", &["A1A", "B2B", "C3C", "D4D", "KEPT-1"]).await,
+        [
+            "A1A|Loa to|2027-01-01",
+            "B2B|Loa|2027-01-02",
+            "C3C|Loa|2027-01-01",
+            "D4D|Loa|2027-01-01",
+            "KEPT-1|Loa|2027-01-01"
+        ],
+    );
+    assert_eq!(shop.upsert(&list, &[]).counts(), "0 new, 0 changed, 4 unchanged, 0 refused");
+}
+
+#[tokio::test]
+async fn a_refused_row_is_named_with_its_line_and_keeps_every_row_out_unless_it_may_be_skipped() {
+    let shop = Shop::new();
+    let list = [
+        "serial,product_name,warranty_end_date,note",
+        "OK-1,\"Loa hai",
+        "dòng\",2027-01-01,x",   // 3
+        "OK-2,Loa,31/02/2025,x", // 4
+        "OK-3,Loa,2027-02-29,x", // 5
+        "",
+        "OK-4,Loa,1/1/2025,x",   // 7
+        "OK-5,Loa,2025-13-01,x", // 8
+        "OK-6,Loa,,x",           // 9
+        "AB,Loa,2027-01-01,x",   // 10
+        "NODIGIT,Loa,2027-01-01,x",
+        "A 1B,Loa,2027-01-01,x",
+        ",Loa,2027-01-01,x",
+        "OK-7,  ,2027-01-01,x",   // 14
+        "OK-8,Loa,2027-01-01",    // 15
+        "OK-9,Loa,2027-01-01,x,", // 16
+        "0123456789012345678901234567890-3,Loa,2027-01-01,x",
+        "ok-10,Loa,31/12/2027,x", // 18
+    ]
+    .join("\r\n");
+    let lines: Vec<u64> = [4, 5].into_iter().chain(7..=17).collect();
+    let expected = "2 new, 0 changed, 0 unchanged, 13 refused";
+
+    let dry = shop.upsert(&list, &["--dry-run"]);
+    assert_eq!((dry.counts(), dry.code, dry.refused_lines()), (expected, 1, lines.clone()), "{dry:?}");
+    assert!(dry.stderr.contains("dry run: nothing was written"), "{dry:?}");
+    assert!(dry.stderr.contains("ignored columns: \"note\""), "{dry:?}");
+    assert!(!shop.folder.path().join("data").exists(), "a dry run makes no database");
+    for says in [
+        "line 4: warranty_end_date \"31/02/2025\": there is no such day",
+        "line 7: warranty_end_date \"1/1/2025\": it is not written YYYY-MM-DD or DD/MM/YYYY",
+        "line 10: serial \"AB\": it is not 3 to 32 characters long",
+        "line 14: product_name \"\": it is empty",
+        "line 15: row \"OK-8\": the row has 3 columns and the header 4",
+    ] {
+        assert!(dry.stdout.contains(says), "{says:?} is not in {dry:?}");
+    }
+
+    let refused = shop.upsert(&list, &[]);
+    assert_eq!((refused.counts(), refused.code, refused.stdout == dry.stdout), (expected, 1, true), "{refused:?}");
+    assert!(refused.stderr.contains("nothing was written"), "{refused:?}");
+    assert_eq!(shop.count().await, 0);
+
+    let skipped = shop.upsert(&list, &["--skip-invalid", "--max-refused-shown", "2"]);
+    assert_eq!((skipped.counts(), skipped.code, skipped.refused_lines()), (expected, 0, vec![4, 5]), "{skipped:?}");
+    assert!(skipped.stdout.contains("and 11 more refused"), "{skipped:?}");
+    let records = shop.records("default", &["OK-1", "OK-10"]).await;
+    assert_eq!(
+        (records, shop.count().await),
+        (vec!["OK-10|Loa|2027-12-31".to_owned(), "OK-1|Loa hai\r\ndòng|2027-01-01".to_owned()], 2)
+    );
+}
+
+#[tokio::test]
+async fn a_serial_on_two_lines_counts_once_if_they_agree_and_is_refused_on_both_if_they_do_not() {
+    let shop = Shop::new();
+    let list = format!(
+        "{HEADER}same-1,Loa,2027-01-01\nTWO-1,Loa,2027-01-01\nSAME-1, Loa ,01/01/2027\nOK-1,Loa,2027-01-01\ntwo-1,Loa,2027-01-02\n"
+    );
+    let run = shop.upsert(&list, &[]);
+    assert_eq!(
+        (run.counts(), run.code, run.refused_lines()),
+        ("2 new, 0 changed, 0 unchanged, 2 refused", 1, vec![3, 6]),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains("line 3: serial \"TWO-1\": line 6 has the same serial"), "{run:?}");
+    assert!(run.stderr.contains("repeated lines, counted once: 1"), "{run:?}");
+    assert_eq!(shop.upsert(&list, &["--skip-invalid"]).code, 0);
+    let records = shop.records("default", &["SAME-1", "TWO-1", "OK-1"]).await;
+    assert_eq!(records, ["OK-1|Loa|2027-01-01", "SAME-1|Loa|2027-01-01"]);
+}
+
+#[tokio::test]
+async fn one_shops_list_does_not_touch_another_shop() {
+    let shop = Shop::new();
+    shop.upsert(format!("{HEADER}AA-1,Loa,2027-01-01\n"), &[]);
+    let other = shop.upsert(format!("{HEADER}AA-1,Chuột,2028-01-01\n"), &["--tenant", "acme"]);
+    assert_eq!(other.counts(), "1 new, 0 changed, 0 unchanged, 0 refused", "{other:?}");
+    assert_eq!(shop.records("default", &["AA-1"]).await, ["AA-1|Loa|2027-01-01"]);
+    assert_eq!(shop.records("acme", &["AA-1"]).await, ["AA-1|Chuột|2028-01-01"]);
+    assert_eq!(shop.upsert(HEADER, &["--tenant", "Not A Name"]).code, 2);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
+    let utf16: Vec<u8> = "\u{feff}serial\tproduct_name".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (list, says) in [
+        (b"".to_vec(), "the file is empty"),
+        (b"\xef\xbb\xbf".to_vec(), "the file is empty"),
+        (utf16, "UTF-16"),
+        (b"serial,product_name,warranty_end_date\nA1A,Chu\xf4\xf2t,2027-01-01\n".to_vec(), "line 2 is not UTF-8"),
+        (b"serial,product_name,warranty_end_date\nA1A,Chu\xf4\xf2t,2027-01-01\n".to_vec(), "CSV UTF-8"),
+        (
+            b"serial;name;warranty_end_date\nA1A;N;2027-01-01\n".to_vec(),
+            "missing: product_name; found: \"serial\", \"name\"",
+        ),
+        (b"A1A,Loa,2027-01-01\n".to_vec(), "missing: serial, product_name, warranty_end_date"),
+        (b"serial,serial,product_name,warranty_end_date\n".to_vec(), "more than once"),
+        (
+            b"serial,product_name,warranty_end_date\nA1A,\"N,2027-01-01\nA2A,N,2027-01-01\n".to_vec(),
+            "line 2 opens a quote",
+        ),
+    ] {
+        let shop = Shop::new();
+        let run = shop.upsert(&list, &[]);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+        assert!(run.stderr.contains(says), "{says:?} is not in {run:?}");
+        assert!(!shop.folder.path().join("data").exists(), "a bad file makes no database");
+    }
+    let shop = Shop::new();
+    let missing = Run::from(shop.command(&[]).output().unwrap());
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.contains("warranty.csv"), "{missing:?}");
+    let bad_url = shop.upsert(HEADER, &["--database-url", "mysql://h/d"]);
+    assert_eq!(bad_url.code, 2);
+    assert!(bad_url.stderr.contains("DATABASE_URL must begin with"), "{bad_url:?}");
+}
+
+#[test]
+fn a_list_without_rows_changes_nothing() {
+    let run = Shop::new().upsert(HEADER, &[]);
+    assert_eq!((run.counts(), run.code), ("0 new, 0 changed, 0 unchanged, 0 refused", 0), "{run:?}");
+}
+
+#[test]
+fn json_is_one_object_with_the_counts_and_the_refused_rows() {
+    let shop = Shop::new();
+    let list = format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Loa,2027-02-29\nCC-3,Loa\n");
+    let run = shop.upsert(list, &["--json", "--dry-run"]);
+    let mut json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((run.code, run.stderr.as_str()), (1, ""));
+    let object = json.as_object_mut().unwrap();
+    for measured in ["seconds", "rows_per_second", "locked_seconds"] {
+        assert!(object.remove(measured).unwrap().is_number());
+    }
+    insta::assert_json_snapshot!(json, @r#"
+    {
+      "file": "warranty.csv",
+      "tenant": "default",
+      "new": 1,
+      "changed": 0,
+      "unchanged": 0,
+      "refused": 2,
+      "repeated": 0,
+      "dry_run": true,
+      "written": false,
+      "refused_rows": [
+        {
+          "line": 3,
+          "column": "warranty_end_date",
+          "value": "2027-02-29",
+          "reason": "there is no such day; mend the day or the month (in DD/MM/YYYY the day comes first)"
+        },
+        {
+          "line": 4,
+          "column": null,
+          "value": "CC-3",
+          "reason": "the row has 2 columns and the header 3; put a field that holds the delimiter into double quotes, or add what is missing"
+        }
+      ],
+      "refused_rows_not_shown": 0,
+      "ignored_columns": []
+    }
+    "#);
+}
+
+#[test]
+fn nothing_but_the_result_is_printed_into_a_pipe() {
+    let run = Shop::new().upsert(format!("{HEADER}AA-1,Loa,2027-01-01\n"), &[]);
+    assert_eq!(run.stdout, "1 new, 0 changed, 0 unchanged, 0 refused\n");
+    assert_eq!(run.stderr.lines().count(), 1, "no progress bar: {run:?}");
+}
+
+/// Needs `TEST_POSTGRES_URL`, an empty database on a real server.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: TEST_POSTGRES_URL"]
+async fn on_postgresql_a_list_is_compared_and_written_as_on_sqlite() {
+    let url = std::env::var("TEST_POSTGRES_URL").unwrap();
+    let shop = Shop { url, ..Shop::new() };
+    let tenant = format!("t{}", uuid::Uuid::now_v7().simple());
+    let run = |list: &str, arguments: &[&str]| shop.upsert(list, &[arguments, &["--tenant", &tenant]].concat());
+    let first = run(&format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Loa,2027-01-01\naa-1,Loa,01/01/2027\n"), &[]);
+    assert_eq!((first.counts(), first.code), ("2 new, 0 changed, 0 unchanged, 0 refused", 0), "{first:?}");
+    let list = format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Chuột,2027-01-01\nCC-3,Loa,2027-01-01\nDD-4,Loa,bad\n");
+    let expected = "1 new, 1 changed, 1 unchanged, 1 refused";
+    assert_eq!(run(&list, &["--dry-run"]).counts(), expected);
+    assert_eq!(run(&list, &[]).code, 1);
+    assert_eq!(shop.records(&tenant, &["BB-2", "CC-3"]).await, ["BB-2|Loa|2027-01-01"]);
+    assert_eq!(run(&list, &["--skip-invalid"]).counts(), expected);
+    assert_eq!(shop.records(&tenant, &["BB-2", "CC-3"]).await, ["BB-2|Chuột|2027-01-01", "CC-3|Loa|2027-01-01"]);
+    assert_eq!(run(&list, &["--skip-invalid"]).counts(), "0 new, 0 changed, 3 unchanged, 1 refused");
+}
