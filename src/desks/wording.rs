@@ -16,7 +16,7 @@
 //! | `..` | up to three words, whatever they are |
 //! | `^`, `$` | the beginning and the end of a clause |
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::domain::text::fold;
@@ -51,6 +51,7 @@ impl Spelling {
 pub struct Lexicon {
     aliases: HashMap<String, Vec<Spelling>>,
     classes: HashMap<String, Vec<String>>,
+    plain_words: HashSet<String>,
 }
 
 impl Lexicon {
@@ -60,7 +61,13 @@ impl Lexicon {
             .into_iter()
             .map(|(typed, meant)| (token::exact(&typed), meant.split_whitespace().map(Spelling::of).collect()))
             .collect();
-        Self { aliases, classes }
+        Self { aliases, classes, plain_words: HashSet::new() }
+    }
+
+    /// With the words that carry no mark anyway, and so stand for no marked word in a message that is typed with marks.
+    pub fn with_plain_words(mut self, words: &[String]) -> Self {
+        self.plain_words = words.iter().map(|word| token::exact(word)).collect();
+        self
     }
 
     /// Every pattern of the list, or the first one that is written wrong.
@@ -69,7 +76,7 @@ impl Lexicon {
     }
 
     pub fn read<'a>(&self, text: &'a str) -> Wording<'a> {
-        Wording::read(text, &self.aliases)
+        Wording::read(text, &self.aliases, &self.plain_words)
     }
 }
 

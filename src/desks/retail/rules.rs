@@ -61,6 +61,7 @@ enum InvalidRules {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
+    plain_words: Vec<String>,
     aliases: HashMap<String, String>,
     classes: HashMap<String, Vec<String>>,
     filler: Vec<String>,
@@ -123,7 +124,7 @@ impl RetailRules {
     }
 
     fn new(file: RuleFile) -> Result<Self, InvalidRules> {
-        let lexicon = Lexicon::new(file.aliases, file.classes);
+        let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
         for (at, group) in file.groups.iter().enumerate() {
             let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
             if let Some(missing) = group.unless.iter().find(|name| !earlier(name)) {

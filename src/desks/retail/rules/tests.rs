@@ -223,3 +223,36 @@ fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
         assert!(error.to_string().contains(says), "{error}");
     }
 }
+
+#[test]
+fn robust() {
+    use crate::domain::text::fold;
+    let rules = rules();
+    for mode in 0..4 {
+        let (mut ok, mut n) = (0, 0);
+        for (i, line) in include_str!("../../../../tests/data/intents.tsv").lines().skip(1).enumerate() {
+            let [text, intent, _] = line.split('\t').collect::<Vec<_>>().try_into().expect("three columns");
+            let wanted: Intent = serde_json::from_value(intent.into()).expect("an intent");
+            let words: Vec<String> = text
+                .split(' ')
+                .enumerate()
+                .map(|(w, word)| match mode {
+                    0 => fold(word),
+                    1 if (w + i) % 2 == 0 => fold(word),
+                    2 if (w + i) % 4 == 0 => fold(word),
+                    3 => word.to_uppercase(),
+                    _ => word.to_owned(),
+                })
+                .collect();
+            let text = words.join(" ");
+            let verdict = rules.classify(&text, &Context::default());
+            n += 1;
+            let good = acted_on(&verdict) == wanted;
+            ok += usize::from(good);
+            if !good {
+                eprintln!("mode {mode} {text:?} {wanted:?} {verdict:?}");
+            }
+        }
+        eprintln!("mode {mode}: {ok}/{n}");
+    }
+}
