@@ -22,6 +22,8 @@ use std::ops::Range;
 use crate::domain::text::fold;
 
 mod pattern;
+#[cfg(test)]
+mod tests;
 mod token;
 
 pub use pattern::{InvalidPattern, Pattern};

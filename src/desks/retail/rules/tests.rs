@@ -1,4 +1,7 @@
+use unicode_normalization::UnicodeNormalization;
+
 use super::*;
+use crate::domain::text::fold;
 
 fn rules() -> RetailRules {
     RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules")
@@ -10,8 +13,8 @@ fn acted_on(verdict: &Verdict) -> Intent {
 }
 
 /// How many lines of the table were there before the first keyword. Of these every third was not looked at while the
-/// keywords were chosen; the lines after them came later, in two batches that were measured once before they were used:
-/// 117 of 128 and 87 of 92 were right then.
+/// keywords were chosen; the lines after them came later, in three batches that were measured once before they were used:
+/// 117 of 128, 87 of 92 and 55 of 59 were right then.
 const WRITTEN_FIRST: usize = 392;
 
 #[test]
@@ -224,35 +227,29 @@ fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
     }
 }
 
+/// People forget all of their marks, or some, or shout; the table itself is written with care.
 #[test]
-fn robust() {
-    use crate::domain::text::fold;
+fn forgotten_marks_and_capitals_change_little() {
     let rules = rules();
-    for mode in 0..4 {
-        let (mut ok, mut n) = (0, 0);
-        for (i, line) in include_str!("../../../../tests/data/intents.tsv").lines().skip(1).enumerate() {
-            let [text, intent, _] = line.split('\t').collect::<Vec<_>>().try_into().expect("three columns");
-            let wanted: Intent = serde_json::from_value(intent.into()).expect("an intent");
-            let words: Vec<String> = text
-                .split(' ')
-                .enumerate()
-                .map(|(w, word)| match mode {
-                    0 => fold(word),
-                    1 if (w + i) % 2 == 0 => fold(word),
-                    2 if (w + i) % 4 == 0 => fold(word),
-                    3 => word.to_uppercase(),
-                    _ => word.to_owned(),
-                })
-                .collect();
-            let text = words.join(" ");
-            let verdict = rules.classify(&text, &Context::default());
-            n += 1;
-            let good = acted_on(&verdict) == wanted;
-            ok += usize::from(good);
-            if !good {
-                eprintln!("mode {mode} {text:?} {wanted:?} {verdict:?}");
-            }
-        }
-        eprintln!("mode {mode}: {ok}/{n}");
+    let table: Vec<(&str, &str)> = include_str!("../../../../tests/data/intents.tsv")
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once('\t').map(|(text, rest)| (text, rest.split('\t').next().unwrap_or(rest))))
+        .collect();
+    for (habit, change) in [
+        ("no marks", (|_, word| fold(word)) as fn(usize, &str) -> String),
+        ("every second word without", |at, word| if at.is_multiple_of(2) { fold(word) } else { word.to_owned() }),
+        ("every fourth word without", |at, word| if at.is_multiple_of(4) { fold(word) } else { word.to_owned() }),
+        ("capitals", |_, word| word.to_uppercase()),
+        ("decomposed letters", |_, word| word.nfd().collect()),
+    ] {
+        let right = table.iter().enumerate().filter(|(row, (text, wanted))| {
+            let words = text.split(' ').enumerate().map(|(at, word)| change(row + at, word));
+            let verdict = rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default());
+            serde_json::to_value(acted_on(&verdict)).expect("an intent") == **wanted
+        });
+        let share = 100.0 * right.count() as f64 / table.len() as f64;
+        eprintln!("{habit}: {share:.1} %");
+        assert!(share >= 95.0, "{habit}: only {share:.1} %");
     }
 }
