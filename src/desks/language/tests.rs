@@ -1,4 +1,7 @@
+use unicode_normalization::UnicodeNormalization;
+
 use super::*;
+use crate::domain::text::fold;
 
 const ALLOWED: [Language; 2] = [Language::VI, Language::EN];
 
@@ -11,9 +14,11 @@ fn a_message_that_asks_the_speaker_for_a_language_gets_it() {
     let rules = rules();
     let mut wrong = Vec::new();
     for (to, text) in WISHES {
-        let switch = rules.switch(text, &ALLOWED);
-        if switch != Some(Switch { to: *to, rest: String::new() }) {
-            wrong.push(format!("{text:?} gave {switch:?}"));
+        for text in [(*text).to_owned(), fold(text), text.to_uppercase(), text.nfd().collect()] {
+            let switch = rules.switch(&text, &ALLOWED);
+            if switch != Some(Switch { to: *to, rest: String::new() }) {
+                wrong.push(format!("{text:?} gave {switch:?}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), WISHES.len(), wrong.join("\n"));
@@ -22,8 +27,11 @@ fn a_message_that_asks_the_speaker_for_a_language_gets_it() {
 #[test]
 fn a_language_that_belongs_to_goods_is_no_wish() {
     let rules = rules();
-    let wrong: Vec<String> =
-        GOODS.iter().filter_map(|text| Some(format!("{text:?} gave {:?}", rules.switch(text, &ALLOWED)?))).collect();
+    let wrong: Vec<String> = GOODS
+        .iter()
+        .flat_map(|text| [(*text).to_owned(), fold(text), text.to_uppercase()])
+        .filter_map(|text| Some(format!("{text:?} gave {:?}", rules.switch(&text, &ALLOWED)?)))
+        .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), GOODS.len(), wrong.join("\n"));
 }
 
@@ -43,6 +51,20 @@ fn what_else_the_message_asks_is_the_rest() {
         ("kiểm tra bảo hành ABC123 trả lời bằng tiếng anh giúp", Language::EN, "kiểm tra bảo hành ABC123"),
         ("I don't understand Vietnamese, what are your opening hours?", Language::EN, "what are your opening hours?"),
         ("switch to vietnamese please and check ABC123", Language::VI, "check ABC123"),
+        ("em ơi nói tiếng anh giúp anh nhé, anh muốn mua chuột", Language::EN, "anh muốn mua chuột"),
+        ("ssd 1tb giá bao nhiêu? trả lời bằng tiếng anh nhé", Language::EN, "ssd 1tb giá bao nhiêu?"),
+        (
+            "mình muốn mua laptop học tiếng anh. nói tiếng anh với mình nhé",
+            Language::EN,
+            "mình muốn mua laptop học tiếng anh.",
+        ),
+        (
+            "Do you speak English? Does this laptop have an English keyboard?",
+            Language::EN,
+            "Does this laptop have an English keyboard?",
+        ),
+        ("speak english please is ABC123 under warranty", Language::EN, "is ABC123 under warranty"),
+        ("noi tieng anh dc ko, kiem tra bao hanh XYZ789", Language::EN, "kiem tra bao hanh XYZ789"),
     ] {
         assert_eq!(rules.switch(text, &ALLOWED), Some(Switch { to, rest: rest.to_owned() }), "{text:?}");
     }
@@ -243,6 +265,31 @@ const WISHES: &[(Language, &str)] = &[
     (Language::VI, "dùng tiếng việt đi shop"),
     (Language::VI, "my english is bad, can we use vietnamese"),
     (Language::VI, "nói tiếng mẹ đẻ đi em"),
+    (Language::EN, "anyone speak english there?"),
+    (Language::EN, "Hi! Do you guys speak English?"),
+    (Language::EN, "can we talk in english instead"),
+    (Language::EN, "I'd like to chat in English if possible"),
+    (Language::EN, "english would be better for me"),
+    (Language::EN, "sorry my vietnamese is bad, can you use english"),
+    (Language::EN, "english, please and thank you"),
+    (Language::EN, "i cant understand vietnamese"),
+    (Language::EN, "are you able to speak english?"),
+    (Language::EN, "em ơi anh muốn nói tiếng anh"),
+    (Language::EN, "chat tiếng anh được không bạn"),
+    (Language::EN, "mình nói tiếng anh được chứ"),
+    (Language::EN, "trả lời mình bằng tiếng anh đi"),
+    (Language::EN, "chuyển ngôn ngữ tiếng anh"),
+    (Language::EN, "shop có nói tiếng anh không"),
+    (Language::EN, "toi khong noi duoc tieng viet"),
+    (Language::EN, "bằng tiếng anh nhé"),
+    (Language::VI, "đổi lại tiếng việt giúp anh"),
+    (Language::VI, "can you go back to Vietnamese"),
+    (Language::VI, "let's use vietnamese again"),
+    (Language::VI, "anh là người Việt, nói tiếng Việt nhé"),
+    (Language::VI, "noi tieng viet lai di em oi"),
+    (Language::VI, "switch back to vietnamese"),
+    (Language::VI, "thôi quay về tiếng việt nha"),
+    (Language::VI, "em trả lời tiếng việt giúp anh với"),
 ];
 
 const GOODS: &[&str] = &[
@@ -355,4 +402,28 @@ const GOODS: &[&str] = &[
     "english breakfast",
     "ship to english village",
     "phim tiếng anh xem trên màn hình nào đẹp",
+    "do you have manuals in vietnamese",
+    "laptop này cài sẵn tiếng anh hay tiếng việt",
+    "can the tv speak vietnamese",
+    "i need headphones for english class",
+    "mua tablet cho bé học tiếng anh",
+    "tai nghe nào dịch được tiếng anh",
+    "chuột và bàn phím tiếng anh",
+    "english us layout or uk layout",
+    "sticker dán phím tiếng việt",
+    "macbook có tiếng việt không em",
+    "is there a vietnamese restaurant near your shop",
+    "shop có bán sách tiếng anh không",
+    "is it hard to change windows from english to vietnamese",
+    "windows có chuyển sang tiếng việt được không",
+    "điện thoại này nói được tiếng anh không",
+    "do the staff wear english uniforms",
+    "kính thông minh phiên dịch tiếng anh",
+    "cần mua máy ghi âm học tiếng anh",
+    "vietnamese dong or us dollars?",
+    "loa bluetooth báo pin bằng tiếng anh à",
+    "tem bảo hành ghi tiếng anh là sao",
+    "menu máy in tiếng anh khó dùng quá",
+    "what is ssd in vietnamese",
+    "how do you say warranty in vietnamese",
 ];

@@ -58,7 +58,7 @@ fn hidden_words_are_not_seen() {
     let lexicon = lexicon();
     let patterns = lexicon.patterns(&["mua".to_owned()]).expect("a pattern");
     let wording = lexicon.read("mua rồi mua");
-    assert_eq!(patterns[0].find_all(&wording, &[true, false, false]), [2..3]);
+    assert_eq!(patterns[0].find(&wording, &[true, false, false]), Some(2..3));
     assert_eq!(cover(&patterns, &wording, &[]), [true, false, true]);
 }
 
