@@ -165,7 +165,7 @@ impl RetailRules {
     /// The desk has asked for a serial number: whatever comes is about the warranty, unless its words say otherwise.
     fn while_waiting(&self, evidence: Evidence) -> Verdict {
         let verdict = evidence.verdict();
-        if evidence.is_bare_candidate() {
+        if evidence.gives_serial() {
             return Verdict { matched: named("serial", verdict.matched), ..Verdict::sure(Intent::Warranty, 0.95) };
         }
         let shops = verdict.intent == Intent::Shopping && evidence.wishes_to_shop();

@@ -13,7 +13,6 @@ const GAP: usize = 4;
 /// A pattern, written as the module's page says.
 #[derive(Debug)]
 pub struct Pattern {
-    written: String,
     elements: Vec<Element>,
     /// Of more than one word: then a word is believed without its marks sooner, since its neighbours tell it.
     phrase: bool,
@@ -62,11 +61,7 @@ impl Pattern {
         if needed == 0 {
             return Err(InvalidPattern::Empty(written.to_owned()));
         }
-        Ok(Self { written: written.to_owned(), elements, phrase: needed > 1 })
-    }
-
-    pub fn written(&self) -> &str {
-        &self.written
+        Ok(Self { elements, phrase: needed > 1 })
     }
 
     /// The first place where the pattern holds, as a range of words.

@@ -12,9 +12,10 @@ fn acted_on(verdict: &Verdict) -> Intent {
     if verdict.confidence < SURE { Intent::Unknown } else { verdict.intent }
 }
 
-/// How many lines of the table were there before the first keyword. Of these every third was not looked at while the
-/// keywords were chosen; the lines after them came later, in three batches that were measured once before they were used:
-/// 117 of 128, 87 of 92 and 55 of 59 were right then.
+/// How many lines of the table were there before the first keyword. Every third of these was held out of the first
+/// rounds of tuning; it scored 96.2 %, then 98.5 %, and was read only after that, so its number is no measure any more.
+/// The lines after them came in three batches, each measured once before it was used: 117 of 128, 87 of 92 and 55 of 59
+/// were right then. That, 93 %, is what to expect of messages that nobody has seen.
 const WRITTEN_FIRST: usize = 392;
 
 #[test]
@@ -105,6 +106,7 @@ fn while_a_serial_is_awaited_the_message_stays_a_warranty_question() {
         "rtx 4060 mua bên shop",
         "iPhone 15 của mình serial F2LXK33",
         "máy bị hỏng rồi em ơi",
+        "dạ ABC123, mà ssd 1tb giá bao nhiêu vậy em",
         "bảo hành",
         "số điện thoại mua hàng là 0912345678",
     ];
