@@ -37,6 +37,7 @@ pub struct Switch {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
+    plain_words: Vec<String>,
     aliases: HashMap<String, String>,
     languages: HashMap<Language, LanguageFile>,
     switch: switch::SwitchFile,
@@ -61,7 +62,8 @@ impl LanguageRules {
         let file: RuleFile = toml::from_str(text)?;
         let detector = Detector::new(&file.languages).map_err(toml::de::Error::custom)?;
         let switcher = Switcher::new(&file.switch, &file.languages).map_err(toml::de::Error::custom)?;
-        Ok(Self { lexicon: Lexicon::new(file.aliases, file.switch.classes), detector, switcher })
+        let lexicon = Lexicon::new(file.aliases, file.switch.classes).with_plain_words(&file.plain_words);
+        Ok(Self { lexicon, detector, switcher })
     }
 
     /// The language of a message, among those that are `allowed`: by its letters, by its words, then by `whatlang`.

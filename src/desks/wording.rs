@@ -16,12 +16,14 @@
 //! | `..` | up to three words, whatever they are |
 //! | `^`, `$` | the beginning and the end of a clause |
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::domain::text::fold;
 
 mod pattern;
+#[cfg(test)]
+mod tests;
 mod token;
 
 pub use pattern::{InvalidPattern, Pattern};
@@ -51,6 +53,7 @@ impl Spelling {
 pub struct Lexicon {
     aliases: HashMap<String, Vec<Spelling>>,
     classes: HashMap<String, Vec<String>>,
+    plain_words: HashSet<String>,
 }
 
 impl Lexicon {
@@ -60,7 +63,13 @@ impl Lexicon {
             .into_iter()
             .map(|(typed, meant)| (token::exact(&typed), meant.split_whitespace().map(Spelling::of).collect()))
             .collect();
-        Self { aliases, classes }
+        Self { aliases, classes, plain_words: HashSet::new() }
+    }
+
+    /// With the words that carry no mark anyway, and so stand for no marked word in a message that is typed with marks.
+    pub fn with_plain_words(mut self, words: &[String]) -> Self {
+        self.plain_words = words.iter().map(|word| token::exact(word)).collect();
+        self
     }
 
     /// Every pattern of the list, or the first one that is written wrong.
@@ -69,7 +78,7 @@ impl Lexicon {
     }
 
     pub fn read<'a>(&self, text: &'a str) -> Wording<'a> {
-        Wording::read(text, &self.aliases)
+        Wording::read(text, &self.aliases, &self.plain_words)
     }
 }
 

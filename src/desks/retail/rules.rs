@@ -61,6 +61,7 @@ enum InvalidRules {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
+    plain_words: Vec<String>,
     aliases: HashMap<String, String>,
     classes: HashMap<String, Vec<String>>,
     filler: Vec<String>,
@@ -123,7 +124,7 @@ impl RetailRules {
     }
 
     fn new(file: RuleFile) -> Result<Self, InvalidRules> {
-        let lexicon = Lexicon::new(file.aliases, file.classes);
+        let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
         for (at, group) in file.groups.iter().enumerate() {
             let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
             if let Some(missing) = group.unless.iter().find(|name| !earlier(name)) {
@@ -164,7 +165,7 @@ impl RetailRules {
     /// The desk has asked for a serial number: whatever comes is about the warranty, unless its words say otherwise.
     fn while_waiting(&self, evidence: Evidence) -> Verdict {
         let verdict = evidence.verdict();
-        if evidence.is_bare_candidate() {
+        if evidence.gives_serial() {
             return Verdict { matched: named("serial", verdict.matched), ..Verdict::sure(Intent::Warranty, 0.95) };
         }
         let shops = verdict.intent == Intent::Shopping && evidence.wishes_to_shop();

@@ -13,9 +13,8 @@ const GAP: usize = 4;
 /// A pattern, written as the module's page says.
 #[derive(Debug)]
 pub struct Pattern {
-    written: String,
     elements: Vec<Element>,
-    /// Of more than one word: its words are believed without their marks, since their neighbours tell them.
+    /// Of more than one word: then a word is believed without its marks sooner, since its neighbours tell it.
     phrase: bool,
 }
 
@@ -59,15 +58,10 @@ impl Pattern {
             });
         }
         let needed = elements.iter().map(Element::least_words).sum::<usize>();
-        let only_class = matches!(elements.as_slice(), [Element::Words { .. }]);
         if needed == 0 {
             return Err(InvalidPattern::Empty(written.to_owned()));
         }
-        Ok(Self { written: written.to_owned(), elements, phrase: needed > 1 && !only_class })
-    }
-
-    pub fn written(&self) -> &str {
-        &self.written
+        Ok(Self { elements, phrase: needed > 1 })
     }
 
     /// The first place where the pattern holds, as a range of words.
@@ -87,7 +81,7 @@ impl Pattern {
     }
 
     fn find_from(&self, from: usize, wording: &Wording<'_>, hidden: &[bool]) -> Option<Range<usize>> {
-        let search = Search { pattern: self, wording, hidden };
+        let search = Search { phrase: self.phrase, wording, hidden };
         (from..wording.tokens().len()).find_map(|at| {
             let end = search.end(&self.elements, at, at)?;
             (end > at).then_some(at..end)
@@ -128,7 +122,7 @@ fn row<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Word> {
 
 /// One attempt: the elements that are left against the words from `at`, the match having begun at `begun`.
 struct Search<'s, 'a> {
-    pattern: &'s Pattern,
+    phrase: bool,
     wording: &'s Wording<'a>,
     hidden: &'s [bool],
 }
@@ -151,10 +145,10 @@ impl Search<'_, '_> {
     }
 
     fn row_end(&self, row: &[Word], begun: usize, at: usize) -> Option<usize> {
-        let phrase = self.pattern.phrase || row.len() > 1;
+        let phrase = self.phrase || row.len() > 1;
         for (offset, word) in row.iter().enumerate() {
             let token = self.visible(begun, at + offset)?;
-            if !word.fits(token, phrase || !self.wording.is_marked()) {
+            if !word.fits(token, !self.wording.is_marked() || (phrase && !token.plain)) {
                 return None;
             }
         }

@@ -1,6 +1,6 @@
 //! Cutting a message into words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
@@ -12,6 +12,8 @@ use super::Spelling;
 #[derive(Clone, Debug)]
 pub struct Token {
     pub(super) spelling: Spelling,
+    /// One of the words that carry no mark anyway.
+    pub(super) plain: bool,
     /// Where it stands in the message, in bytes. The words of a spelled-out abbreviation share theirs.
     pub span: Range<usize>,
     /// Counts the parts between punctuation marks.
@@ -27,9 +29,9 @@ impl Token {
 
 /// A message as words.
 ///
-/// `marked` says that its writer types Vietnamese marks. A word without marks stands for a marked keyword inside a
-/// phrase always (people forget some), but alone only in a message that is not `marked`: there *gia* is *giá*,
-/// while *gia đình* speaks of a family.
+/// `marked` says that its writer types Vietnamese marks. In such a message *con* is not *còn*, and *gia đình* has nothing
+/// to do with *giá*; a word whose marks were forgotten ("bảo hanh") is believed only inside a phrase. In any other
+/// message a word without marks stands for every marked one.
 #[derive(Debug)]
 pub struct Wording<'a> {
     text: &'a str,
@@ -38,19 +40,25 @@ pub struct Wording<'a> {
 }
 
 impl<'a> Wording<'a> {
-    pub(super) fn read(text: &'a str, aliases: &HashMap<String, Vec<Spelling>>) -> Self {
+    pub(super) fn read(text: &'a str, aliases: &HashMap<String, Vec<Spelling>>, plain_words: &HashSet<String>) -> Self {
         let mut tokens = Vec::new();
         let (mut words, mut marked) = (0, 0);
         for (span, clause) in runs(text) {
             let word = typed(&text[span.clone()]);
             let spelling = Spelling::of(&word);
             if let Some(meant) = aliases.get(&spelling.exact) {
-                tokens.extend(meant.iter().cloned().map(|spelling| Token { spelling, span: span.clone(), clause }));
+                tokens.extend(meant.iter().cloned().map(|spelling| Token {
+                    spelling,
+                    plain: true,
+                    span: span.clone(),
+                    clause,
+                }));
                 continue;
             }
             words += usize::from(word.chars().all(char::is_alphabetic));
             marked += usize::from(spelling.is_marked());
-            tokens.push(Token { spelling, span, clause });
+            let plain = plain_words.contains(&spelling.exact);
+            tokens.push(Token { spelling, plain, span, clause });
         }
         // Written properly, two Vietnamese words in three carry a mark; a lone "Đà Nẵng" among bare words says nothing.
         Self { text, tokens, marked: marked > 0 && marked * 3 >= words }

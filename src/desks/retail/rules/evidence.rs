@@ -29,6 +29,8 @@ pub(super) struct Evidence {
     empty: bool,
     /// Something that may be a serial number, and nothing but politeness around it.
     bare_candidate: bool,
+    /// One part of the sentence is a serial number and politeness, whatever the others are.
+    gives_serial: bool,
     follow_up: bool,
     cancel: bool,
 }
@@ -49,6 +51,7 @@ impl Evidence {
             words,
             empty: filler.iter().all(|filler| *filler),
             bare_candidate: false,
+            gives_serial: false,
             follow_up: any(&rules.follow_up),
             cancel: any(&rules.cancel),
         };
@@ -88,11 +91,18 @@ impl Evidence {
                 start..start + candidate.len()
             })
             .collect();
-        let inside = |at: usize| {
-            let word = &wording.tokens()[at].span;
-            spans.iter().any(|span| span.start <= word.start && word.end <= span.end)
-        };
-        self.bare_candidate = (0..wording.tokens().len()).all(|at| filler[at] || inside(at));
+        let tokens = wording.tokens();
+        let holds =
+            |span: &Range<usize>, at: usize| span.start <= tokens[at].span.start && tokens[at].span.end <= span.end;
+        let says_nothing_else = |at: usize| filler[at] || spans.iter().any(|span| holds(span, at));
+        self.bare_candidate = (0..tokens.len()).all(says_nothing_else);
+        self.gives_serial = candidates.iter().zip(&spans).any(|(candidate, span)| {
+            let Some(clause) = (0..tokens.len()).find(|at| holds(span, *at)).map(|at| tokens[at].clause) else {
+                return false;
+            };
+            let mut part = (0..tokens.len()).filter(|at| tokens[*at].clause == clause);
+            Likeness::of(candidate) == Likeness::Serial && part.all(says_nothing_else)
+        });
         if likeness == Likeness::Serial {
             self.matched.push("serial".to_owned());
             self.warranty += if self.bare_candidate { BARE_SERIAL } else { SERIAL };
@@ -127,8 +137,9 @@ impl Evidence {
         self.follow_up && self.words <= FOLLOW_UP_WORDS
     }
 
-    pub(super) fn is_bare_candidate(&self) -> bool {
-        self.bare_candidate
+    /// It answers the question for a serial number.
+    pub(super) fn gives_serial(&self) -> bool {
+        self.bare_candidate || self.gives_serial
     }
 
     pub(super) fn wishes_to_shop(&self) -> bool {

@@ -1,4 +1,7 @@
+use unicode_normalization::UnicodeNormalization;
+
 use super::*;
+use crate::domain::text::fold;
 
 fn rules() -> RetailRules {
     RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules")
@@ -9,9 +12,10 @@ fn acted_on(verdict: &Verdict) -> Intent {
     if verdict.confidence < SURE { Intent::Unknown } else { verdict.intent }
 }
 
-/// How many lines of the table were there before the first keyword. Of these every third was not looked at while the
-/// keywords were chosen; the lines after them came later, in two batches that were measured once before they were used:
-/// 117 of 128 and 87 of 92 were right then.
+/// How many lines of the table were there before the first keyword. Every third of these was held out of the first
+/// rounds of tuning; it scored 96.2 %, then 98.5 %, and was read only after that, so its number is no measure any more.
+/// The lines after them came in three batches, each measured once before it was used: 117 of 128, 87 of 92 and 55 of 59
+/// were right then. That, 93 %, is what to expect of messages that nobody has seen.
 const WRITTEN_FIRST: usize = 392;
 
 #[test]
@@ -102,6 +106,7 @@ fn while_a_serial_is_awaited_the_message_stays_a_warranty_question() {
         "rtx 4060 mua bên shop",
         "iPhone 15 của mình serial F2LXK33",
         "máy bị hỏng rồi em ơi",
+        "dạ ABC123, mà ssd 1tb giá bao nhiêu vậy em",
         "bảo hành",
         "số điện thoại mua hàng là 0912345678",
     ];
@@ -221,5 +226,32 @@ fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
     ] {
         let error = RetailRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
         assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+/// People forget all of their marks, or some, or shout; the table itself is written with care.
+#[test]
+fn forgotten_marks_and_capitals_change_little() {
+    let rules = rules();
+    let table: Vec<(&str, &str)> = include_str!("../../../../tests/data/intents.tsv")
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once('\t').map(|(text, rest)| (text, rest.split('\t').next().unwrap_or(rest))))
+        .collect();
+    for (habit, change) in [
+        ("no marks", (|_, word| fold(word)) as fn(usize, &str) -> String),
+        ("every second word without", |at, word| if at.is_multiple_of(2) { fold(word) } else { word.to_owned() }),
+        ("every fourth word without", |at, word| if at.is_multiple_of(4) { fold(word) } else { word.to_owned() }),
+        ("capitals", |_, word| word.to_uppercase()),
+        ("decomposed letters", |_, word| word.nfd().collect()),
+    ] {
+        let right = table.iter().enumerate().filter(|(row, (text, wanted))| {
+            let words = text.split(' ').enumerate().map(|(at, word)| change(row + at, word));
+            let verdict = rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default());
+            serde_json::to_value(acted_on(&verdict)).expect("an intent") == **wanted
+        });
+        let share = 100.0 * right.count() as f64 / table.len() as f64;
+        eprintln!("{habit}: {share:.1} %");
+        assert!(share >= 95.0, "{habit}: only {share:.1} %");
     }
 }
