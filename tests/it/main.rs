@@ -1,5 +1,6 @@
 //! The integration tests, one binary, laid out by what they drive.
 
 mod cli;
+mod desks;
 mod providers;
 mod support;

@@ -62,8 +62,10 @@ impl Shop {
         let serials: Vec<Serial> = serials.iter().map(|serial| serial.parse().unwrap()).collect();
         let found = self.store().await.tenant(&tenant).list_warranties(&serials).await.unwrap();
         let shown = |end_date: NaiveDate| end_date.format("%F").to_string();
-        let mut found: Vec<String> =
-            found.into_iter().map(|w| format!("{}|{}|{}", w.serial, w.product_name, shown(w.end_date))).collect();
+        let mut found: Vec<String> = found
+            .into_iter()
+            .map(|w| format!("{}|{}|{}", w.serial, w.product_name, shown(w.warranty_end_date)))
+            .collect();
         found.sort();
         found
     }
