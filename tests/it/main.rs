@@ -1,4 +1,13 @@
 //! The integration tests, one binary, laid out by what they drive.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test says what went wrong by panicking"
+)]
 
 mod cli;
 mod desks;
