@@ -28,14 +28,16 @@ use crate::retrieval::{LexicalIndex, RetrievalError, SearchRules};
 use crate::store::conversations::{Creation, IdempotencyKey};
 use crate::store::settings::TOKEN_SECRET;
 use crate::store::{Store, StoreError};
-use crate::turn::Engine;
 use crate::turn::journal::Journal;
+use crate::turn::{Engine, retention};
 
 mod keys;
 mod metrics;
+mod streams;
 mod tokens;
 
 pub use keys::Keys;
+pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
 /// How long turns that were told to stop may take to say so.
@@ -50,6 +52,7 @@ pub struct App {
     pub keys: Option<Keys>,
     pub tokens: Tokens,
     pub metrics: PrometheusHandle,
+    pub streams: Streams,
     desks: Arc<ArcSwap<Desks>>,
     search: Arc<ArcSwap<LexicalIndex>>,
     llm: Arc<Gateway>,
@@ -157,6 +160,7 @@ impl App {
         let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
+        background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
         background.spawn(watch_files(services, desks.clone(), stop.clone()));
         let engine = Engine::new(config.turns.clone(), store.clone(), desks.clone(), journal, turns.clone());
         engine.recover().await?;
@@ -164,6 +168,7 @@ impl App {
             keys: config.auth.keys.as_deref().map(Keys::new),
             tokens: Tokens::new(&secret),
             metrics: metrics::handle(),
+            streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
             store,
             engine,
@@ -296,6 +301,7 @@ impl App {
                 error!("Turns did not end; the next start will end them");
             }
         }
+        self.engine.close_readers();
         self.stop.cancel();
         self.background.close();
     }

@@ -49,12 +49,20 @@ pub struct StoreConfig {
 pub struct TurnConfig {
     /// `TURNS_PER_MINUTE`: for each conversation; `None` = no limit.
     pub per_minute: Option<u64>,
+    /// `TURNS_PER_DAY`: for each shop, by UTC; `None` = no limit.
+    pub per_day: Option<u64>,
     /// `TURNS_WAITING_MAX`: for each conversation.
     pub waiting_max: u64,
     /// `TURNS_WAITING_TOTAL`: in the whole server.
     pub waiting_total: usize,
     /// `TURN_DEADLINE_SECONDS`: a turn that runs longer is ended.
     pub deadline: Duration,
+    /// `EVENT_RETENTION_HOURS`: events are kept so long after their turn.
+    pub event_retention: Duration,
+    /// `MESSAGE_RETENTION_DAYS`: older messages are removed; `None` = never.
+    pub message_retention_days: Option<u32>,
+    /// `RETENTION_EVERY_SECONDS`: how often what is too old is looked for.
+    pub retention_every: Duration,
     /// `DRAIN_SECONDS`: how long running turns may take when the server is told to end.
     pub drain: Duration,
 }
@@ -91,9 +99,15 @@ impl Config {
             },
             turns: TurnConfig {
                 per_minute: Some(env_ref.number("TURNS_PER_MINUTE", 30)).filter(|n| *n > 0),
+                per_day: Some(env_ref.number("TURNS_PER_DAY", 0)).filter(|n| *n > 0),
                 waiting_max: env_ref.number("TURNS_WAITING_MAX", 8),
                 waiting_total: env_ref.number("TURNS_WAITING_TOTAL", 1000),
                 deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
+                event_retention: Duration::from_secs(
+                    env_ref.number("EVENT_RETENTION_HOURS", 24_u64).saturating_mul(3600),
+                ),
+                message_retention_days: Some(env_ref.number("MESSAGE_RETENTION_DAYS", 0)).filter(|days| *days > 0),
+                retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
             llm: LlmConfig::read(env_ref),

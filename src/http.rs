@@ -24,6 +24,7 @@ mod access;
 mod conversations;
 mod docs;
 mod error;
+mod events;
 mod extract;
 mod health;
 mod history;
@@ -75,6 +76,8 @@ fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(messages::post))
         .routes(routes!(messages::stream))
         .routes(routes!(turns::get))
+        .routes(routes!(turns::cancel))
+        .routes(routes!(events::get))
         .routes(routes!(history::get))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

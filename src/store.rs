@@ -9,6 +9,7 @@
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`settings`]: what the server itself keeps
+//! - [`retention`]: what is forgotten, and when
 //! - [`lock`]: one serving process a database
 
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub mod journal;
 pub mod lock;
 pub mod messages;
 mod migrations;
+pub mod retention;
 pub mod settings;
 pub mod turns;
 pub mod warranty;

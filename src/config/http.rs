@@ -16,6 +16,10 @@ pub struct HttpConfig {
     pub keep_alive: Duration,
     /// `SSE_RETRY_MS`: how soon a browser comes back.
     pub retry: Duration,
+    /// `STREAMS_PER_CONVERSATION`: open event streams; one more closes the oldest.
+    pub streams_per_conversation: usize,
+    /// `STREAMS_PER_KEY`: open event streams of one API key.
+    pub streams_per_key: usize,
     /// `TEXT_MAX_CHARS`: how long a customer's message may be, after trimming.
     pub text_max_chars: usize,
 }
@@ -33,6 +37,8 @@ impl HttpConfig {
             body_max_bytes: env.number("BODY_MAX_BYTES", 64 * 1024),
             keep_alive: env.seconds("SSE_KEEP_ALIVE_SECONDS", 15),
             retry: env.milliseconds("SSE_RETRY_MS", 2000),
+            streams_per_conversation: env.number("STREAMS_PER_CONVERSATION", 8),
+            streams_per_key: env.number("STREAMS_PER_KEY", 10_000),
             text_max_chars: env.number("TEXT_MAX_CHARS", 4000),
         }
     }

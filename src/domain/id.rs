@@ -101,6 +101,8 @@ pub struct EventId {
 
 impl EventId {
     pub const ZERO: Self = Self { turn: 0, n: 0 };
+    /// A place behind every event of a turn.
+    pub const BEHIND_ALL: u32 = i32::MAX.unsigned_abs();
 
     pub const fn new(turn: u32, n: u32) -> Self {
         Self { turn, n }

@@ -10,7 +10,8 @@ use chrono::{DateTime, Utc};
 
 use super::error::ApiError;
 use super::extract::{conversation_id, path_parameter};
-use crate::app::App;
+use super::sse::Lease;
+use crate::app::{App, TooManyStreams};
 use crate::desks::Caller;
 use crate::domain::{ConversationId, TenantId};
 
@@ -58,6 +59,25 @@ pub(super) struct Guest {
     pub conversation: ConversationId,
     pub access: Access,
     pub caller: Caller,
+}
+
+impl Guest {
+    /// A place for a stream of this conversation, until the guest's token expires.
+    pub fn lease(&self, app: &App) -> Result<Lease, ApiError> {
+        let key = (self.access == Access::Key).then(|| self.tenant.clone());
+        let place = app.streams.open(self.conversation, key).map_err(|TooManyStreams| ApiError::RateLimited {
+            retry_after: 10,
+            detail: "This key has as many streams open as it may; close some.",
+        })?;
+        let until = match self.access {
+            Access::Token { expires_at } => {
+                let left = (expires_at - Utc::now()).to_std().unwrap_or_default();
+                Some(tokio::time::Instant::now() + left)
+            }
+            Access::Key | Access::Development => None,
+        };
+        Ok(Lease { place, until })
+    }
 }
 
 impl FromRequestParts<Arc<App>> for Guest {

@@ -6,7 +6,7 @@ use tracing::error;
 
 use super::problem::Problem;
 use crate::store::StoreError;
-use crate::turn::AcceptError;
+use crate::turn::{AcceptError, CancelError};
 
 /// A refused request. `detail` is one plain sentence for the developer of a client: it never holds a provider's text,
 /// SQL, a path or a key.
@@ -17,6 +17,7 @@ pub enum ApiError {
     Unauthorized(&'static str),
     ForbiddenOrigin,
     NotFound,
+    TurnEnded,
     UnsupportedMediaType,
     TooLarge,
     InvalidRequest(String),
@@ -50,9 +51,23 @@ impl From<AcceptError> for ApiError {
                 retry_after,
                 detail: "This conversation has had its messages for this minute; wait as Retry-After says.",
             },
+            AcceptError::TooManyPerDay { retry_after } => Self::RateLimited {
+                retry_after,
+                detail: "The shop has had its messages for this day; wait as Retry-After says.",
+            },
             AcceptError::Overloaded => Self::Overloaded,
             AcceptError::Draining => Self::Draining,
             AcceptError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<CancelError> for ApiError {
+    fn from(cause: CancelError) -> Self {
+        match cause {
+            CancelError::NotFound => Self::NotFound,
+            CancelError::Ended => Self::TurnEnded,
+            CancelError::Store(cause) => cause.into(),
         }
     }
 }
@@ -82,6 +97,12 @@ impl IntoResponse for ApiError {
                 "not_found",
                 "Not found",
                 "There is no such thing here; check the address and the id.",
+            ),
+            Self::TurnEnded => (
+                StatusCode::CONFLICT,
+                "turn_ended",
+                "Turn ended",
+                "The turn has ended; there is nothing left to cancel.",
             ),
             Self::UnsupportedMediaType => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -98,8 +98,9 @@ pub(super) async fn stream(
     body: Body<PostMessage>,
 ) -> Result<Response, ApiError> {
     let (guest, accepted) = accept(&app, guest, &headers, body).await?;
+    let lease = guest.lease(&app)?;
     let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
-    Ok(sse::response(reader, &app.config.http))
+    Ok(sse::response(reader, lease, &app.config.http))
 }
 
 async fn accept(

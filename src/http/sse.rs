@@ -1,47 +1,69 @@
 //! Server-sent events: the only place that knows what they look like on the wire.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
+use tokio::time::{Instant, sleep_until};
 use tracing::error;
 
+use crate::app::StreamPlace;
 use crate::config::HttpConfig;
-use crate::turn::{Frame, Reader};
+use crate::turn::{Item, Reader};
 
 /// The first frame of every stream: the request is accepted, and the turn has not done any work.
 const OPEN: &str = r#"{"debug":"stream-open"}"#;
+/// What the client has is too old.
+const RESET: &str = r#"{"type":"reset"}"#;
 
-/// The events that the reader reads, as a response that ends with them.
-pub(super) fn response(reader: Reader, config: &HttpConfig) -> Response {
+/// How long a stream may last.
+pub(super) struct Lease {
+    /// Its place among the open streams.
+    pub place: StreamPlace,
+    /// When the token that opened it expires.
+    pub until: Option<Instant>,
+}
+
+/// The events that the reader reads, as a response that ends with them, or with the lease.
+pub(super) fn response(reader: Reader, lease: Lease, config: &HttpConfig) -> Response {
     let keep_alive = KeepAlive::new().interval(config.keep_alive).text("keep-alive");
     let opening = Event::default().retry(config.retry).data(OPEN);
-    let mut response = Sse::new(frames(reader, opening)).keep_alive(keep_alive).into_response();
+    let mut response = Sse::new(frames(reader, lease, opening)).keep_alive(keep_alive).into_response();
     // Proxies of the nginx family would otherwise hold the frames back.
     let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response.headers_mut().insert(unbuffered.0, unbuffered.1);
     response
 }
 
-fn frames(mut reader: Reader, opening: Event) -> impl Stream<Item = Result<Event, Infallible>> + Send {
+fn frames(mut reader: Reader, lease: Lease, opening: Event) -> impl Stream<Item = Result<Event, Infallible>> + Send {
     async_stream::stream! {
         yield Ok(opening);
+        // A far day stands in for no end.
+        let until = lease.until.unwrap_or_else(|| Instant::now() + Duration::from_secs(365 * 24 * 3600));
+        let expiry = sleep_until(until);
+        tokio::pin!(expiry);
         loop {
-            match reader.next().await {
-                Ok(Some(frame)) => yield Ok(event(&frame)),
+            let next = tokio::select! {
+                biased;
+                () = lease.place.evicted.cancelled() => break,
+                () = &mut expiry => break,
+                next = reader.next() => next,
+            };
+            match next {
+                Ok(Some(Item::Event(frame))) => {
+                    yield Ok(Event::default().id(frame.id.to_string()).data(&*frame.body));
+                }
+                Ok(Some(Item::Reset(id))) => yield Ok(Event::default().id(id.to_string()).data(RESET)),
                 Ok(None) => break,
                 Err(cause) => {
-                    // The stream ends without turn.done, so the client knows that it must come back.
+                    // The stream ends, and the client comes back for what is missing.
                     error!(error = %cause, "A stream could not read the store");
                     break;
                 }
             }
         }
     }
-}
-
-fn event(frame: &Frame) -> Event {
-    Event::default().id(frame.id.to_string()).data(&*frame.body)
 }

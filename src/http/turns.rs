@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,8 +46,7 @@ pub(super) async fn get(
     path: Path<(String, String)>,
     State(app): State<Arc<App>>,
 ) -> Result<Json<TurnView>, ApiError> {
-    let (_, turn) = path.0;
-    let turn: u32 = turn.parse().ok().filter(|n| (1..=0x7fff_ffff).contains(n)).ok_or(ApiError::NotFound)?;
+    let turn = turn_number(&path.0.1)?;
     let found = app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn).await?;
     let record = found.ok_or(ApiError::NotFound)?;
     Ok(Json(TurnView {
@@ -56,4 +56,32 @@ pub(super) async fn get(
         ended_at: record.ended_at,
         timings_ms: record.timings,
     }))
+}
+
+/// Stops a turn, or keeps a waiting one from beginning. What was said so far stays.
+#[utoipa::path(
+    post, path = "/conversations/{id}/turns/{turn}/cancel", tag = "messages",
+    params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
+    responses(
+        (status = 202, description = "the wish is stored"),
+        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`turn_ended`", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn cancel(
+    guest: Guest,
+    path: Path<(String, String)>,
+    State(app): State<Arc<App>>,
+) -> Result<StatusCode, ApiError> {
+    let turn = turn_number(&path.0.1)?;
+    app.engine.cancel(&guest.tenant, guest.conversation, turn).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// A turn of the path. What is no number names no turn.
+fn turn_number(text: &str) -> Result<u32, ApiError> {
+    text.parse().ok().filter(|n| (1..=i32::MAX.unsigned_abs()).contains(n)).ok_or(ApiError::NotFound)
 }

@@ -1,16 +1,16 @@
 //! Taking a customer's message in: one transaction, so that what was acknowledged is stored, once.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::ExprTrait;
+use sea_orm::sea_query::{ExprTrait, OnConflict};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
 };
 use serde_json::json;
 
 use super::conversations::{IdempotencyKey, from_db, to_db};
-use super::entities::{conversations, idempotency_keys, messages, turns};
+use super::entities::{conversations, daily_turns, idempotency_keys, messages, turns};
 use super::{StoreError, TenantStore};
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId, TurnStatus};
 
@@ -29,6 +29,8 @@ pub struct NewTurn<'a> {
     pub waiting_max: u64,
     /// At most so many turns of the conversation in any 60 seconds; `None` = no limit.
     pub per_minute: Option<u64>,
+    /// At most so many turns of the shop on a day (UTC); `None` = no limit.
+    pub per_day: Option<u64>,
     /// The whole server has as many waiting turns as it may: only a repeated request is answered.
     pub full: bool,
 }
@@ -51,6 +53,10 @@ pub enum Acceptance {
     TooManyWaiting,
     /// The conversation had its turns of this minute; the next one is welcome in so many seconds.
     TooManyPerMinute {
+        retry_after: u64,
+    },
+    /// The shop had its turns of this day; the next one is welcome in so many seconds.
+    TooManyPerDay {
         retry_after: u64,
     },
     /// The whole server has as many waiting turns as it may.
@@ -110,6 +116,9 @@ impl TenantStore<'_> {
         if waiting >= new.waiting_max {
             return Ok(Some(Acceptance::TooManyWaiting));
         }
+        if let Some(refusal) = self.refusal_of_the_day(transaction, new).await? {
+            return Ok(Some(refusal));
+        }
         let Some(per_minute) = new.per_minute else { return Ok(None) };
         let minute_ago = new.now - TimeDelta::seconds(60);
         let recent = of_conversation()
@@ -121,6 +130,29 @@ impl TenantStore<'_> {
         let Some(oldest) = over.checked_sub(1).and_then(|index| recent.get(index)) else { return Ok(None) };
         let wait = (oldest.accepted_at - minute_ago).num_seconds() + 1;
         Ok(Some(Acceptance::TooManyPerMinute { retry_after: u64::try_from(wait).unwrap_or(1) }))
+    }
+
+    /// Counts the turn among the shop's turns of the day, in the transaction that a refusal rolls back.
+    async fn refusal_of_the_day(
+        &self,
+        transaction: &DatabaseTransaction,
+        new: &NewTurn<'_>,
+    ) -> Result<Option<Acceptance>, StoreError> {
+        let Some(per_day) = new.per_day else { return Ok(None) };
+        let row = daily_turns::ActiveModel {
+            tenant_id: Set(self.tenant.to_string()),
+            day: Set(new.now.date_naive()),
+            turns: Set(1),
+        };
+        let mut count = OnConflict::columns([daily_turns::Column::TenantId, daily_turns::Column::Day]);
+        let turns = (daily_turns::Entity, daily_turns::Column::Turns);
+        count.value(daily_turns::Column::Turns, Expr::col(turns).add(1));
+        let counted = daily_turns::Entity::insert(row).on_conflict(count).exec_with_returning(transaction).await?;
+        if u64::from(from_db(counted.turns)) <= per_day {
+            return Ok(None);
+        }
+        let seconds = 86_400 - i64::from(new.now.time().num_seconds_from_midnight());
+        Ok(Some(Acceptance::TooManyPerDay { retry_after: u64::try_from(seconds).unwrap_or(1) }))
     }
 
     async fn insert_turn(
@@ -155,6 +187,8 @@ impl TenantStore<'_> {
             ended_at: Set(None),
             timings: Set(json!({})),
             events: Set(0),
+            cancel_requested: Set(false),
+            events_kept: Set(true),
         })
         .exec_without_returning(transaction)
         .await?;

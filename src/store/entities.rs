@@ -1,6 +1,7 @@
 //! The tables as sea-orm sees them. Nothing outside `store` names one.
 
 pub mod conversations;
+pub mod daily_turns;
 pub mod events;
 pub mod idempotency_keys;
 pub mod messages;

@@ -1,6 +1,7 @@
 //! Turns and their events, as they are read back.
 
 use chrono::{DateTime, Utc};
+use sea_orm::prelude::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use super::conversations::{from_db, read_conversation, to_db};
@@ -18,6 +19,12 @@ pub struct TurnRecord {
     pub started_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,
     pub timings: Timings,
+    /// How many events it had when it ended; 0 before.
+    pub events: u32,
+    /// Whether they are still in the store.
+    pub events_kept: bool,
+    /// Somebody wants it to stop.
+    pub cancel_requested: bool,
 }
 
 /// A stored event: its place and its JSON as the client gets it.
@@ -79,6 +86,51 @@ impl TenantStore<'_> {
             .into_iter()
             .map(|row| StoredEvent { id: EventId::new(from_db(row.turn), from_db(row.n)), body: row.body })
             .collect())
+    }
+
+    /// The number of the last event of the turn that is stored, 0 if there is none.
+    pub async fn last_event(&self, conversation: ConversationId, turn: u32) -> Result<u32, StoreError> {
+        let last = events::Entity::find()
+            .filter(events::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(events::Column::ConversationId.eq(conversation.0))
+            .filter(events::Column::Turn.eq(to_db(turn)))
+            .order_by_desc(events::Column::N)
+            .one(&self.store.read)
+            .await?;
+        Ok(last.map_or(0, |event| from_db(event.n)))
+    }
+
+    /// The number of the last turn that has begun to run, 0 if none has.
+    pub async fn last_begun_turn(&self, conversation: ConversationId) -> Result<u32, StoreError> {
+        let last = turns::Entity::find()
+            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(turns::Column::ConversationId.eq(conversation.0))
+            .filter(turns::Column::Status.ne(TurnStatus::Queued.as_str()))
+            .order_by_desc(turns::Column::Turn)
+            .one(&self.store.read)
+            .await?;
+        Ok(last.map_or(0, |turn| from_db(turn.turn)))
+    }
+
+    /// Stores the wish that the turn stops. `Err` inside: how it has ended already; `None`: no such turn.
+    pub async fn request_cancel(
+        &self,
+        conversation: ConversationId,
+        turn: u32,
+    ) -> Result<Option<Result<(), TurnStatus>>, StoreError> {
+        let changed = turns::Entity::update_many()
+            .col_expr(turns::Column::CancelRequested, Expr::value(true))
+            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(turns::Column::ConversationId.eq(conversation.0))
+            .filter(turns::Column::Turn.eq(to_db(turn)))
+            .filter(turns::Column::Status.is_in(OPEN))
+            .exec(&self.store.write)
+            .await?;
+        if changed.rows_affected > 0 {
+            return Ok(Some(Ok(())));
+        }
+        let record = self.find_turn(conversation, turn).await?;
+        Ok(record.map(|record| Err(record.status)))
     }
 
     /// The first turn of the conversation that has not ended.
@@ -144,5 +196,8 @@ pub(super) fn read_turn(row: turns::Model) -> Result<TurnRecord, StoreError> {
         started_at: row.started_at,
         ended_at: row.ended_at,
         timings: serde_json::from_value(row.timings).map_err(|_| unreadable("timings"))?,
+        events: from_db(row.events),
+        events_kept: row.events_kept,
+        cancel_requested: row.cancel_requested,
     })
 }

@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, error, info, info_span, warn};
 
-use super::feed::{Feeds, Reader};
+use super::feed::Feeds;
 use super::journal::Journal;
 use super::lane::Lanes;
+use super::reader::{Reader, Source, Start};
 use super::recover;
 use super::run::{Stops, run};
 use crate::config::TurnConfig;
@@ -58,10 +59,26 @@ pub enum AcceptError {
         /// Seconds until the next one is welcome.
         retry_after: u64,
     },
+    #[error("too many turns of this shop on a day")]
+    TooManyPerDay {
+        /// Seconds until the next day.
+        retry_after: u64,
+    },
     #[error("too many turns wait")]
     Overloaded,
     #[error("the server is going down")]
     Draining,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a turn was not cancelled.
+#[derive(Debug, thiserror::Error)]
+pub enum CancelError {
+    #[error("no such turn")]
+    NotFound,
+    #[error("the turn has ended")]
+    Ended,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -84,6 +101,7 @@ struct Inner {
     tasks: TaskTracker,
     draining: CancellationToken,
     stop: CancellationToken,
+    closing: CancellationToken,
 }
 
 impl Engine {
@@ -107,6 +125,7 @@ impl Engine {
             tasks,
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
+            closing: CancellationToken::new(),
         }))
     }
 
@@ -132,6 +151,7 @@ impl Engine {
             now: Utc::now(),
             waiting_max: engine.config.waiting_max,
             per_minute: engine.config.per_minute,
+            per_day: engine.config.per_day,
             full: engine.waiting.load(Ordering::Relaxed) >= engine.config.waiting_total,
         };
         match engine.store.tenant(tenant).accept(&new).await? {
@@ -146,6 +166,7 @@ impl Engine {
             Acceptance::KeyReused => Err(AcceptError::KeyReused),
             Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting),
             Acceptance::TooManyPerMinute { retry_after } => Err(AcceptError::TooManyPerMinute { retry_after }),
+            Acceptance::TooManyPerDay { retry_after } => Err(AcceptError::TooManyPerDay { retry_after }),
             Acceptance::Full => Err(AcceptError::Overloaded),
             Acceptance::NotFound => Err(AcceptError::NotFound),
         }
@@ -153,8 +174,43 @@ impl Engine {
 
     /// Reads one turn's events from its first to its last, live or from the store.
     pub fn read_turn(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) -> Reader {
-        let feed = self.0.feeds.get(conversation);
-        Reader::of_turn(self.0.store.clone(), feed, tenant.clone(), conversation, turn)
+        Reader::of_turn(self.source(tenant, conversation), turn)
+    }
+
+    /// Reads the conversation's events from `start` on, for ever.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn read(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        start: Start,
+    ) -> Result<Reader, StoreError> {
+        Reader::of_conversation(self.source(tenant, conversation), start).await
+    }
+
+    fn source(&self, tenant: &TenantId, conversation: ConversationId) -> Source {
+        Source {
+            store: self.0.store.clone(),
+            feed: self.0.feeds.get(conversation),
+            tenant: tenant.clone(),
+            conversation,
+            closing: self.0.closing.clone(),
+        }
+    }
+
+    /// Stops a turn, or keeps it from beginning: the wish is stored, then carried out. Such a turn has its place, its
+    /// `turn.start` and its `turn.done` all the same.
+    pub async fn cancel(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) -> Result<(), CancelError> {
+        match self.0.store.tenant(tenant).request_cancel(conversation, turn).await? {
+            None => Err(CancelError::NotFound),
+            Some(Err(_)) => Err(CancelError::Ended),
+            Some(Ok(())) => {
+                self.0.lanes.cancel(conversation, turn);
+                Ok(())
+            }
+        }
     }
 
     /// Stops the conversation's turns, waits for the running one, and removes everything. `false`: there was none.
@@ -166,6 +222,7 @@ impl Engine {
         self.0.lanes.close(conversation).await;
         let deleted = store.delete_conversation(conversation).await;
         self.0.lanes.reopen(conversation);
+        self.0.feeds.get(conversation).close();
         deleted
     }
 
@@ -197,6 +254,11 @@ impl Engine {
         self.0.stop.cancel();
     }
 
+    /// Ends the readers, once they have read what is there.
+    pub fn close_readers(&self) {
+        self.0.closing.cancel();
+    }
+
     fn callers<T>(&self, work: impl FnOnce(&mut HashMap<MessageId, Caller>) -> T) -> T {
         work(&mut self.0.callers.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -214,7 +276,7 @@ impl Engine {
             self.0.waiting.fetch_sub(1, Ordering::Relaxed);
             // When the server goes down, what waits stays queued in the store, and the next start runs it; what waits in
             // a conversation that is being deleted goes with it.
-            if self.0.stop.is_cancelled() || self.0.lanes.is_closed(conversation) {
+            if self.0.draining.is_cancelled() || self.0.lanes.is_closed(conversation) {
                 continue;
             }
             match self.claim(tenant, conversation).await {
@@ -270,6 +332,9 @@ impl Engine {
     async fn run_turn(&self, tenant: &TenantId, open: OpenTurn) {
         let (conversation, number) = (open.conversation.id, open.record.turn);
         let cancel = self.0.lanes.begin(conversation, number);
+        if open.record.cancel_requested {
+            cancel.cancel();
+        }
         let Some(history) = self
             .patiently("read the history", || async move {
                 self.0.store.tenant(tenant).list_messages_before(conversation, number, HISTORY_MESSAGES).await

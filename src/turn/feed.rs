@@ -8,13 +8,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
-use crate::domain::{ConversationId, EventId, TenantId};
+use super::reader::Cursor;
+use crate::domain::{ConversationId, EventId};
 use crate::store::turns::StoredEvent;
-use crate::store::{Store, StoreError};
-
-/// How many stored events a reader fetches at once.
-const PAGE: u64 = 256;
 
 /// An event as a reader gets it.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,11 +42,13 @@ pub struct Feed {
     live: RwLock<VecDeque<Frame>>,
     /// The last event that was shown.
     tip: watch::Sender<EventId>,
+    /// The conversation is gone.
+    closed: CancellationToken,
 }
 
 /// What the live list can say to a reader.
 #[derive(Debug, PartialEq)]
-enum Look {
+pub(super) enum Look {
     /// The events behind the reader's cursor; none: wait.
     Here(Vec<Frame>),
     /// The list begins too late (or is empty): read the store.
@@ -57,7 +57,11 @@ enum Look {
 
 impl Feed {
     fn new() -> Self {
-        Self { live: RwLock::new(VecDeque::new()), tip: watch::Sender::new(EventId::ZERO) }
+        Self {
+            live: RwLock::new(VecDeque::new()),
+            tip: watch::Sender::new(EventId::ZERO),
+            closed: CancellationToken::new(),
+        }
     }
 
     /// Shows an event that is stored. A new turn's first event takes the place of the turn before.
@@ -74,18 +78,41 @@ impl Feed {
     }
 
     /// What stands behind `cursor`; `only` that turn, where it is given.
-    fn look(&self, cursor: EventId, only: Option<u32>) -> Look {
+    pub(super) fn look(&self, cursor: Cursor, only: Option<u32>) -> Look {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let Some(first) = live.front().map(|frame| frame.id) else { return Look::Store };
         if only.is_some_and(|turn| first.turn < turn) {
             // The wanted turn comes after the one that runs.
             return Look::Here(Vec::new());
         }
-        if cursor.turn != first.turn || cursor.n + 1 < first.n {
+        // The live list stands in for the store where it holds the very next event, or all that there is.
+        let Cursor { at, ends_turn } = cursor;
+        let skip = if at.turn == first.turn && at.n + 1 >= first.n {
+            at.n + 1 - first.n
+        } else if ends_turn && at.turn + 1 == first.turn && first.n == 1 {
+            0
+        } else {
             return Look::Store;
-        }
-        let skip = usize::try_from(cursor.n + 1 - first.n).unwrap_or(usize::MAX);
-        Look::Here(live.iter().skip(skip).cloned().collect())
+        };
+        Look::Here(live.iter().skip(usize::try_from(skip).unwrap_or(usize::MAX)).cloned().collect())
+    }
+
+    /// Wakes whoever waits for the next event.
+    pub(super) fn subscribe(&self) -> watch::Receiver<EventId> {
+        self.tip.subscribe()
+    }
+
+    /// Ends the readers: the conversation is gone.
+    pub fn close(&self) {
+        self.closed.cancel();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.is_cancelled()
+    }
+
+    pub(super) async fn closed(&self) {
+        self.closed.cancelled().await;
     }
 }
 
@@ -112,74 +139,6 @@ impl Feeds {
     }
 }
 
-/// Reads a conversation's events in order, each once: first what is stored, then what comes.
-pub struct Reader {
-    store: Store,
-    tenant: TenantId,
-    conversation: ConversationId,
-    feed: Arc<Feed>,
-    tip: watch::Receiver<EventId>,
-    cursor: EventId,
-    only: Option<u32>,
-    ahead: VecDeque<Frame>,
-    ended: bool,
-}
-
-impl Reader {
-    /// Reads one turn from its first event to its `turn.done`.
-    pub fn of_turn(store: Store, feed: Arc<Feed>, tenant: TenantId, conversation: ConversationId, turn: u32) -> Self {
-        let tip = feed.tip.subscribe();
-        let cursor = EventId::new(turn, 0);
-        Self { store, tenant, conversation, feed, tip, cursor, only: Some(turn), ahead: VecDeque::new(), ended: false }
-    }
-
-    /// The next event; waits for it. `None`: the turn has ended.
-    ///
-    /// # Errors
-    /// The store does not answer; what was read so far is a beginning without gaps.
-    pub async fn next(&mut self) -> Result<Option<Frame>, StoreError> {
-        loop {
-            if self.ended {
-                return Ok(None);
-            }
-            if let Some(frame) = self.ahead.pop_front() {
-                self.cursor = frame.id;
-                self.ended = self.only.is_some() && frame.ends_turn();
-                return Ok(Some(frame));
-            }
-            // Marked as seen *before* looking: an event that comes in between wakes the wait below.
-            self.tip.borrow_and_update();
-            match self.feed.look(self.cursor, self.only) {
-                Look::Here(frames) if !frames.is_empty() => self.ahead = frames.into(),
-                Look::Here(_) => self.wait().await,
-                Look::Store => {
-                    let tenant = self.store.tenant(&self.tenant);
-                    let events = tenant.list_events(self.conversation, self.cursor, self.only, PAGE).await?;
-                    if !events.is_empty() {
-                        self.ahead = events.into_iter().map(Frame::from).collect();
-                    } else if self.turn_is_over().await? {
-                        self.ended = true;
-                    } else {
-                        self.wait().await;
-                    }
-                }
-            }
-        }
-    }
-
-    async fn wait(&mut self) {
-        // The sender lives in the feed that we hold, so this cannot fail.
-        let _ = self.tip.changed().await;
-    }
-
-    /// Whether the turn to be read has ended and left nothing more to read (its events may be past their keeping).
-    async fn turn_is_over(&self) -> Result<bool, StoreError> {
-        let Some(turn) = self.only else { return Ok(false) };
-        let record = self.store.tenant(&self.tenant).find_turn(self.conversation, turn).await?;
-        Ok(record.is_none_or(|record| record.status.has_ended()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,24 +147,36 @@ mod tests {
         Frame { id: EventId::new(turn, n), body: format!("{turn}.{n}").into() }
     }
 
+    fn at(turn: u32, n: u32) -> Cursor {
+        Cursor { at: EventId::new(turn, n), ends_turn: false }
+    }
+
+    fn ended(turn: u32, n: u32) -> Cursor {
+        Cursor { ends_turn: true, ..at(turn, n) }
+    }
+
     #[test]
     fn a_reader_is_sent_to_the_store_for_what_the_live_list_lacks() {
         let feed = Feed::new();
-        assert_eq!(feed.look(EventId::new(3, 0), Some(3)), Look::Store);
+        assert_eq!(feed.look(at(3, 0), Some(3)), Look::Store);
         feed.publish(frame(3, 1));
         feed.publish(frame(3, 2));
-        assert_eq!(feed.look(EventId::new(3, 0), Some(3)), Look::Here(vec![frame(3, 1), frame(3, 2)]));
-        assert_eq!(feed.look(EventId::new(3, 1), None), Look::Here(vec![frame(3, 2)]));
-        assert_eq!(feed.look(EventId::new(3, 2), None), Look::Here(vec![]));
-        assert_eq!(feed.look(EventId::new(2, 9), None), Look::Store);
-        assert_eq!(feed.look(EventId::new(4, 0), Some(4)), Look::Here(vec![]), "a later turn is waited for");
+        assert_eq!(feed.look(at(3, 0), Some(3)), Look::Here(vec![frame(3, 1), frame(3, 2)]));
+        assert_eq!(feed.look(at(3, 1), None), Look::Here(vec![frame(3, 2)]));
+        assert_eq!(feed.look(at(3, 2), None), Look::Here(vec![]));
+        assert_eq!(feed.look(ended(3, EventId::BEHIND_ALL), None), Look::Here(vec![]), "behind all of this turn");
+        assert_eq!(feed.look(ended(2, 9), None), Look::Here(vec![frame(3, 1), frame(3, 2)]));
+        assert_eq!(feed.look(at(2, 9), None), Look::Store, "the rest of the turn before comes first");
+        assert_eq!(feed.look(ended(1, 9), None), Look::Store);
+        assert_eq!(feed.look(at(4, 0), Some(4)), Look::Here(vec![]), "a later turn is waited for");
         feed.publish(frame(4, 1));
-        assert_eq!(feed.look(EventId::new(3, 2), Some(3)), Look::Store, "an earlier turn is in the store");
+        assert_eq!(feed.look(at(3, 2), Some(3)), Look::Store, "an earlier turn is in the store");
         // A turn that was begun by a process that died is shown from its middle on.
         let resumed = Feed::new();
         resumed.publish(frame(5, 7));
-        assert_eq!(resumed.look(EventId::new(5, 3), None), Look::Store);
-        assert_eq!(resumed.look(EventId::new(5, 6), None), Look::Here(vec![frame(5, 7)]));
+        assert_eq!(resumed.look(at(5, 3), None), Look::Store);
+        assert_eq!(resumed.look(at(5, 6), None), Look::Here(vec![frame(5, 7)]));
+        assert_eq!(resumed.look(ended(4, 9), None), Look::Store);
     }
 
     #[test]

@@ -27,6 +27,8 @@ struct Lane {
     waiting: usize,
     /// The turn that runs, and how to stop it.
     running: Option<(u32, CancellationToken)>,
+    /// Turns that somebody wants stopped before they have begun.
+    unwanted: HashSet<u32>,
     /// Dropped with the lane, which tells whoever waits for its end.
     ended: watch::Sender<()>,
 }
@@ -44,7 +46,8 @@ impl Lanes {
                 false
             }
             None => {
-                let lane = Lane { waiting: turns, running: None, ended: watch::Sender::new(()) };
+                let lane =
+                    Lane { waiting: turns, running: None, unwanted: HashSet::new(), ended: watch::Sender::new(()) };
                 table.lanes.insert(conversation, lane);
                 true
             }
@@ -70,11 +73,27 @@ impl Lanes {
         })
     }
 
-    /// The turn begins; the token stops it.
+    /// Stops the turn, or keeps it from beginning.
+    pub fn cancel(&self, conversation: ConversationId, turn: u32) {
+        self.with(|table| {
+            let Some(lane) = table.lanes.get_mut(&conversation) else { return };
+            match &lane.running {
+                Some((running, token)) if *running == turn => token.cancel(),
+                _ => {
+                    lane.unwanted.insert(turn);
+                }
+            }
+        });
+    }
+
+    /// The turn begins; the token stops it, and has done so already if the turn is not wanted any more.
     pub fn begin(&self, conversation: ConversationId, turn: u32) -> CancellationToken {
         let token = CancellationToken::new();
         self.with(|table| {
             if let Some(lane) = table.lanes.get_mut(&conversation) {
+                if lane.unwanted.remove(&turn) {
+                    token.cancel();
+                }
                 lane.running = Some((turn, token.clone()));
             }
         });

@@ -18,6 +18,9 @@ pub struct Model {
     #[sea_orm(column_type = "JsonBinary")]
     pub timings: Json,
     pub events: i32,
+    pub cancel_requested: bool,
+    /// Whether its events are still there.
+    pub events_kept: bool,
 }
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,120 @@
+//! Open event streams, and how many may be open.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::{ConversationId, TenantId};
+
+/// The streams that are open. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Streams {
+    per_conversation: usize,
+    per_key: usize,
+    table: Arc<Mutex<Table>>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    next: u64,
+    conversations: HashMap<ConversationId, VecDeque<(u64, CancellationToken)>>,
+    keys: HashMap<TenantId, usize>,
+}
+
+/// A key has as many streams open as it may.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooManyStreams;
+
+/// An open stream's place; given back when dropped.
+#[derive(Debug)]
+pub struct StreamPlace {
+    streams: Streams,
+    id: u64,
+    conversation: ConversationId,
+    key: Option<TenantId>,
+    /// Cancelled when a newer stream of the conversation took the place.
+    pub evicted: CancellationToken,
+}
+
+impl Streams {
+    pub fn new(per_conversation: usize, per_key: usize) -> Self {
+        Self { per_conversation: per_conversation.max(1), per_key, table: Arc::default() }
+    }
+
+    /// Takes a place; the conversation's oldest stream gives way if there are too many. `key`: the shop whose key opened
+    /// it, `None` for browsers, which are never turned away.
+    pub fn open(&self, conversation: ConversationId, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = &key {
+            let open = table.keys.entry(key.clone()).or_default();
+            if *open >= self.per_key {
+                return Err(TooManyStreams);
+            }
+            *open += 1;
+        }
+        table.next += 1;
+        let (id, evicted) = (table.next, CancellationToken::new());
+        let open = table.conversations.entry(conversation).or_default();
+        open.push_back((id, evicted.clone()));
+        while open.len() > self.per_conversation {
+            if let Some((_, oldest)) = open.pop_front() {
+                oldest.cancel();
+            }
+        }
+        metrics::gauge!("frontdesk_open_streams").increment(1.0);
+        Ok(StreamPlace { streams: self.clone(), id, conversation, key, evicted })
+    }
+}
+
+impl Drop for StreamPlace {
+    fn drop(&mut self) {
+        metrics::gauge!("frontdesk_open_streams").decrement(1.0);
+        let mut table = self.streams.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = table.conversations.get_mut(&self.conversation) {
+            open.retain(|(id, _)| *id != self.id);
+            if open.is_empty() {
+                table.conversations.remove(&self.conversation);
+            }
+        }
+        if let Some(key) = &self.key
+            && let Some(open) = table.keys.get_mut(key)
+        {
+            *open -= 1;
+            if *open == 0 {
+                table.keys.remove(key);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ninth_stream_closes_the_oldest_and_nothing_is_kept_of_closed_ones() {
+        let streams = Streams::new(8, 10);
+        let id = ConversationId::now();
+        let mut open: Vec<StreamPlace> = (0..9).map(|_| streams.open(id, None).unwrap()).collect();
+        let evicted: Vec<bool> = open.iter().map(|place| place.evicted.is_cancelled()).collect();
+        assert_eq!(evicted, [true, false, false, false, false, false, false, false, false]);
+        drop(open.pop());
+        open.push(streams.open(id, None).unwrap());
+        assert_eq!(open.iter().filter(|place| place.evicted.is_cancelled()).count(), 1, "a closed one made room");
+        drop(open);
+        assert!(streams.table.lock().unwrap().conversations.is_empty());
+    }
+
+    #[test]
+    fn a_key_has_a_limit_and_browsers_have_none() {
+        let streams = Streams::new(8, 2);
+        let key = TenantId::default();
+        let first = streams.open(ConversationId::now(), Some(key.clone())).unwrap();
+        let _second = streams.open(ConversationId::now(), Some(key.clone())).unwrap();
+        assert_eq!(streams.open(ConversationId::now(), Some(key.clone())).err(), Some(TooManyStreams));
+        assert!(streams.open(ConversationId::now(), None).is_ok());
+        drop(first);
+        assert!(streams.open(ConversationId::now(), Some(key)).is_ok());
+    }
+}

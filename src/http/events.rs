@@ -1,0 +1,67 @@
+//! `GET /conversations/{id}/events`: the whole conversation, live, for a plain `EventSource`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::access::Guest;
+use super::error::ApiError;
+use super::extract::Query;
+use super::problem::Problem;
+use super::sse;
+use crate::app::App;
+use crate::turn::Start;
+
+/// Where to begin.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventsQuery {
+    /// Go on behind this event; the header `Last-Event-ID` wins. `0.0`: from the beginning. Neither: from the next turn.
+    last_event_id: Option<String>,
+    /// A conversation token, for `EventSource`, which can send no header.
+    #[serde(rename = "token")]
+    #[param(rename = "token")]
+    _token: Option<String>,
+}
+
+/// The conversation's events, live, as server-sent events that go on until the client leaves.
+///
+/// Each `data:` line is one event; see the schema `Event`. The first frame is `{"debug":"stream-open"}`.
+#[utoipa::path(
+    get, path = "/conversations/{id}/events", tag = "messages",
+    params(
+        ("id" = String, Path),
+        EventsQuery,
+        ("Last-Event-ID" = Option<String>, Header, description = "as `last_event_id`; wins over it"),
+    ),
+    responses(
+        (status = 200, description = "the events", body = String, content_type = "text/event-stream"),
+        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`: the key has too many streams open", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn get(
+    guest: Guest,
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Query(query): Query<EventsQuery>,
+) -> Result<Response, ApiError> {
+    let found = app.store.tenant(&guest.tenant).find_conversation(guest.conversation).await?;
+    found.ok_or(ApiError::NotFound)?;
+    let lease = guest.lease(&app)?;
+    let header = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default());
+    let start = match header.or(query.last_event_id.as_deref()) {
+        None => Start::NextTurn,
+        Some(text) => text.parse().map_or(Start::Unknown, Start::After),
+    };
+    let reader = app.engine.read(&guest.tenant, guest.conversation, start).await?;
+    Ok(sse::response(reader, lease, &app.config.http))
+}

@@ -1,0 +1,72 @@
+//! Forgetting: events after a while, old messages where the shop wants that, idempotency keys after a day.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sea_orm::prelude::Expr;
+use sea_orm::sea_query::{ExprTrait, Query};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+
+use super::acceptance::IDEMPOTENCY_HOURS;
+use super::entities::{events, idempotency_keys, messages, turns};
+use super::{Store, StoreError};
+
+/// Turns whose events are removed in one transaction: a short one, since others who write wait for it.
+const TURNS_AT_ONCE: u64 = 200;
+/// Rows of other tables that are removed in one statement.
+const ROWS_AT_ONCE: u64 = 2000;
+
+impl Store {
+    /// Removes the events of turns that ended before `before`, oldest first, a few turns at a time; their rows stay,
+    /// with their number of events. `false`: there is nothing more to remove.
+    pub async fn forget_events(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+        let old = turns::Entity::find()
+            .filter(turns::Column::EventsKept.eq(true))
+            .filter(turns::Column::EndedAt.lt(before))
+            .order_by_asc(turns::Column::EndedAt)
+            .limit(TURNS_AT_ONCE)
+            .all(&self.read)
+            .await?;
+        if old.is_empty() {
+            return Ok(false);
+        }
+        let transaction = self.begin().await?;
+        for turn in &old {
+            // Marked first, and in the same transaction: who finds no events finds the mark.
+            turns::Entity::update_many()
+                .col_expr(turns::Column::EventsKept, Expr::value(false))
+                .filter(turns::Column::ConversationId.eq(turn.conversation_id))
+                .filter(turns::Column::Turn.eq(turn.turn))
+                .exec(&transaction)
+                .await?;
+            events::Entity::delete_many()
+                .filter(events::Column::ConversationId.eq(turn.conversation_id))
+                .filter(events::Column::Turn.eq(turn.turn))
+                .exec(&transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Removes idempotency keys that are no longer remembered.
+    pub async fn forget_idempotency_keys(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let before = now - TimeDelta::hours(IDEMPOTENCY_HOURS);
+        idempotency_keys::Entity::delete_many()
+            .filter(idempotency_keys::Column::CreatedAt.lte(before))
+            .exec(&self.write)
+            .await?;
+        Ok(())
+    }
+
+    /// Removes messages older than `before`, oldest first, some at a time. `false`: there is nothing more to remove.
+    pub async fn forget_messages(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+        let old = Query::select()
+            .column(messages::Column::Id)
+            .from(messages::Entity)
+            .and_where(Expr::col(messages::Column::CreatedAt).lt(before))
+            .limit(ROWS_AT_ONCE)
+            .to_owned();
+        let removed =
+            messages::Entity::delete_many().filter(messages::Column::Id.in_subquery(old)).exec(&self.write).await?;
+        Ok(removed.rows_affected > 0)
+    }
+}

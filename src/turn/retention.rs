@@ -1,0 +1,47 @@
+//! Forgetting what is past its keeping, in the background.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use crate::config::TurnConfig;
+use crate::store::{Store, StoreError};
+
+/// Forgets now and then until the shutdown.
+pub async fn run(store: Store, config: TurnConfig, shutdown: CancellationToken) {
+    loop {
+        if let Err(cause) = forget(&store, &config, Utc::now(), &shutdown).await {
+            warn!(error = %cause, "Old events could not be removed; tried again later");
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(config.retention_every) => {}
+        }
+    }
+}
+
+/// Forgets everything that is too old at `now`, a little at a time, so that others who write get their turn.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn forget(
+    store: &Store,
+    config: &TurnConfig,
+    now: DateTime<Utc>,
+    shutdown: &CancellationToken,
+) -> Result<(), StoreError> {
+    let kept = TimeDelta::from_std(config.event_retention).unwrap_or(TimeDelta::MAX);
+    if let Some(before) = now.checked_sub_signed(kept) {
+        while !shutdown.is_cancelled() && store.forget_events(before).await? {
+            tokio::task::yield_now().await;
+        }
+    }
+    if let Some(days) = config.message_retention_days {
+        let before = now - TimeDelta::days(i64::from(days));
+        while !shutdown.is_cancelled() && store.forget_messages(before).await? {
+            tokio::task::yield_now().await;
+        }
+    }
+    store.forget_idempotency_keys(now).await?;
+    Ok(())
+}
