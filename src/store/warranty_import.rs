@@ -114,7 +114,7 @@ impl WarrantyImport {
         let mut repeated = 0;
         self.staging.begin().await?;
         while let Some(batch) = batches.recv().await {
-            let Settled { records, conflicts, repeated: more } = batch;
+            let Batch { records, conflicts, repeated: more } = batch;
             repeated += more;
             conflicts.into_iter().for_each(&mut on_conflict);
             match &mut self.staging {
@@ -150,20 +150,48 @@ impl Staging {
     }
 }
 
+/// What the sorting thread sends.
+#[derive(Debug)]
+struct Batch {
+    records: Vec<RecordTexts>,
+    conflicts: Vec<Conflict>,
+    repeated: u64,
+}
+
+/// A record as the database takes it. Made on the sorting thread, so that the database need not wait for it.
+#[derive(Debug)]
+struct RecordTexts {
+    serial: String,
+    product_name: String,
+    /// `YYYY-MM-DD`
+    warranty_end_date: String,
+}
+
+impl From<Settled> for Batch {
+    fn from(settled: Settled) -> Self {
+        let records = settled.records.into_iter().map(|record| RecordTexts {
+            serial: record.serial.to_string(),
+            product_name: record.product_name,
+            warranty_end_date: record.warranty_end_date.to_string(),
+        });
+        Self { records: records.collect(), conflicts: settled.conflicts, repeated: settled.repeated }
+    }
+}
+
 /// Merges the sorted rows and sends what they settle, batch by batch, until the receiver is gone.
-fn merge(rows: RowSorter, batches: &mpsc::Sender<Settled>) -> io::Result<()> {
+fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
     let mut repeats = Repeats::default();
     let mut settled = Settled::default();
     for row in rows.into_sorted()? {
         repeats.push(row?, &mut settled);
         if settled.records.len().max(settled.conflicts.len()) >= BATCH_ROWS
-            && batches.blocking_send(std::mem::take(&mut settled)).is_err()
+            && batches.blocking_send(std::mem::take(&mut settled).into()).is_err()
         {
             return Ok(());
         }
     }
     repeats.finish(&mut settled);
     // A receiver that is gone has failed by itself.
-    let _ = batches.blocking_send(settled);
+    let _ = batches.blocking_send(settled.into());
     Ok(())
 }
