@@ -9,6 +9,9 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+mod likeness;
+pub use likeness::{Likeness, most_serial_like};
+
 /// The serial number of a product: 3 to 32 of `A-Z`, `0-9` and `-`, a digit among them.
 ///
 /// Kept in upper case, so that `abc123` and `ABC123` are one.
@@ -67,4 +70,40 @@ pub fn find_serials(message: &str) -> Vec<&str> {
 
 fn is_serial_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'-'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_serial_is_kept_in_upper_case_and_says_what_is_wrong_with_it() {
+        assert_eq!("abc-123".parse::<Serial>().map(|s| s.to_string()), Ok("ABC-123".to_owned()));
+        for (text, wrong) in [
+            ("", InvalidSerial::Length),
+            ("A1", InvalidSerial::Length),
+            ("ABC", InvalidSerial::NoDigit),
+            ("---", InvalidSerial::NoDigit),
+            ("ABC 123", InvalidSerial::Character),
+            ("ABC\u{664}1", InvalidSerial::Character),
+            ("Đ123", InvalidSerial::Character),
+        ] {
+            assert_eq!(text.parse::<Serial>(), Err(wrong), "{text:?}");
+        }
+        assert!("1".repeat(32).parse::<Serial>().is_ok());
+        assert_eq!("1".repeat(33).parse::<Serial>(), Err(InvalidSerial::Length));
+    }
+
+    /// The table comes from `tests/data/make_serials.py`: Python's `re` with the seed's own pattern.
+    #[test]
+    fn every_generated_string_gives_what_the_pattern_of_the_seed_gives_in_python() {
+        let table = include_str!("../../tests/data/serials.tsv");
+        let mut rows = 0;
+        for line in table.lines() {
+            let (text, expected) = line.split_once('\t').expect("two columns");
+            assert_eq!(find_serials(text).join("|"), expected, "{text:?}");
+            rows += 1;
+        }
+        assert_eq!(rows, 10_000);
+    }
 }

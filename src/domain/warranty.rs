@@ -1,11 +1,12 @@
 //! Warranty records: what a row of the shop's list must hold, and how its last day is written.
 
 use chrono::{Datelike, NaiveDate};
+use serde::Serialize;
 
 use super::serial::{InvalidSerial, Serial};
 
 /// The warranty of one product.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct WarrantyRecord {
     pub serial: Serial,
     /// Trimmed, not empty, at most [`MAX_NAME_LENGTH`] characters.

@@ -69,27 +69,37 @@ impl<T> ByLanguage<T> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommonTexts {
+    /// Stands wherever a text says `{hotline}`.
+    pub hotline: String,
     error_timeout: String,
     error_unavailable: String,
     error_overloaded: String,
     error_model: String,
     error_internal: String,
-    /// When nothing at all could be said.
-    pub error_notice: String,
+    error_notice: String,
     /// Stands where a number was held back.
     pub guard_replacement: String,
 }
 
 impl CommonTexts {
     /// What went wrong, in the customer's words.
-    pub fn error(&self, code: ErrorCode) -> &str {
-        match code {
+    pub fn error(&self, code: ErrorCode) -> String {
+        self.with_hotline(match code {
             ErrorCode::Timeout => &self.error_timeout,
             ErrorCode::Unavailable => &self.error_unavailable,
             ErrorCode::Overloaded => &self.error_overloaded,
             ErrorCode::Model => &self.error_model,
             ErrorCode::Internal => &self.error_internal,
-        }
+        })
+    }
+
+    /// What is said when nothing at all could be said.
+    pub fn error_notice(&self) -> String {
+        self.with_hotline(&self.error_notice)
+    }
+
+    fn with_hotline(&self, text: &str) -> String {
+        fill(text, &[("hotline", &self.hotline)])
     }
 }
 

@@ -29,6 +29,8 @@ pub struct NewTurn<'a> {
     pub waiting_max: u64,
     /// At most so many turns of the conversation in any 60 seconds; `None` = no limit.
     pub per_minute: Option<u64>,
+    /// The whole server has as many waiting turns as it may: only a repeated request is answered.
+    pub full: bool,
 }
 
 /// How taking a message in ended. Whatever is not `Accepted` has changed nothing.
@@ -51,6 +53,8 @@ pub enum Acceptance {
     TooManyPerMinute {
         retry_after: u64,
     },
+    /// The whole server has as many waiting turns as it may.
+    Full,
     /// No such conversation of this shop.
     NotFound,
 }
@@ -97,6 +101,9 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         new: &NewTurn<'_>,
     ) -> Result<Option<Acceptance>, StoreError> {
+        if new.full {
+            return Ok(Some(Acceptance::Full));
+        }
         let of_conversation = || turns::Entity::find().filter(turns::Column::ConversationId.eq(new.conversation.0));
         let waiting =
             of_conversation().filter(turns::Column::Status.eq(TurnStatus::Queued.as_str())).count(transaction).await?;

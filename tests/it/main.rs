@@ -1,3 +1,5 @@
-//! The integration tests, laid out by what they drive.
+//! The integration tests, one binary, laid out by what they drive.
 
 mod cli;
+mod providers;
+mod support;

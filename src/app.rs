@@ -1,0 +1,353 @@
+//! The wired parts: what a server is made of.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use chrono::{DateTime, TimeDelta, Utc};
+use metrics_exporter_prometheus::PrometheusHandle;
+use rand::Rng;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::{error, info, warn};
+use utoipa::ToSchema;
+
+use crate::config::{Config, LlmMode};
+use crate::desks::{Desks, Services};
+use crate::domain::{
+    Conversation, ConversationId, EventId, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender,
+    TenantId,
+};
+use crate::persona::watch::Watch;
+use crate::persona::{PromptError, Prompts};
+use crate::providers::llm::{Availability, Gateway, InvalidOllama, Ollama};
+use crate::retrieval::{LexicalIndex, RetrievalError, SearchRules};
+use crate::store::conversations::{Creation, IdempotencyKey};
+use crate::store::settings::TOKEN_SECRET;
+use crate::store::{Store, StoreError};
+use crate::turn::Engine;
+use crate::turn::journal::Journal;
+
+mod keys;
+mod metrics;
+mod tokens;
+
+pub use keys::Keys;
+pub use tokens::{Claims, Tokens};
+
+/// How long turns that were told to stop may take to say so.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// A running server, without its socket.
+pub struct App {
+    pub config: Arc<Config>,
+    pub store: Store,
+    pub engine: Engine,
+    /// `None`: development.
+    pub keys: Option<Keys>,
+    pub tokens: Tokens,
+    pub metrics: PrometheusHandle,
+    desks: Arc<ArcSwap<Desks>>,
+    search: Arc<ArcSwap<LexicalIndex>>,
+    llm: Arc<Gateway>,
+    turns: TaskTracker,
+    background: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// Why a server does not start: what to mend.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Prompts(#[from] PromptError),
+    #[error(transparent)]
+    Knowledge(#[from] RetrievalError),
+    #[error("OLLAMA_HOST cannot be used: {0}")]
+    Ollama(#[from] InvalidOllama),
+    #[error("LLM=ollama, but there is no language model: {0}. Start Ollama, pull the model, or set LLM=auto")]
+    NoModel(String),
+}
+
+/// How a part of the server fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartState {
+    Ok,
+    Down,
+    /// Not wanted.
+    Off,
+}
+
+/// The parts and how they fare.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    pub store: PartState,
+    pub language_model: PartState,
+    pub vectors: PartState,
+}
+
+/// A conversation that somebody wants to open.
+#[derive(Debug, Default)]
+pub struct NewConversation {
+    pub user_id: Option<String>,
+    pub persona: Option<String>,
+    pub language: Option<Language>,
+    pub metadata: Map<String, Value>,
+    pub idempotency: Option<IdempotencyKey>,
+}
+
+/// A conversation that is open.
+#[derive(Debug)]
+pub struct Opened {
+    pub conversation: Conversation,
+    pub greeting: Message,
+    pub token: String,
+    pub token_expires_at: DateTime<Utc>,
+}
+
+/// Why a conversation was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("no such persona")]
+    NoSuchPersona { known: Vec<String> },
+    #[error("the persona does not speak that language")]
+    NoSuchLanguage { known: Vec<Language> },
+    #[error("the idempotency key was used with another body")]
+    KeyReused,
+    #[error("the server is going down")]
+    Draining,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl App {
+    /// Wires the server on an open store and goes on with what an earlier run left.
+    pub async fn start(config: Config, store: Store) -> Result<Arc<Self>, StartError> {
+        let config = Arc::new(config);
+        let llm = Gateway::new(Arc::new(Ollama::new(&config.llm)?), config.llm.clone());
+        if config.llm.mode != LlmMode::Offline {
+            let looked = llm.look().await;
+            if config.llm.mode == LlmMode::Ollama {
+                let status = looked.map_err(|cause| StartError::NoModel(cause.to_string()))?;
+                if !status.installed {
+                    return Err(StartError::NoModel(format!("Ollama does not have the model {}", status.model)));
+                }
+            }
+        }
+        let prompts = load_prompts(&config)?;
+        let search = Arc::new(ArcSwap::from_pointee(load_index(&config, &prompts)?));
+        let services = Services {
+            config: config.clone(),
+            store: store.clone(),
+            llm: llm.clone(),
+            search: search.clone(),
+            misses: Arc::default(),
+        };
+        let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
+        let secret = match &config.auth.token_secret {
+            Some(secret) => secret.clone(),
+            None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
+        };
+        let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
+        let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
+        background.spawn(writer);
+        background.spawn(llm.clone().watch(stop.clone()));
+        background.spawn(watch_files(services, desks.clone(), stop.clone()));
+        let engine = Engine::new(config.turns.clone(), store.clone(), desks.clone(), journal, turns.clone());
+        engine.recover().await?;
+        Ok(Arc::new(Self {
+            keys: config.auth.keys.as_deref().map(Keys::new),
+            tokens: Tokens::new(&secret),
+            metrics: metrics::handle(),
+            config,
+            store,
+            engine,
+            desks,
+            search,
+            llm,
+            turns,
+            background,
+            stop,
+        }))
+    }
+
+    /// One line a part, for whoever starts the server.
+    pub fn report(&self) -> Vec<(&'static str, String)> {
+        let desks = self.desks.load();
+        let personas: Vec<&str> = desks.prompts().personas().map(|persona| persona.id.as_str()).collect();
+        let search = self.search.load();
+        let report = search.report();
+        let model = match (self.config.llm.mode, self.llm.availability()) {
+            (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote the shop's documents".to_owned(),
+            (_, Availability::Up) => format!("Ollama, {}", self.config.llm.model),
+            _ => format!(
+                "none answers at {}; rules classify, replies quote the shop's documents; looking again every {} s",
+                self.config.llm.host,
+                self.config.llm.probe_every.as_secs()
+            ),
+        };
+        vec![
+            ("store", self.store.describe()),
+            ("language model", model),
+            (
+                "vectors",
+                format!("none; lexical search over {} documents, {} passages", report.documents, report.passages),
+            ),
+            ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
+        ]
+    }
+
+    /// How the parts fare now.
+    pub async fn parts(&self) -> Parts {
+        let store = tokio::time::timeout(Duration::from_secs(2), self.store.ping()).await;
+        Parts {
+            store: if matches!(store, Ok(Ok(()))) { PartState::Ok } else { PartState::Down },
+            language_model: match self.config.llm.mode {
+                LlmMode::Offline => PartState::Off,
+                _ if self.llm.is_up() => PartState::Ok,
+                _ => PartState::Down,
+            },
+            vectors: PartState::Off,
+        }
+    }
+
+    /// Opens a conversation: the persona greets.
+    pub async fn open(&self, tenant: &TenantId, new: NewConversation) -> Result<Opened, OpenError> {
+        if self.engine.is_draining() {
+            return Err(OpenError::Draining);
+        }
+        let desks = self.desks.load_full();
+        let prompts = desks.prompts();
+        let persona = match &new.persona {
+            None => prompts.default_persona(),
+            Some(id) => prompts.find_persona(id).ok_or_else(|| OpenError::NoSuchPersona {
+                known: prompts.personas().map(|persona| persona.id.clone()).collect(),
+            })?,
+        };
+        if let Some(language) = new.language.filter(|language| !persona.languages.contains(language)) {
+            let _ = language;
+            return Err(OpenError::NoSuchLanguage { known: persona.languages.clone() });
+        }
+        let now = Utc::now();
+        let conversation = Conversation {
+            id: ConversationId::now(),
+            tenant: tenant.clone(),
+            user_id: new.user_id,
+            persona: persona.id.clone(),
+            language: new.language.unwrap_or(persona.first_language()),
+            language_source: if new.language.is_some() { LanguageSource::Requested } else { LanguageSource::Persona },
+            status: "bot".to_owned(),
+            created_at: now,
+            metadata: new.metadata,
+            last_turn: 0,
+            last_event_id: EventId::ZERO,
+            state: Value::Null,
+        };
+        let greeting = Message {
+            id: MessageId::now(),
+            conversation_id: conversation.id,
+            turn: 0,
+            position: 0,
+            sender: Sender::Assistant,
+            text: persona.greeting(conversation.language).to_owned(),
+            created_at: now,
+            metadata: Metadata::of(Kind::Greeting),
+            receipt: None,
+        };
+        let door = self.store.tenant(tenant);
+        match door.create_conversation(&conversation, &greeting, new.idempotency.as_ref()).await? {
+            Creation::Created => Ok(self.opened(conversation, greeting, now)),
+            Creation::KeyReused => Err(OpenError::KeyReused),
+            Creation::Repeated(id) => {
+                let conversation = door.find_conversation(id).await?;
+                let greeting = door.find_greeting(id).await?;
+                match (conversation, greeting) {
+                    (Some(conversation), Some(greeting)) => Ok(self.opened(conversation, greeting, now)),
+                    // Deleted since: the key opens nothing any more.
+                    _ => Err(OpenError::KeyReused),
+                }
+            }
+        }
+    }
+
+    fn opened(&self, conversation: Conversation, greeting: Message, now: DateTime<Utc>) -> Opened {
+        let ttl = TimeDelta::from_std(self.config.auth.token_ttl).unwrap_or(TimeDelta::hours(24));
+        // Whole seconds, as the token holds them.
+        let expires = (now + ttl).timestamp();
+        let token_expires_at = DateTime::from_timestamp(expires, 0).unwrap_or(now);
+        let claims =
+            Claims { tenant: conversation.tenant.clone(), conversation: conversation.id, expires_at: token_expires_at };
+        Opened { token: self.tokens.sign(&claims), token_expires_at, conversation, greeting }
+    }
+
+    /// Takes no more messages, and lets running turns end for at most `DRAIN_SECONDS`; then they are interrupted.
+    pub async fn drain(&self) {
+        self.engine.drain();
+        self.turns.close();
+        if tokio::time::timeout(self.config.turns.drain, self.turns.wait()).await.is_err() {
+            warn!("Turns still run; they are interrupted");
+            self.engine.stop();
+            if tokio::time::timeout(LAST_WORDS, self.turns.wait()).await.is_err() {
+                error!("Turns did not end; the next start will end them");
+            }
+        }
+        self.stop.cancel();
+        self.background.close();
+    }
+}
+
+fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
+    Prompts::load(&config.prompts.folder, &config.prompts.persona)
+}
+
+fn load_index(config: &Config, prompts: &Prompts) -> Result<LexicalIndex, StartError> {
+    let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
+    Ok(LexicalIndex::load(&config.knowledge.folder, &rules)?)
+}
+
+/// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
+async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, stop: CancellationToken) {
+    let config = &services.config;
+    let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
+    let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
+    let mut watch = match Watch::new(folders.into_iter().flatten().map(PathBuf::as_path)) {
+        Ok(watch) => watch,
+        Err(cause) => {
+            warn!(error = %cause, "Files cannot be watched; changes to them need a restart");
+            return;
+        }
+    };
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            changed = watch.changed() => if changed.is_none() { return },
+        }
+        match reload(&services) {
+            Ok(fresh) => {
+                desks.store(Arc::new(fresh));
+                info!("Prompts and documents were read anew");
+            }
+            Err(cause) => error!("A changed file cannot be used, so the earlier ones stay in use: {cause}"),
+        }
+    }
+}
+
+fn reload(services: &Services) -> Result<Desks, StartError> {
+    let prompts = load_prompts(&services.config)?;
+    let index = load_index(&services.config, &prompts)?;
+    let desks = Desks::new(services, prompts)?;
+    services.search.store(Arc::new(index));
+    Ok(desks)
+}
+
+/// 256 bits, as hex.
+fn random_secret() -> String {
+    let mut bytes = [0_u8; 32];
+    rand::rng().fill_bytes(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,86 @@
+//! Conversation tokens: what a browser holds. One opens one conversation, until it expires.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, Utc};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::domain::{ConversationId, TenantId};
+
+/// Signs tokens and reads them back. A token is `payload.signature`, both base64url; the payload names tenant,
+/// conversation and expiry, the signature is HMAC-SHA256.
+#[derive(Clone)]
+pub struct Tokens {
+    key: Hmac<Sha256>,
+}
+
+/// What a valid token says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claims {
+    pub tenant: TenantId,
+    pub conversation: ConversationId,
+    pub expires_at: DateTime<Utc>,
+}
+
+/// Told apart from other uses of the same secret, and from later formats.
+const PURPOSE: &[u8] = b"frontdesk conversation token 1\n";
+
+impl Tokens {
+    pub fn new(secret: &str) -> Self {
+        // HMAC takes a key of any length, so the error cannot happen; an empty key would still sign.
+        let key = Hmac::<Sha256>::new_from_slice(secret.as_bytes())
+            .unwrap_or_else(|_| Hmac::<Sha256>::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
+        Self { key: key.chain_update(PURPOSE) }
+    }
+
+    pub fn sign(&self, claims: &Claims) -> String {
+        let payload = format!("{}|{}|{}", claims.tenant, claims.conversation, claims.expires_at.timestamp());
+        let payload = URL_SAFE_NO_PAD.encode(payload);
+        let signature = self.key.clone().chain_update(payload.as_bytes()).finalize().into_bytes();
+        format!("{payload}.{}", URL_SAFE_NO_PAD.encode(signature))
+    }
+
+    /// What the token says, if we signed it and it holds at `now`.
+    pub fn verify(&self, token: &str, now: DateTime<Utc>) -> Option<Claims> {
+        let (payload, signature) = token.split_once('.')?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        // In constant time.
+        self.key.clone().chain_update(payload.as_bytes()).verify_slice(&signature).ok()?;
+        let payload = String::from_utf8(URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+        let mut parts = payload.split('|');
+        let claims = Claims {
+            tenant: parts.next()?.parse().ok()?,
+            conversation: parts.next()?.parse().ok()?,
+            expires_at: DateTime::from_timestamp(parts.next()?.parse().ok()?, 0)?,
+        };
+        (now < claims.expires_at).then_some(claims)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[test]
+    fn a_token_opens_its_conversation_until_it_expires_and_cannot_be_changed() {
+        let now = Utc::now();
+        let tokens = Tokens::new("a secret of the shop, long enough");
+        let claims = Claims {
+            tenant: "acme".parse().unwrap(),
+            conversation: ConversationId::now(),
+            expires_at: DateTime::from_timestamp(now.timestamp() + 60, 0).unwrap(),
+        };
+        let token = tokens.sign(&claims);
+        assert_eq!(tokens.verify(&token, now), Some(claims.clone()));
+        assert_eq!(tokens.verify(&token, now + TimeDelta::seconds(61)), None);
+        assert_eq!(Tokens::new("another secret").verify(&token, now), None);
+        let (payload, signature) = token.split_once('.').unwrap();
+        let forged = URL_SAFE_NO_PAD.encode(format!("acme|{}|9999999999", claims.conversation));
+        for bad in ["", ".", payload, &format!("{forged}.{signature}"), &format!("{payload}.{}", &signature[1..])] {
+            assert_eq!(tokens.verify(bad, now), None, "{bad:?}");
+        }
+    }
+}

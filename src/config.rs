@@ -1,0 +1,158 @@
+//! What the shop can set, one struct a concern, read once from the environment and from `.env`.
+//!
+//! Every name, its default and one line on it stand in `.env.example`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+mod auth;
+mod env;
+mod http;
+mod llm;
+mod log;
+mod retail;
+
+pub use auth::{AuthConfig, KeyEntry};
+pub use env::{ConfigError, Env};
+pub use http::HttpConfig;
+pub use llm::{LlmConfig, LlmMode};
+pub use log::{LogConfig, LogFormat};
+pub use retail::{Classifier, CuteGreeting, RetailConfig};
+
+/// Everything.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub http: HttpConfig,
+    pub auth: AuthConfig,
+    pub store: StoreConfig,
+    pub turns: TurnConfig,
+    pub llm: LlmConfig,
+    pub prompts: PromptConfig,
+    pub knowledge: KnowledgeConfig,
+    pub retail: RetailConfig,
+    pub log: LogConfig,
+}
+
+/// The database.
+#[derive(Clone, Debug)]
+pub struct StoreConfig {
+    /// `DATABASE_URL`
+    pub url: String,
+    /// `STORE_TIMEOUT_SECONDS`: how long a statement waits for a connection or another process's lock.
+    pub timeout: Duration,
+    /// `STORE_CONNECTIONS`
+    pub connections: u32,
+}
+
+/// The turn engine.
+#[derive(Clone, Debug)]
+pub struct TurnConfig {
+    /// `TURNS_PER_MINUTE`: for each conversation; `None` = no limit.
+    pub per_minute: Option<u64>,
+    /// `TURNS_WAITING_MAX`: for each conversation.
+    pub waiting_max: u64,
+    /// `TURNS_WAITING_TOTAL`: in the whole server.
+    pub waiting_total: usize,
+    /// `TURN_DEADLINE_SECONDS`: a turn that runs longer is ended.
+    pub deadline: Duration,
+    /// `DRAIN_SECONDS`: how long running turns may take when the server is told to end.
+    pub drain: Duration,
+}
+
+/// The personas and texts.
+#[derive(Clone, Debug)]
+pub struct PromptConfig {
+    /// `PROMPTS_PATH`
+    pub folder: PathBuf,
+    /// `PERSONA_PATH`: the persona of a conversation that names none.
+    pub persona: PathBuf,
+    /// `PERSONA_MAX_CHARS`: so much of a persona's text goes to the language model.
+    pub persona_max_chars: usize,
+}
+
+/// The shop's documents.
+#[derive(Clone, Debug)]
+pub struct KnowledgeConfig {
+    /// `KNOWLEDGE_PATH`
+    pub folder: PathBuf,
+}
+
+impl Config {
+    /// Reads everything; the error lists every value that cannot be used, not only the first.
+    pub fn read(mut env: Env) -> Result<Self, ConfigError> {
+        let env_ref = &mut env;
+        let config = Self {
+            http: HttpConfig::read(env_ref),
+            auth: AuthConfig::read(env_ref),
+            store: StoreConfig {
+                url: env_ref.text("DATABASE_URL", "sqlite://database/frontdesk.db"),
+                timeout: env_ref.seconds("STORE_TIMEOUT_SECONDS", 30),
+                connections: env_ref.number("STORE_CONNECTIONS", 8),
+            },
+            turns: TurnConfig {
+                per_minute: Some(env_ref.number("TURNS_PER_MINUTE", 30)).filter(|n| *n > 0),
+                waiting_max: env_ref.number("TURNS_WAITING_MAX", 8),
+                waiting_total: env_ref.number("TURNS_WAITING_TOTAL", 1000),
+                deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
+                drain: env_ref.seconds("DRAIN_SECONDS", 20),
+            },
+            llm: LlmConfig::read(env_ref),
+            prompts: PromptConfig {
+                folder: env_ref.text("PROMPTS_PATH", "prompts").into(),
+                persona: env_ref.text("PERSONA_PATH", "prompts/system_persona_vi.md").into(),
+                persona_max_chars: env_ref.number("PERSONA_MAX_CHARS", 4000),
+            },
+            knowledge: KnowledgeConfig { folder: env_ref.text("KNOWLEDGE_PATH", "knowledge").into() },
+            retail: RetailConfig::read(env_ref),
+            log: LogConfig::read(env_ref),
+        };
+        if config.auth.keys.is_none() && !config.http.bind.ip().is_loopback() {
+            env.refuse(
+                "BIND_ADDR",
+                "an address that is not loopback needs X_API_KEYS: set keys, or bind to 127.0.0.1".to_owned(),
+            );
+        }
+        env.finish(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Config, String> {
+        Config::read(Env::of(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_are_the_contracts() {
+        let config = read(&[]).unwrap();
+        assert_eq!(config.http.bind.to_string(), "127.0.0.1:8080");
+        assert_eq!(config.store.url, "sqlite://database/frontdesk.db");
+        assert_eq!(config.prompts.persona_max_chars, 4000);
+        assert_eq!(config.turns.per_minute, Some(30));
+        assert_eq!(config.llm, LlmConfig::default());
+        assert!((config.retail.intent_threshold - 0.6).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn every_bad_value_is_named_at_once_with_its_mend() {
+        let error = read(&[("BIND_ADDR", "8080"), ("TURNS_PER_MINUTE", "many"), ("LLM", "openai"), ("X_API_KEYS", "")])
+            .unwrap_err();
+        for name in ["BIND_ADDR", "TURNS_PER_MINUTE", "LLM", "X_API_KEYS"] {
+            assert!(error.contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn another_interface_without_keys_is_refused() {
+        assert!(read(&[("BIND_ADDR", "0.0.0.0:8080")]).unwrap_err().contains("X_API_KEYS"));
+        assert!(read(&[("BIND_ADDR", "0.0.0.0:8080"), ("X_API_KEYS", "k")]).is_ok());
+    }
+
+    #[test]
+    fn a_number_of_zero_turns_the_turn_limit_off() {
+        assert_eq!(read(&[("TURNS_PER_MINUTE", "0")]).unwrap().turns.per_minute, None);
+    }
+}

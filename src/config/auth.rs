@@ -1,0 +1,80 @@
+use std::time::Duration;
+
+use super::Env;
+
+/// Who may call.
+#[derive(Clone, Debug)]
+pub struct AuthConfig {
+    /// `X_API_KEYS`; `None` = development: loopback only, everyone is tenant `default`.
+    pub keys: Option<Vec<KeyEntry>>,
+    /// `TOKEN_TTL_HOURS`: how long a conversation token holds.
+    pub token_ttl: Duration,
+    /// `TOKEN_SECRET`: what tokens are signed with; `None` = one is made once and kept in the store.
+    pub token_secret: Option<String>,
+}
+
+/// A key and the shop it belongs to.
+#[derive(Clone)]
+pub struct KeyEntry {
+    pub tenant: String,
+    pub key: String,
+}
+
+impl std::fmt::Debug for KeyEntry {
+    /// Without the key: a config that is logged gives nothing away.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeyEntry").field("tenant", &self.tenant).finish_non_exhaustive()
+    }
+}
+
+impl AuthConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        let keys = env.raw("X_API_KEYS").map(|list| {
+            list.split(',')
+                .map(str::trim)
+                .filter(|entry| !entry.is_empty())
+                .map(|entry| match entry.split_once(':') {
+                    Some((tenant, key)) => KeyEntry { tenant: tenant.trim().to_owned(), key: key.trim().to_owned() },
+                    None => KeyEntry { tenant: "default".to_owned(), key: entry.to_owned() },
+                })
+                .collect::<Vec<_>>()
+        });
+        if let Some(keys) = &keys {
+            if keys.is_empty() {
+                env.refuse(
+                    "X_API_KEYS",
+                    "is set but empty: give at least one key, or unset it for development".to_owned(),
+                );
+            }
+            if keys.iter().any(|entry| entry.key.is_empty()) {
+                env.refuse("X_API_KEYS", "an entry has a tenant but no key: write tenant:key".to_owned());
+            }
+            for entry in keys {
+                if entry.tenant.parse::<crate::domain::TenantId>().is_err() {
+                    env.refuse(
+                        "X_API_KEYS",
+                        format!("'{}' is no tenant name: use a-z, 0-9, '-' and '_'", entry.tenant),
+                    );
+                }
+            }
+        }
+        let token_secret = env.find("TOKEN_SECRET");
+        if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
+            env.refuse("TOKEN_SECRET", "must have at least 32 characters, or be unset".to_owned());
+        }
+        Self { keys, token_ttl: env.seconds_of_hours("TOKEN_TTL_HOURS", 24), token_secret }
+    }
+}
+
+impl Env {
+    fn seconds_of_hours(&mut self, name: &str, default: u32) -> Duration {
+        let hours: f64 = self.number(name, f64::from(default));
+        match Duration::try_from_secs_f64(hours * 3600.0) {
+            Ok(ttl) if !ttl.is_zero() => ttl,
+            _ => {
+                self.refuse(name, "must be a number of hours above 0".to_owned());
+                Duration::from_secs(u64::from(default) * 3600)
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Reading single values, and collecting what is wrong with them.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The values that cannot be used, one line each.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.join("\n"))]
+pub struct ConfigError(Vec<String>);
+
+/// The environment, with the errors met so far.
+#[derive(Debug, Default)]
+pub struct Env {
+    values: HashMap<String, String>,
+    errors: Vec<String>,
+}
+
+impl Env {
+    /// The process's environment; a `.env` in the working directory fills what it leaves unset.
+    pub fn from_process() -> Result<Self, ConfigError> {
+        match dotenvy::dotenv_iter() {
+            Ok(lines) => {
+                let mut values = HashMap::new();
+                for line in lines {
+                    let (name, value) = line.map_err(|error| ConfigError(vec![format!(".env: {error}")]))?;
+                    values.insert(name, value);
+                }
+                values.extend(
+                    std::env::vars_os()
+                        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+                );
+                Ok(Self { values, errors: Vec::new() })
+            }
+            Err(error) if error.not_found() => Ok(Self::of(
+                std::env::vars_os()
+                    .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+            )),
+            Err(error) => Err(ConfigError(vec![format!(".env: {error}")])),
+        }
+    }
+
+    /// These values and nothing else.
+    pub fn of(values: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { values: values.into_iter().collect(), errors: Vec::new() }
+    }
+
+    /// Whether the name is set, even to nothing.
+    pub fn raw(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// The value, if it is set to something.
+    pub fn find(&self, name: &str) -> Option<String> {
+        self.raw(name).map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
+    }
+
+    pub fn text(&self, name: &str, default: &str) -> String {
+        self.find(name).unwrap_or_else(|| default.to_owned())
+    }
+
+    /// A value that is parsed; one that cannot be is noted, and the default stands in.
+    pub fn number<T: FromStr>(&mut self, name: &str, default: T) -> T
+    where
+        T::Err: Display,
+    {
+        match self.find(name).map(|value| value.parse()) {
+            None => default,
+            Some(Ok(value)) => value,
+            Some(Err(error)) => {
+                let value = self.text(name, "");
+                self.refuse(name, format!("'{value}' cannot be used ({error})"));
+                default
+            }
+        }
+    }
+
+    /// A duration given in seconds, fractions allowed.
+    pub fn seconds(&mut self, name: &str, default: u64) -> Duration {
+        let seconds: f64 = self.number(name, default as f64);
+        Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| {
+            self.refuse(name, "must be a number of seconds, 0 or more".to_owned());
+            Duration::from_secs(default)
+        })
+    }
+
+    pub fn milliseconds(&mut self, name: &str, default: u64) -> Duration {
+        Duration::from_millis(self.number(name, default))
+    }
+
+    /// One of the named choices.
+    pub fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)], default: T) -> T {
+        let Some(value) = self.find(name) else { return default };
+        if let Some((_, choice)) = choices.iter().find(|(known, _)| known.eq_ignore_ascii_case(&value)) {
+            return *choice;
+        }
+        let known: Vec<&str> = choices.iter().map(|(known, _)| *known).collect();
+        self.refuse(name, format!("'{value}' is none of {}", known.join(", ")));
+        default
+    }
+
+    /// Notes that the value of `name` cannot be used.
+    pub fn refuse(&mut self, name: &str, why: String) {
+        self.errors.push(format!("{name}: {why}"));
+    }
+
+    pub(super) fn finish<T>(self, config: T) -> Result<T, ConfigError> {
+        if self.errors.is_empty() { Ok(config) } else { Err(ConfigError(self.errors)) }
+    }
+}

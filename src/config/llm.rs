@@ -1,0 +1,104 @@
+use std::time::Duration;
+
+use super::Env;
+
+/// Whether a model is used at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LlmMode {
+    /// Used while it is up; looked for again and again while it is not.
+    #[default]
+    Auto,
+    /// As `Auto` once the server runs; the server does not start without it (the caller's decision).
+    Ollama,
+    /// Never asked for anything.
+    Offline,
+}
+
+/// How to reach the model and how long to wait for it. `Default` gives the documented defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LlmConfig {
+    /// `LLM`: `auto`.
+    pub mode: LlmMode,
+    /// `OLLAMA_HOST`: `127.0.0.1`. A host, `host:port` or a URL; a port in it wins.
+    pub host: String,
+    /// `OLLAMA_PORT`: unset, which means 11434 for a bare host.
+    pub port: Option<u16>,
+    /// `OLLAMA_MODEL`: `gpt-oss`.
+    pub model: String,
+    /// `OLLAMA_NUM_CTX`: 8192 tokens of context. Always sent, since Ollama's own default cuts long prompts silently.
+    pub num_ctx: u32,
+    /// `LLM_MAX_TOKENS`: 2048 tokens for one answer, thinking included; ends a model that would write for ever.
+    pub max_tokens: u32,
+    /// `OLLAMA_KEEP_ALIVE`: unset, which leaves it to the Ollama server. A duration (`30m`), or seconds; -1 is for ever.
+    pub keep_alive: Option<String>,
+    /// `LLM_CONNECT_SECONDS`: 5.
+    pub connect_timeout: Duration,
+    /// `LLM_FIRST_TOKEN_SECONDS`: 60, from admission to the first piece of text.
+    pub first_token_timeout: Duration,
+    /// `LLM_BETWEEN_TOKENS_SECONDS`: 20.
+    pub between_tokens_timeout: Duration,
+    /// 5 s for one look at the service.
+    pub probe_timeout: Duration,
+    /// `LLM_PROBE_SECONDS`: 15 between two looks.
+    pub probe_every: Duration,
+    /// `LLM_MAX_CONCURRENT`: 4 calls at once.
+    pub max_concurrent: usize,
+    /// `LLM_QUEUE_MAX`: 64 calls waiting; the next one is refused.
+    pub queue_max: usize,
+    /// `LLM_BREAKER_FAILURES`: 5 failures in a row open the breaker.
+    pub breaker_failures: u32,
+    /// `LLM_BREAKER_SECONDS`: 30 until the breaker lets one call try again.
+    pub breaker_cool_down: Duration,
+}
+
+impl Default for LlmConfig {
+    fn default() -> Self {
+        Self {
+            mode: LlmMode::Auto,
+            host: "127.0.0.1".to_owned(),
+            port: None,
+            model: "gpt-oss".to_owned(),
+            num_ctx: 8192,
+            max_tokens: 2048,
+            keep_alive: None,
+            connect_timeout: Duration::from_secs(5),
+            first_token_timeout: Duration::from_secs(60),
+            between_tokens_timeout: Duration::from_secs(20),
+            probe_timeout: Duration::from_secs(5),
+            probe_every: Duration::from_secs(15),
+            max_concurrent: 4,
+            queue_max: 64,
+            breaker_failures: 5,
+            breaker_cool_down: Duration::from_secs(30),
+        }
+    }
+}
+
+impl LlmConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        let default = Self::default();
+        let port = env.find("OLLAMA_PORT").is_some().then(|| env.number("OLLAMA_PORT", 11434));
+        Self {
+            mode: env.choice(
+                "LLM",
+                &[("auto", LlmMode::Auto), ("ollama", LlmMode::Ollama), ("offline", LlmMode::Offline)],
+                default.mode,
+            ),
+            host: env.text("OLLAMA_HOST", &default.host),
+            port,
+            model: env.text("OLLAMA_MODEL", &default.model),
+            num_ctx: env.number("OLLAMA_NUM_CTX", default.num_ctx),
+            max_tokens: env.number("LLM_MAX_TOKENS", default.max_tokens),
+            keep_alive: env.find("OLLAMA_KEEP_ALIVE"),
+            connect_timeout: env.seconds("LLM_CONNECT_SECONDS", 5),
+            first_token_timeout: env.seconds("LLM_FIRST_TOKEN_SECONDS", 60),
+            between_tokens_timeout: env.seconds("LLM_BETWEEN_TOKENS_SECONDS", 20),
+            probe_timeout: default.probe_timeout,
+            probe_every: env.seconds("LLM_PROBE_SECONDS", 15),
+            max_concurrent: env.number("LLM_MAX_CONCURRENT", default.max_concurrent),
+            queue_max: env.number("LLM_QUEUE_MAX", default.queue_max),
+            breaker_failures: env.number("LLM_BREAKER_FAILURES", default.breaker_failures),
+            breaker_cool_down: env.seconds("LLM_BREAKER_SECONDS", 30),
+        }
+    }
+}

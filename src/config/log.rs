@@ -1,0 +1,37 @@
+use std::path::PathBuf;
+
+use super::Env;
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// The log.
+#[derive(Clone, Debug)]
+pub struct LogConfig {
+    /// `LOG`: a `tracing` filter for the terminal.
+    pub filter: String,
+    /// `LOG_FORMAT`
+    pub format: LogFormat,
+    /// `LOG_FILE`: a file that gets everything from debug up, as well.
+    pub file: Option<PathBuf>,
+    /// `LOG_FILE_MAX_MB`: the file is rotated at this size.
+    pub file_max_bytes: usize,
+    /// `LOG_FILE_KEEP`: so many rotated files are kept.
+    pub file_keep: usize,
+}
+
+impl LogConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self {
+            filter: env.text("LOG", "info"),
+            format: env.choice("LOG_FORMAT", &[("text", LogFormat::Text), ("json", LogFormat::Json)], LogFormat::Text),
+            file: env.find("LOG_FILE").map(PathBuf::from),
+            file_max_bytes: env.number::<usize>("LOG_FILE_MAX_MB", 500).saturating_mul(1024 * 1024),
+            file_keep: env.number("LOG_FILE_KEEP", 3),
+        }
+    }
+}

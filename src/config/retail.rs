@@ -1,0 +1,85 @@
+use std::time::Duration;
+
+use super::Env;
+
+/// Who classifies first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Classifier {
+    /// The rules; the language model is asked where they are not sure.
+    RulesFirst,
+    /// The language model, as seed 004 has it; the rules where it does not answer.
+    LlmFirst,
+}
+
+/// When the cute greeting is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CuteGreeting {
+    /// With the first confident intent of a conversation, and when the intent changes.
+    OnChange,
+    /// With every confident intent: the seed's letter.
+    Always,
+    Off,
+}
+
+/// The retail desk.
+#[derive(Clone, Debug)]
+pub struct RetailConfig {
+    /// `CLASSIFIER`
+    pub classifier: Classifier,
+    /// `INTENT_CONFIDENCE_THRESHOLD`: below it the desk asks instead of guessing.
+    pub intent_threshold: f64,
+    /// `INTENT_TIMEOUT_MS`: so long the language model may think about an intent.
+    pub intent_timeout: Duration,
+    /// `SOCIAL_TIMEOUT_MS`: so long it may think about a social reply before a written one is used.
+    pub social_timeout: Duration,
+    /// `CUTE_GREETING`
+    pub cute_greeting: CuteGreeting,
+    /// `HISTORY_MAX_CHARS`: so much of the conversation goes to the language model.
+    pub history_max_chars: usize,
+    /// `RETRIEVE_MAX_CHARS`: so much of the retrieved passages goes to it.
+    pub context_max_chars: usize,
+    /// `WARRANTY_MISS_LIMIT`: serials that were not found in `miss_window` before it asks to wait.
+    pub miss_limit: usize,
+    /// `WARRANTY_MISS_MINUTES`
+    pub miss_window: Duration,
+    /// `WARRANTY_SERIALS_MAX`: serials answered in one turn.
+    pub serials_max: usize,
+    /// `SHOP_TIME_ZONE`: an IANA name; a warranty ends with the day there.
+    pub time_zone: chrono_tz::Tz,
+}
+
+impl RetailConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        let intent_threshold = env.number("INTENT_CONFIDENCE_THRESHOLD", 0.6);
+        if !(0.0..=1.0).contains(&intent_threshold) {
+            env.refuse("INTENT_CONFIDENCE_THRESHOLD", "must lie between 0 and 1".to_owned());
+        }
+        Self {
+            classifier: env.choice(
+                "CLASSIFIER",
+                &[("rules_first", Classifier::RulesFirst), ("llm_first", Classifier::LlmFirst)],
+                Classifier::RulesFirst,
+            ),
+            intent_threshold,
+            intent_timeout: env.milliseconds("INTENT_TIMEOUT_MS", 4000),
+            social_timeout: env.milliseconds("SOCIAL_TIMEOUT_MS", 8000),
+            cute_greeting: env.choice(
+                "CUTE_GREETING",
+                &[("on_change", CuteGreeting::OnChange), ("always", CuteGreeting::Always), ("off", CuteGreeting::Off)],
+                CuteGreeting::OnChange,
+            ),
+            history_max_chars: env.number("HISTORY_MAX_CHARS", 6000),
+            context_max_chars: env.number("RETRIEVE_MAX_CHARS", 6000),
+            miss_limit: env.number("WARRANTY_MISS_LIMIT", 5),
+            miss_window: env.seconds_of_minutes("WARRANTY_MISS_MINUTES", 10),
+            serials_max: env.number("WARRANTY_SERIALS_MAX", 5),
+            time_zone: env.number("SHOP_TIME_ZONE", chrono_tz::Asia::Ho_Chi_Minh),
+        }
+    }
+}
+
+impl Env {
+    fn seconds_of_minutes(&mut self, name: &str, default: u64) -> Duration {
+        Duration::from_secs(self.number(name, default).saturating_mul(60))
+    }
+}

@@ -1,0 +1,110 @@
+//! What a conversation is for. A desk plays one turn at a time.
+//!
+//! A new desk is one folder here and one line in [`Desks::new`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+
+use crate::config::Config;
+use crate::domain::Language;
+use crate::persona::texts::{ByLanguage, CommonTexts};
+use crate::persona::{PromptError, Prompts};
+use crate::providers::llm::Gateway;
+use crate::retrieval::LexicalIndex;
+use crate::store::{Store, StoreError};
+
+pub mod language;
+mod play;
+pub mod retail;
+pub mod wording;
+
+pub use play::{Caller, Sink, SinkClosed, Turn};
+
+/// One of the systems that frontdesk brings together.
+#[async_trait]
+pub trait Desk: Send + Sync {
+    /// Plays the turn: understands the message, answers it, and remembers what the next turn needs in `turn.state`.
+    ///
+    /// What the customer may run into (no model, nothing found) is said, not returned. The future may be dropped at any
+    /// await when the turn is cancelled; the engine ends what was begun.
+    async fn play(&self, turn: &mut Turn) -> Result<(), DeskError>;
+}
+
+/// Why a turn could not be played to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The turn's events cannot be stored any more.
+    #[error(transparent)]
+    Sink(#[from] SinkClosed),
+}
+
+/// What desks stand on.
+#[derive(Clone)]
+pub struct Services {
+    pub config: Arc<Config>,
+    pub store: Store,
+    pub llm: Arc<Gateway>,
+    /// The shop's documents; replaced as a whole when one changes.
+    pub search: Arc<ArcSwap<LexicalIndex>>,
+    /// Serial numbers that were tried and not found; outlives a reload.
+    pub misses: Arc<retail::Misses>,
+}
+
+/// All desks, with the prompts they were made from: replaced as a whole when a file changes.
+pub struct Desks {
+    prompts: Prompts,
+    common: ByLanguage<CommonTexts>,
+    desks: BTreeMap<&'static str, Arc<dyn Desk>>,
+}
+
+impl Desks {
+    /// Makes every desk from the prompts. The first text that cannot be used is the error.
+    pub fn new(services: &Services, prompts: Prompts) -> Result<Self, PromptError> {
+        let retail = |languages: &[Language]| retail::Retail::new(services, &prompts, languages);
+        let mut desks: BTreeMap<&'static str, Arc<dyn Desk>> = BTreeMap::new();
+        desks.insert("retail", Arc::new(retail(&spoken_at(&prompts, "retail"))?));
+        for persona in prompts.personas() {
+            if !desks.contains_key(persona.desk.as_str()) {
+                let known: Vec<&str> = desks.keys().copied().collect();
+                let mend = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
+                return Err(prompts.error(&format!("{}.md", persona.id), Some(1), mend));
+            }
+        }
+        let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
+        let languages: Vec<Language> = all.into_iter().collect();
+        let common = ByLanguage::load(&prompts, "common", &languages)?;
+        Ok(Self { prompts, common, desks })
+    }
+
+    pub fn prompts(&self) -> &Prompts {
+        &self.prompts
+    }
+
+    /// The texts that belong to no desk.
+    pub fn common(&self, language: Language) -> &CommonTexts {
+        self.common.get(language)
+    }
+
+    pub fn find(&self, name: &str) -> Option<Arc<dyn Desk>> {
+        self.desks.get(name).cloned()
+    }
+}
+
+/// The languages of the desk's personas, the default persona's first.
+fn spoken_at(prompts: &Prompts, desk: &str) -> Vec<Language> {
+    let default = prompts.default_persona();
+    let mut languages: Vec<Language> = Vec::new();
+    for persona in std::iter::once(&default).chain(prompts.personas()).filter(|persona| persona.desk == desk) {
+        for language in &persona.languages {
+            if !languages.contains(language) {
+                languages.push(*language);
+            }
+        }
+    }
+    languages
+}

@@ -1,0 +1,249 @@
+//! Finding a customer's wish for another language.
+//!
+//! The name of a language is not enough: "tiếng anh" belongs to the talk in "nói tiếng anh được không" and to goods in
+//! "bàn phím này có layout tiếng anh không". What tells them apart are the words around it, in tiers (see the data).
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use super::{LanguageFile, Switch};
+use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
+use crate::domain::Language;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SwitchFile {
+    sure: Vec<String>,
+    verbs: Vec<String>,
+    polite: Vec<String>,
+    bare: Vec<String>,
+    alone: Vec<String>,
+    refused: Vec<String>,
+    reasons: Vec<String>,
+    goods: Vec<String>,
+    goods_before: Vec<String>,
+    goods_after: Vec<String>,
+    padding: Vec<String>,
+    pub(super) classes: HashMap<String, Vec<String>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Switcher {
+    wishes: Vec<Wishes>,
+    reasons: Vec<Pattern>,
+    goods: Vec<Pattern>,
+    goods_before: Vec<Pattern>,
+    goods_after: Vec<Pattern>,
+    padding: Vec<Pattern>,
+}
+
+/// The ways to ask for one language, and to refuse it.
+#[derive(Debug)]
+struct Wishes {
+    language: Language,
+    asked: Vec<(Tier, Vec<Pattern>)>,
+    refused: Vec<Pattern>,
+}
+
+/// What the words around a wish must be for it to count: the lists of the data, by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tier {
+    Sure,
+    Verbs,
+    Polite,
+    Bare,
+    Alone,
+}
+
+/// A message, with what stands where.
+struct Reading<'w, 'a> {
+    wording: &'w Wording<'a>,
+    padding: Vec<bool>,
+    goods: Vec<bool>,
+    goods_before: Vec<Range<usize>>,
+    goods_after: Vec<Range<usize>>,
+}
+
+/// A wish at its place in the message.
+#[derive(Clone)]
+struct Found {
+    words: Range<usize>,
+    language: Language,
+}
+
+impl Switcher {
+    pub(super) fn new(file: &SwitchFile, languages: &HashMap<Language, LanguageFile>) -> Result<Self, InvalidPattern> {
+        let shared = Lexicon::new(HashMap::new(), file.classes.clone());
+        let mut wishes = languages
+            .keys()
+            .map(|language| Wishes::new(*language, file, languages))
+            .collect::<Result<Vec<_>, InvalidPattern>>()?;
+        wishes.sort_by_key(|wish| wish.language);
+        Ok(Self {
+            wishes,
+            reasons: shared.patterns(&file.reasons)?,
+            goods: shared.patterns(&file.goods)?,
+            goods_before: shared.patterns(&file.goods_before)?,
+            goods_after: shared.patterns(&file.goods_after)?,
+            padding: shared.patterns(&file.padding)?,
+        })
+    }
+
+    pub(super) fn switch(&self, wording: &Wording<'_>, allowed: &[Language]) -> Option<Switch> {
+        let reading = self.read(wording);
+        let refused: Vec<Found> = self.wishes.iter().flat_map(|wish| wish.refusals(&reading)).collect();
+        let mut asked: Vec<Found> = self.wishes.iter().flat_map(|wish| wish.askings(&reading)).collect();
+        // "I do not speak English" holds "speak English".
+        asked.retain(|found| {
+            !refused.iter().any(|no| no.language == found.language && overlap(&no.words, &found.words))
+        });
+        // Of several wishes the last is meant: "no English any more, Vietnamese please".
+        let to = asked
+            .iter()
+            .filter(|found| allowed.contains(&found.language))
+            .max_by_key(|found| found.words.end)
+            .map(|found| found.language)
+            .or_else(|| instead(&refused, allowed))?;
+        let wished: Vec<Range<usize>> = asked.into_iter().chain(refused).map(|found| found.words).collect();
+        Some(Switch { to, rest: self.rest(&reading, &wished) })
+    }
+
+    fn read<'w, 'a>(&self, wording: &'w Wording<'a>) -> Reading<'w, 'a> {
+        let places = |patterns: &[Pattern]| patterns.iter().flat_map(|p| p.find_all(wording, &[])).collect();
+        Reading {
+            wording,
+            padding: cover(&self.padding, wording, &[]),
+            goods: cover(&self.goods, wording, &[]),
+            goods_before: places(&self.goods_before),
+            goods_after: places(&self.goods_after),
+        }
+    }
+
+    /// The message without its wishes, the reasons given for them and the padding that touches them.
+    fn rest(&self, reading: &Reading<'_, '_>, wished: &[Range<usize>]) -> String {
+        let tokens = reading.wording.tokens();
+        let mut gone = cover(&self.reasons, reading.wording, &[]);
+        for words in wished {
+            gone[words.clone()].fill(true);
+        }
+        for at in 1..tokens.len() {
+            gone[at] |= gone[at - 1] && reading.padding[at] && tokens[at].clause == tokens[at - 1].clause;
+        }
+        for at in (1..tokens.len()).rev() {
+            gone[at - 1] |= gone[at] && reading.padding[at - 1] && tokens[at].clause == tokens[at - 1].clause;
+        }
+        if (0..tokens.len()).all(|at| gone[at] || reading.padding[at]) {
+            return String::new();
+        }
+        kept(reading.wording, &gone).join(" ")
+    }
+}
+
+impl Wishes {
+    fn new(
+        language: Language,
+        file: &SwitchFile,
+        languages: &HashMap<Language, LanguageFile>,
+    ) -> Result<Self, InvalidPattern> {
+        let mut classes = file.classes.clone();
+        let (own, others): (Vec<_>, Vec<_>) = languages.iter().partition(|(other, _)| **other == language);
+        for (class, among) in [("name", own), ("other", others)] {
+            classes.insert(class.to_owned(), among.into_iter().flat_map(|(_, file)| file.names.clone()).collect());
+        }
+        let lexicon = Lexicon::new(HashMap::new(), classes);
+        let asked = [
+            (Tier::Sure, &file.sure),
+            (Tier::Verbs, &file.verbs),
+            (Tier::Polite, &file.polite),
+            (Tier::Bare, &file.bare),
+            (Tier::Alone, &file.alone),
+        ];
+        let asked = asked
+            .into_iter()
+            .map(|(tier, written)| Ok((tier, lexicon.patterns(written)?)))
+            .collect::<Result<_, InvalidPattern>>()?;
+        Ok(Self { language, asked, refused: lexicon.patterns(&file.refused)? })
+    }
+
+    fn askings(&self, reading: &Reading<'_, '_>) -> Vec<Found> {
+        let mut found = Vec::new();
+        for (tier, patterns) in &self.asked {
+            for words in patterns.iter().flat_map(|pattern| pattern.find_all(reading.wording, &[])) {
+                if reading.allows(*tier, &words) {
+                    found.push(Found { words, language: self.language });
+                }
+            }
+        }
+        found
+    }
+
+    /// Refusals are believed only where no goods are spoken of: "I don't read English, which laptop has Vietnamese?"
+    fn refusals(&self, reading: &Reading<'_, '_>) -> Vec<Found> {
+        if reading.goods.contains(&true) {
+            return Vec::new();
+        }
+        let places = self.refused.iter().flat_map(|pattern| pattern.find_all(reading.wording, &[]));
+        places.map(|words| Found { words, language: self.language }).collect()
+    }
+}
+
+impl Reading<'_, '_> {
+    fn allows(&self, tier: Tier, words: &Range<usize>) -> bool {
+        let clause = self.clause(words.start);
+        let begins = || self.padding[clause.start..words.start].iter().all(|padding| *padding);
+        let ends = || self.padding[words.end..clause.end].iter().all(|padding| *padding);
+        let goods_earlier = || self.goods[..clause.start].contains(&true);
+        let spoken_by_goods =
+            self.goods_before.iter().any(|goods| goods.end == words.start && clause.contains(&goods.start));
+        let of_goods = self.goods_after.iter().any(|goods| goods.start == words.end && clause.contains(&goods.start));
+        if spoken_by_goods || of_goods {
+            return false;
+        }
+        match tier {
+            Tier::Sure => true,
+            Tier::Verbs => !self.goods[clause.start..words.start].contains(&true),
+            Tier::Polite => begins(),
+            Tier::Bare => begins() && !goods_earlier(),
+            Tier::Alone => begins() && ends() && !goods_earlier(),
+        }
+    }
+
+    /// The words of the part of the sentence that this word is in.
+    fn clause(&self, word: usize) -> Range<usize> {
+        let tokens = self.wording.tokens();
+        let clause = tokens[word].clause;
+        let start = tokens.iter().position(|token| token.clause == clause).unwrap_or(word);
+        let end = tokens.iter().rposition(|token| token.clause == clause).unwrap_or(word) + 1;
+        start..end
+    }
+}
+
+/// Whoever refuses a language asks for the first of the others.
+fn instead(refused: &[Found], allowed: &[Language]) -> Option<Language> {
+    let refused = refused.iter().max_by_key(|found| found.words.end)?.language;
+    allowed.iter().copied().find(|language| *language != refused)
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// The stretches of the message whose words stay, as typed, with the punctuation that ends them.
+fn kept<'a>(wording: &Wording<'a>, gone: &[bool]) -> Vec<&'a str> {
+    let tokens = wording.tokens();
+    let text = wording.text();
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let end = (at..tokens.len()).find(|i| gone[*i]).unwrap_or(tokens.len());
+        if end > at {
+            let until = tokens.get(end).map_or(text.len(), |next| next.span.start);
+            let piece = text[tokens[at].span.start..until].trim();
+            pieces.push(piece.trim_end_matches([',', ';', ':', '-', ' ', '(']));
+        }
+        at = end.max(at) + 1;
+    }
+    pieces
+}

@@ -1,0 +1,159 @@
+use unicode_normalization::UnicodeNormalization;
+
+use messages::{GOODS, WISHES};
+
+use super::*;
+use crate::domain::text::fold;
+
+mod messages;
+
+const ALLOWED: [Language; 2] = [Language::VI, Language::EN];
+
+fn rules() -> LanguageRules {
+    LanguageRules::from_toml(include_str!("../../../prompts/rules/language.toml")).expect("the shipped rules")
+}
+
+#[test]
+fn a_message_that_asks_the_speaker_for_a_language_gets_it() {
+    let rules = rules();
+    let mut wrong = Vec::new();
+    for (to, text) in WISHES {
+        for text in [(*text).to_owned(), fold(text), text.to_uppercase(), text.nfd().collect()] {
+            let switch = rules.switch(&text, &ALLOWED);
+            if switch != Some(Switch { to: *to, rest: String::new() }) {
+                wrong.push(format!("{text:?} gave {switch:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), WISHES.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_language_that_belongs_to_goods_is_no_wish() {
+    let rules = rules();
+    let wrong: Vec<String> = GOODS
+        .iter()
+        .flat_map(|text| [(*text).to_owned(), fold(text), text.to_uppercase()])
+        .filter_map(|text| Some(format!("{text:?} gave {:?}", rules.switch(&text, &ALLOWED)?)))
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), GOODS.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_else_the_message_asks_is_the_rest() {
+    let rules = rules();
+    for (text, to, rest) in [
+        ("speak english please, is ABC123 under warranty?", Language::EN, "is ABC123 under warranty?"),
+        ("Can we speak English? How much is the RTX 4060?", Language::EN, "How much is the RTX 4060?"),
+        ("english pls, do you ship to hue", Language::EN, "do you ship to hue"),
+        ("is ABC123 under warranty? english please", Language::EN, "is ABC123 under warranty?"),
+        ("nói tiếng anh nhé, ssd 1tb giá bao nhiêu", Language::EN, "ssd 1tb giá bao nhiêu"),
+        ("how much is this laptop? reply in english please", Language::EN, "how much is this laptop?"),
+        ("chuyển sang tiếng việt đi em, kiểm tra bảo hành ABC123", Language::VI, "kiểm tra bảo hành ABC123"),
+        ("noi tieng viet di em, laptop dell gia bao nhieu", Language::VI, "laptop dell gia bao nhieu"),
+        ("do you speak english? i want to buy a mouse", Language::EN, "i want to buy a mouse"),
+        ("kiểm tra bảo hành ABC123 trả lời bằng tiếng anh giúp", Language::EN, "kiểm tra bảo hành ABC123"),
+        ("I don't understand Vietnamese, what are your opening hours?", Language::EN, "what are your opening hours?"),
+        ("switch to vietnamese please and check ABC123", Language::VI, "check ABC123"),
+        ("em ơi nói tiếng anh giúp anh nhé, anh muốn mua chuột", Language::EN, "anh muốn mua chuột"),
+        ("ssd 1tb giá bao nhiêu? trả lời bằng tiếng anh nhé", Language::EN, "ssd 1tb giá bao nhiêu?"),
+        (
+            "mình muốn mua laptop học tiếng anh. nói tiếng anh với mình nhé",
+            Language::EN,
+            "mình muốn mua laptop học tiếng anh.",
+        ),
+        (
+            "Do you speak English? Does this laptop have an English keyboard?",
+            Language::EN,
+            "Does this laptop have an English keyboard?",
+        ),
+        ("speak english please is ABC123 under warranty", Language::EN, "is ABC123 under warranty"),
+        ("noi tieng anh dc ko, kiem tra bao hanh XYZ789", Language::EN, "kiem tra bao hanh XYZ789"),
+    ] {
+        assert_eq!(rules.switch(text, &ALLOWED), Some(Switch { to, rest: rest.to_owned() }), "{text:?}");
+    }
+}
+
+#[test]
+fn only_the_languages_of_the_persona_can_be_asked_for() {
+    let rules = rules();
+    assert_eq!(rules.switch("speak english please", &[Language::VI]), None);
+    assert_eq!(rules.detect("how much is this laptop", &[Language::VI]).filter(|l| *l != Language::VI), None);
+}
+
+#[test]
+fn a_message_is_read_in_its_own_language() {
+    let rules = rules();
+    let mut wrong = Vec::new();
+    for (language, texts) in [
+        (
+            Some(Language::VI),
+            &[
+                "bao hanh cho em cai laptop",
+                "kiểm tra bảo hành ABC123",
+                "shop oi con hang khong",
+                "gia bao nhieu vay",
+                "Đà Nẵng",
+                "ssd 1tb bn tien",
+                "hello shop, con nay gia sao",
+                "alo",
+                "chào em",
+                "tu van giup minh",
+                "dc ko e",
+                "may em bi loi",
+                "dạ",
+                "laptop nao ngon",
+                "cod dc ko",
+                "mình cần mua macbook",
+                "xin chao",
+                "laptop gaming tam 20tr",
+                "ship ve hue mat bao lau",
+                "cảm ơn",
+                "check bh giup e voi",
+                "ban phim co nao em",
+            ][..],
+        ),
+        (
+            Some(Language::EN),
+            &[
+                "how much is this laptop",
+                "hello",
+                "hi there",
+                "is ABC123 under warranty?",
+                "do you ship to hue",
+                "what are your opening hours",
+                "check warranty please",
+                "warranty",
+                "can i pay by card",
+                "good morning",
+                "which ssd should i get",
+                "thanks",
+                "looking for a cheap monitor",
+                "speak english",
+                "I need a new mouse",
+            ][..],
+        ),
+        (None, &["ABC123", "", "😀", "123", "rtx 4060"][..]),
+    ] {
+        for text in texts {
+            let found = rules.detect(text, &ALLOWED);
+            if found != language {
+                wrong.push(format!("{text:?} gave {found:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
+    let good = include_str!("../../../prompts/rules/language.toml");
+    for (from, to, says) in [
+        ("[aliases]", "colour = 1\n[aliases]", "unknown field `colour`"),
+        ("\"vie\"", "\"xxx\"", "languages.vi.whatlang"),
+        ("\"<learn>\",", "\"<nowhere>\",", "<nowhere>"),
+    ] {
+        let error = LanguageRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}

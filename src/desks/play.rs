@@ -1,0 +1,258 @@
+//! What a desk holds while it plays a turn.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::domain::{
+    Conversation, ErrorCode, Event, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender, Timings,
+    TurnStatus,
+};
+use crate::persona::Persona;
+use crate::store::journal::Change;
+
+/// Where a turn's events go. One event is stored, with the rows it speaks of, before anybody sees it.
+#[async_trait]
+pub trait Sink: Send + Sync {
+    /// Hands the event over; waits for room, not for the commit. May be dropped while it waits: nothing is then lost.
+    async fn emit(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
+
+    /// Hands the turn's last event over and waits until it is stored.
+    async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
+}
+
+/// The journal takes no more events of this turn.
+#[derive(Debug, thiserror::Error)]
+#[error("the journal takes no more events of this turn")]
+pub struct SinkClosed;
+
+/// Who sent the message, as far as limits need to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The address of a browser; `None` for a shop's back end, whose address stands for all its customers.
+    pub address: Option<IpAddr>,
+}
+
+/// A message that is being written.
+#[derive(Debug)]
+struct Draft {
+    id: MessageId,
+    kind: Kind,
+    text: String,
+}
+
+/// A turn while it is played.
+pub struct Turn {
+    pub conversation: Conversation,
+    /// What the customer said.
+    pub message: Message,
+    /// The last messages before it, oldest first.
+    pub history: Vec<Message>,
+    pub persona: Arc<Persona>,
+    pub caller: Caller,
+    /// What the desk remembers between turns; stored when the turn ends.
+    pub state: Value,
+    pub timings: Timings,
+    sink: Box<dyn Sink>,
+    draft: Option<Draft>,
+    /// The place of the last assistant message in the turn.
+    position: u32,
+    /// Rows that go with the next event.
+    pending: Vec<Change>,
+    receipt: Map<String, Value>,
+    error: Option<ErrorCode>,
+}
+
+impl Turn {
+    pub fn new(
+        conversation: Conversation,
+        message: Message,
+        history: Vec<Message>,
+        persona: Arc<Persona>,
+        caller: Caller,
+        sink: Box<dyn Sink>,
+    ) -> Self {
+        let state = conversation.state.clone();
+        Self {
+            conversation,
+            message,
+            history,
+            persona,
+            caller,
+            state,
+            timings: Timings::new(),
+            sink,
+            draft: None,
+            position: 0,
+            pending: Vec::new(),
+            receipt: Map::new(),
+            error: None,
+        }
+    }
+
+    /// The turn's number in its conversation.
+    pub fn number(&self) -> u32 {
+        self.message.turn
+    }
+
+    /// The language of everything that is said from now on.
+    pub fn language(&self) -> Language {
+        self.conversation.language
+    }
+
+    /// Changes the conversation's language; stored with the next event.
+    pub fn set_language(&mut self, language: Language, source: LanguageSource) {
+        if (self.conversation.language, self.conversation.language_source) != (language, source) {
+            self.conversation.language = language;
+            self.conversation.language_source = source;
+            self.pending.push(Change::Language(language, source));
+        }
+    }
+
+    /// Tells the world something that is no message.
+    pub async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        self.emit_with(event, Vec::new()).await
+    }
+
+    /// Says a whole message.
+    pub async fn say(&mut self, kind: Kind, text: &str) -> Result<(), SinkClosed> {
+        self.say_with(kind, text, Metadata::of(kind)).await
+    }
+
+    /// Says a whole message that carries more than its kind.
+    pub async fn say_with(&mut self, kind: Kind, text: &str, metadata: Metadata) -> Result<(), SinkClosed> {
+        self.write(kind, text).await?;
+        self.end_message(metadata).await
+    }
+
+    /// Writes the next piece of a message, which begins with its first piece. Nothing is written for an empty piece.
+    pub async fn write(&mut self, kind: Kind, piece: &str) -> Result<(), SinkClosed> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let id = match &self.draft {
+            Some(draft) => draft.id,
+            None => {
+                let id = MessageId::now();
+                self.emit(Event::MessageStart { message_id: id, kind }).await?;
+                self.draft = Some(Draft { id, kind, text: String::new() });
+                id
+            }
+        };
+        self.emit(Event::Delta { message_id: id, text: piece.to_owned() }).await?;
+        if let Some(draft) = &mut self.draft {
+            draft.text.push_str(piece);
+        }
+        Ok(())
+    }
+
+    /// Ends the message that is being written, if one is; it is stored with this event.
+    pub async fn end_message(&mut self, metadata: Metadata) -> Result<(), SinkClosed> {
+        let Some(draft) = &self.draft else { return Ok(()) };
+        let message = Message {
+            id: draft.id,
+            conversation_id: self.conversation.id,
+            turn: self.number(),
+            position: self.position + 1,
+            sender: Sender::Assistant,
+            text: draft.text.clone(),
+            created_at: Utc::now(),
+            metadata: metadata.clone(),
+            receipt: Some(self.receipt_so_far()),
+        };
+        let event = Event::MessageEnd { message_id: draft.id, kind: draft.kind, metadata };
+        self.emit_with(event, vec![Change::Message(message)]).await?;
+        self.position += 1;
+        self.draft = None;
+        Ok(())
+    }
+
+    /// Ends a message that was cut off, if one was begun.
+    pub async fn cut_message(&mut self) -> Result<(), SinkClosed> {
+        match &self.draft {
+            Some(draft) => {
+                let metadata = Metadata::of(draft.kind).cut();
+                self.end_message(metadata).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Says, once, that something went wrong; the turn will end as failed. `message` is for the customer.
+    pub async fn fail(&mut self, code: ErrorCode, message: &str) -> Result<(), SinkClosed> {
+        if self.error.is_some() {
+            return Ok(());
+        }
+        self.error = Some(code);
+        let retryable = !matches!(code, ErrorCode::Internal);
+        self.emit(Event::Error { code, message: message.to_owned(), retryable }).await
+    }
+
+    /// What went wrong, if anything did.
+    pub fn error(&self) -> Option<ErrorCode> {
+        self.error
+    }
+
+    /// Whether a message was said or begun in this turn.
+    pub fn has_spoken(&self) -> bool {
+        self.position > 0 || self.draft.is_some()
+    }
+
+    /// Notes for the shop's own eyes why the turn went as it did.
+    pub fn note(&mut self, name: &str, value: impl Serialize) {
+        if let Ok(value) = serde_json::to_value(value) {
+            self.receipt.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Notes how long a step took that began at `start`.
+    pub fn step(&mut self, name: &str, start: Instant) {
+        let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.timings.insert(name.to_owned(), ms);
+    }
+
+    /// The moment the message was accepted.
+    pub fn accepted_at(&self) -> DateTime<Utc> {
+        self.message.created_at
+    }
+
+    /// Ends the turn: its last event, with its status, its timings and what the desk remembers. For the engine.
+    pub async fn end(&mut self, status: TurnStatus, keep_state: bool) -> Result<(), SinkClosed> {
+        let state = keep_state.then(|| self.state.clone());
+        let mut changes = std::mem::take(&mut self.pending);
+        changes.push(Change::TurnEnded { status, timings: self.timings.clone(), state });
+        let done = Event::TurnDone { turn: self.number(), status, timings_ms: self.timings.clone() };
+        self.sink.emit_last(done, changes).await
+    }
+
+    /// Begins the turn. For the engine.
+    pub async fn start(&mut self) -> Result<(), SinkClosed> {
+        let start = Event::TurnStart {
+            turn: self.number(),
+            message_id: self.message.id,
+            sender: self.message.sender,
+            text: self.message.text.clone(),
+        };
+        self.emit_with(start, vec![Change::TurnStarted]).await
+    }
+
+    fn receipt_so_far(&self) -> Value {
+        let mut receipt = self.receipt.clone();
+        receipt.insert("timings_ms".to_owned(), json!(self.timings));
+        Value::Object(receipt)
+    }
+
+    /// The rows go with the event; they stay pending if the wait for room is given up.
+    async fn emit_with(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
+        let pending = self.pending.len();
+        let all = self.pending.iter().cloned().chain(changes).collect();
+        self.sink.emit(event, all).await?;
+        self.pending.drain(..pending);
+        Ok(())
+    }
+}

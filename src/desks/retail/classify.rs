@@ -1,0 +1,141 @@
+//! What a message is about: rules where they are sure, the language model where they are not.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tracing::warn;
+
+use super::intent::Intent;
+use super::memory::Memory;
+use super::prompt::window;
+use super::rules::{Context, Verdict};
+use super::{Heard, Retail};
+use crate::config::{Classifier, LlmMode};
+use crate::desks::Turn;
+use crate::domain::IntentSource;
+use crate::providers::llm::{ChatMessage, ChatRequest};
+
+/// So much of the conversation helps the model to understand one message.
+const CONTEXT_CHARS: usize = 1200;
+
+/// What was understood of a message.
+pub(super) struct Understood {
+    pub intent: Intent,
+    pub confidence: f64,
+    pub source: IntentSource,
+    pub clarify_needed: bool,
+    /// The topic of social talk.
+    pub social: Option<String>,
+    pub receipt: Receipt,
+}
+
+/// Why, for the shop's own eyes.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Receipt {
+    /// What spoke for it by the rules.
+    matched: Vec<String>,
+    /// The model's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rationale: Option<String>,
+    /// Why the model's answer was not used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_error: Option<String>,
+}
+
+/// Seed 004's six fields.
+#[derive(Debug, Deserialize)]
+struct ModelVerdict {
+    intent: Intent,
+    confidence: f64,
+    #[serde(rename = "need_retrieval")]
+    _need_retrieval: bool,
+    clarify_needed: bool,
+    #[serde(rename = "clarify_questions")]
+    _clarify_questions: Vec<String>,
+    rationale: String,
+}
+
+impl Retail {
+    /// Asks rules and model as `CLASSIFIER` says. A request to switch the language is the rules' alone, so that its
+    /// acknowledgement waits for nothing.
+    pub(super) async fn classify(&self, turn: &Turn, heard: &Heard, memory: &Memory) -> Understood {
+        if heard.switch.is_some() && heard.text.is_empty() {
+            return Understood::nothing_more();
+        }
+        let context = Context { waiting_for_serial: heard.waiting_for_serial, last_intent: memory.last_intent };
+        let verdict = self.rules.classify(&heard.text, &context);
+        let threshold = self.config().intent_threshold;
+        let sure = verdict.intent != Intent::Unknown && verdict.confidence >= threshold;
+        let rules_decide = heard.switch.is_some() || (sure && self.config().classifier == Classifier::RulesFirst);
+        if rules_decide || self.services.config.llm.mode == LlmMode::Offline {
+            return by_rules(verdict, IntentSource::Rules, threshold, None);
+        }
+        match self.ask_model(turn, heard).await {
+            Ok(answer) => by_model(answer, verdict, threshold),
+            Err(error) => by_rules(verdict, IntentSource::Fallback, threshold, Some(error)),
+        }
+    }
+
+    async fn ask_model(&self, turn: &Turn, heard: &Heard) -> Result<ModelVerdict, String> {
+        if !self.services.llm.is_up() {
+            return Err("no language model answers".to_owned());
+        }
+        let mut messages = vec![ChatMessage::system(self.classify_prompt.clone())];
+        messages.extend(window(&turn.history, CONTEXT_CHARS));
+        messages.push(ChatMessage::user(format!("Message: {}", heard.text)));
+        let request = ChatRequest { messages, model: turn.persona.model.clone(), temperature: Some(0.0) };
+        let answer = self.services.llm.answer(request, &schema(), self.config().intent_timeout).await;
+        let verdict = answer.map_err(|error| error.to_string()).and_then(|answer| {
+            let verdict: ModelVerdict =
+                serde_json::from_value(answer).map_err(|_| "the answer does not fit the schema".to_owned())?;
+            let range = 0.0..=1.0;
+            if range.contains(&verdict.confidence) { Ok(verdict) } else { Err("confidence is out of range".to_owned()) }
+        });
+        if let Err(error) = &verdict {
+            warn!(error, "The language model did not classify; the rules do");
+        }
+        verdict
+    }
+}
+
+fn by_rules(verdict: Verdict, source: IntentSource, threshold: f64, model_error: Option<String>) -> Understood {
+    Understood {
+        intent: verdict.intent,
+        confidence: verdict.confidence,
+        source,
+        clarify_needed: verdict.intent == Intent::Unknown || verdict.confidence < threshold,
+        social: verdict.social,
+        receipt: Receipt { matched: verdict.matched, rationale: None, model_error },
+    }
+}
+
+fn by_model(answer: ModelVerdict, verdict: Verdict, threshold: f64) -> Understood {
+    let says_social = answer.rationale.trim_start().to_ascii_lowercase().starts_with("social");
+    let social = match verdict.social {
+        Some(topic) => Some(topic),
+        None => (says_social && answer.intent == Intent::Unknown).then(|| "other".to_owned()),
+    };
+    Understood {
+        intent: answer.intent,
+        confidence: answer.confidence,
+        source: IntentSource::Llm,
+        clarify_needed: answer.intent == Intent::Unknown || answer.clarify_needed || answer.confidence < threshold,
+        social: social.filter(|_| answer.intent == Intent::Unknown),
+        receipt: Receipt { matched: verdict.matched, rationale: Some(answer.rationale), model_error: None },
+    }
+}
+
+/// The seed's six fields as a JSON schema.
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "intent": {"type": "string", "enum": ["shopping", "warranty", "unknown"]},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "need_retrieval": {"type": "boolean"},
+            "clarify_needed": {"type": "boolean"},
+            "clarify_questions": {"type": "array", "items": {"type": "string"}},
+            "rationale": {"type": "string"}
+        },
+        "required": ["intent", "confidence", "need_retrieval", "clarify_needed", "clarify_questions", "rationale"]
+    })
+}

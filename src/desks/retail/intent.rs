@@ -1,0 +1,23 @@
+//! What a message to the retail desk is about.
+
+use serde::{Deserialize, Serialize};
+
+/// The desk's two branches, and neither: social talk and unclear messages are `Unknown`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intent {
+    Shopping,
+    Warranty,
+    Unknown,
+}
+
+impl Intent {
+    /// The word for it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shopping => "shopping",
+            Self::Warranty => "warranty",
+            Self::Unknown => "unknown",
+        }
+    }
+}

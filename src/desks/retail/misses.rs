@@ -1,0 +1,76 @@
+//! Serial numbers must not be guessable by trying: counting those that were not found.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::domain::{ConversationId, TenantId};
+
+/// Under what a miss is counted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum MissKey {
+    Conversation(ConversationId),
+    User(TenantId, String),
+    /// A browser's address; a shop's back end, which speaks for all its customers, has none here.
+    Address(IpAddr),
+}
+
+/// So many keys are kept before those without a recent miss are swept out.
+const SWEEP_AT: usize = 10_000;
+
+/// The misses of the last while, in this process.
+#[derive(Debug, Default)]
+pub struct Misses {
+    table: Mutex<HashMap<MissKey, Vec<Instant>>>,
+}
+
+impl Misses {
+    /// Whether one of the keys has had `limit` misses within `window`: nothing is then looked up.
+    pub(super) fn is_over(&self, keys: &[MissKey], limit: usize, window: Duration, now: Instant) -> bool {
+        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.iter().any(|key| table.get(key).is_some_and(|misses| recent(misses, window, now).count() >= limit))
+    }
+
+    /// Counts `misses` more under each key.
+    pub(super) fn add(&self, keys: &[MissKey], misses: usize, window: Duration, now: Instant) {
+        if misses == 0 {
+            return;
+        }
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if table.len() >= SWEEP_AT {
+            table.retain(|_, misses| recent(misses, window, now).next().is_some());
+        }
+        for key in keys {
+            let earlier = table.entry(key.clone()).or_default();
+            let kept: Vec<Instant> = recent(earlier, window, now).collect();
+            *earlier = kept;
+            earlier.extend(std::iter::repeat_n(now, misses));
+        }
+    }
+}
+
+fn recent(misses: &[Instant], window: Duration, now: Instant) -> impl Iterator<Item = Instant> {
+    misses.iter().copied().filter(move |miss| now.duration_since(*miss) < window)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misses_count_for_each_key_and_are_forgotten_after_the_window() {
+        let (misses, window, start) = (Misses::default(), Duration::from_secs(600), Instant::now());
+        let a = MissKey::Conversation(ConversationId::now());
+        let b = MissKey::User(TenantId::default(), "u-1".to_owned());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        misses.add(&[a.clone(), b.clone()], 2, window, at(0));
+        misses.add(&[b.clone()], 3, window, at(10));
+        let over = |key: &MissKey, when| misses.is_over(std::slice::from_ref(key), 5, window, at(when));
+        assert!(!over(&a, 20));
+        assert!(over(&b, 20));
+        assert!(misses.is_over(&[a, b.clone()], 5, window, at(20)));
+        assert!(!over(&b, 601), "the two of the beginning no longer count");
+    }
+}

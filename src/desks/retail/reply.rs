@@ -1,0 +1,140 @@
+//! Answering a shopping question from the shop's documents, in the persona's voice.
+
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use tracing::warn;
+
+use super::intent::Intent;
+use super::prompt::{system, window};
+use super::{Heard, Retail};
+use crate::desks::{DeskError, Turn};
+use crate::domain::{Event, Kind, Metadata, Sender, SourceItem};
+use crate::persona::texts::fill;
+use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
+use crate::retrieval::{Passage, Query, Retriever};
+
+/// Passages that a reply may stand on, as seed 003 has it.
+const PASSAGES: usize = 8;
+/// Passages that are quoted where no model words a reply.
+const QUOTES: usize = 3;
+
+impl Retail {
+    /// Retrieves, replies, follows up.
+    pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
+        let started = Instant::now();
+        let passages = self.retrieve(turn, heard).await;
+        turn.step("retrieve", started);
+        let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
+        turn.note("passages", &sources);
+        let mut metadata = Metadata::of(Kind::Reply);
+        if !sources.is_empty() {
+            metadata = metadata.with("sources", &sources);
+            turn.emit(Event::Sources { items: sources }).await?;
+        }
+        match self.begin(turn, heard, &passages).await? {
+            Ok(deltas) => self.speak(turn, deltas, metadata).await?,
+            Err(error) => {
+                warn!(%error, "No reply from the language model; passages are quoted");
+                turn.note("model_error", error.to_string());
+                let text = self.quote(turn, &passages);
+                turn.say_with(Kind::Reply, &text, metadata).await?;
+            }
+        }
+        if turn.error().is_none() {
+            self.follow_up(turn).await?;
+        }
+        Ok(())
+    }
+
+    /// What the documents say. A question that names nothing by itself ("còn loại nào rẻ hơn?") is asked again together
+    /// with the one before.
+    async fn retrieve(&self, turn: &Turn, heard: &Heard) -> Vec<Passage> {
+        let search = self.services.search.load_full();
+        let ask = |text: String| {
+            let query = Query { text, language: turn.language(), limit: PASSAGES };
+            let search = search.clone();
+            async move {
+                search.retrieve(&query).await.unwrap_or_else(|error| {
+                    warn!(%error, "The documents could not be searched");
+                    Vec::new()
+                })
+            }
+        };
+        let passages = ask(heard.question().to_owned()).await;
+        let earlier = turn.history.iter().rev().find(|message| message.sender == Sender::User);
+        match earlier {
+            Some(earlier) if passages.is_empty() => ask(format!("{} {}", earlier.text, heard.question())).await,
+            _ => passages,
+        }
+    }
+
+    /// Waits for the model's first words, telling the place in its queue. The inner error: nothing was said.
+    async fn begin(
+        &self,
+        turn: &mut Turn,
+        heard: &Heard,
+        passages: &[Passage],
+    ) -> Result<Result<Deltas, LlmError>, DeskError> {
+        let mut ticket = match self.services.llm.enter() {
+            Ok(ticket) => ticket,
+            Err(error) => return Ok(Err(error)),
+        };
+        let config = self.config();
+        let system = system(
+            &turn.persona,
+            self.services.config.prompts.persona_max_chars,
+            passages,
+            config.context_max_chars,
+            Intent::Shopping.as_str(),
+            &self.texts(turn).instruction,
+        );
+        let mut messages = vec![ChatMessage::system(system)];
+        messages.extend(window(&turn.history, config.history_max_chars));
+        messages.push(ChatMessage::user(heard.question().to_owned()));
+        let request =
+            ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
+        let started = Instant::now();
+        while let Some(position) = ticket.waiting().await {
+            turn.emit(Event::Queued { position }).await?;
+        }
+        turn.step("model_queue", started);
+        let started = Instant::now();
+        let deltas = ticket.stream(request).await;
+        turn.step("first_token", started);
+        Ok(deltas)
+    }
+
+    /// Writes what the model says. It fails in the middle: what was said stays, cut, and the customer hears why.
+    async fn speak(&self, turn: &mut Turn, mut deltas: Deltas, metadata: Metadata) -> Result<(), DeskError> {
+        let started = Instant::now();
+        while let Some(delta) = deltas.next().await {
+            match delta {
+                Ok(text) => turn.write(Kind::Reply, &text).await?,
+                Err(error) => {
+                    warn!(%error, "The language model broke off");
+                    turn.note("model_error", error.to_string());
+                    turn.end_message(metadata.cut()).await?;
+                    let common = self.common.get(turn.language());
+                    turn.fail(error.code(), &common.error(error.code())).await?;
+                    return Ok(());
+                }
+            }
+        }
+        turn.step("generate", started);
+        Ok(turn.end_message(metadata).await?)
+    }
+
+    /// The best passages with their titles, or honestly nothing.
+    fn quote(&self, turn: &Turn, passages: &[Passage]) -> String {
+        let texts = self.texts(turn);
+        if passages.is_empty() {
+            return fill(&texts.reply_unknown, &[("hotline", self.hotline(turn))]);
+        }
+        let quotes = passages
+            .iter()
+            .take(QUOTES)
+            .map(|passage| fill(&texts.reply_quote, &[("title", &passage.title), ("text", &passage.text)]));
+        std::iter::once(texts.reply_intro.clone()).chain(quotes).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,208 @@
+//! Understanding a customer of the retail desk by rules alone: fast, and there when no model is.
+//!
+//! The words are data (`prompts/rules/retail.toml`); this file holds what the words add up to. Evidence for shopping and
+//! for warranty is added up group by group, a group counting once however often it is said. Serial numbers are evidence
+//! as well, but only those that no quantity or model name could be: "SSD 1TB" must not look like a warranty question.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde::de::Error as _;
+
+use super::intent::Intent;
+use crate::desks::wording::{InvalidPattern, Lexicon, Pattern};
+use evidence::Evidence;
+
+mod evidence;
+#[cfg(test)]
+mod tests;
+
+/// The keywords of the retail desk.
+#[derive(Debug)]
+pub struct RetailRules {
+    lexicon: Lexicon,
+    social: Vec<(String, Vec<Pattern>)>,
+    groups: Vec<Group>,
+    filler: Vec<Pattern>,
+    follow_up: Vec<Pattern>,
+    cancel: Vec<Pattern>,
+}
+
+/// What the conversation was about before this message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context {
+    pub waiting_for_serial: bool,
+    pub last_intent: Option<Intent>,
+}
+
+/// What a message is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    pub intent: Intent,
+    /// 0 to 1; from 0.6 on the rules are sure.
+    pub confidence: f64,
+    /// The topic of social talk, a key of the desk's texts; only with [`Intent::Unknown`].
+    pub social: Option<String>,
+    /// The desk waited for a serial number, and the customer spoke of something else.
+    pub changes_subject: bool,
+    /// What spoke for the verdict, for the receipt: names of groups and topics, never the customer's words.
+    pub matched: Vec<String>,
+}
+
+/// Why a rule file that is well-formed makes no rules.
+#[derive(Debug, thiserror::Error)]
+enum InvalidRules {
+    #[error(transparent)]
+    Pattern(#[from] InvalidPattern),
+    #[error("the group {group:?} is for messages without {missing:?}, but no group before it has that name")]
+    Unless { group: String, missing: String },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    plain_words: Vec<String>,
+    aliases: HashMap<String, String>,
+    classes: HashMap<String, Vec<String>>,
+    filler: Vec<String>,
+    follow_up: Vec<String>,
+    cancel: Vec<String>,
+    social: Vec<SocialFile>,
+    groups: Vec<GroupFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SocialFile {
+    topic: String,
+    patterns: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupFile {
+    name: String,
+    speaks_for: Intent,
+    weight: f64,
+    #[serde(default)]
+    hides: bool,
+    #[serde(default)]
+    weak: bool,
+    #[serde(default)]
+    unless: Vec<String>,
+    patterns: Vec<String>,
+}
+
+/// Keywords that say the same thing.
+#[derive(Debug)]
+struct Group {
+    name: String,
+    speaks_for: Intent,
+    weight: f64,
+    /// Its words are not seen by the groups after it.
+    hides: bool,
+    /// Names goods rather than a wish: no evidence against a warranty question, and no change of subject.
+    weak: bool,
+    /// Earlier groups that leave no room for this one.
+    unless: Vec<String>,
+    patterns: Vec<Pattern>,
+}
+
+/// From here on the rules are sure.
+const SURE: f64 = 0.6;
+/// What a follow-up without a keyword of its own takes over from the last intent.
+const FOLLOW_UP: f64 = 0.7;
+/// Evidence for shopping that ends the wait for a serial number: a wish, not just the name of goods.
+const CHANGES_SUBJECT: f64 = 1.5;
+
+impl RetailRules {
+    /// # Errors
+    /// The text is no TOML of this shape, or a pattern names a class that is not there.
+    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        let file: RuleFile = toml::from_str(text)?;
+        Self::new(file).map_err(toml::de::Error::custom)
+    }
+
+    fn new(file: RuleFile) -> Result<Self, InvalidRules> {
+        let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
+        for (at, group) in file.groups.iter().enumerate() {
+            let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
+            if let Some(missing) = group.unless.iter().find(|name| !earlier(name)) {
+                return Err(InvalidRules::Unless { group: group.name.clone(), missing: missing.clone() });
+            }
+        }
+        let social = file
+            .social
+            .into_iter()
+            .map(|social| Ok((social.topic, lexicon.patterns(&social.patterns)?)))
+            .collect::<Result<_, InvalidPattern>>()?;
+        let groups = file.groups.into_iter().map(|group| Group::new(group, &lexicon)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            social,
+            groups,
+            filler: lexicon.patterns(&file.filler)?,
+            follow_up: lexicon.patterns(&file.follow_up)?,
+            cancel: lexicon.patterns(&file.cancel)?,
+            lexicon,
+        })
+    }
+
+    /// What the message is about, given what the conversation was about.
+    pub fn classify(&self, text: &str, context: &Context) -> Verdict {
+        let evidence = Evidence::gather(self, text);
+        if context.waiting_for_serial {
+            return self.while_waiting(evidence);
+        }
+        let verdict = evidence.verdict();
+        match context.last_intent {
+            Some(last) if verdict.is_unsure() && evidence.follows_up() => {
+                Verdict { matched: named("follow_up", verdict.matched), ..Verdict::sure(last, FOLLOW_UP) }
+            }
+            _ => verdict,
+        }
+    }
+
+    /// The desk has asked for a serial number: whatever comes is about the warranty, unless its words say otherwise.
+    fn while_waiting(&self, evidence: Evidence) -> Verdict {
+        let verdict = evidence.verdict();
+        if evidence.gives_serial() {
+            return Verdict { matched: named("serial", verdict.matched), ..Verdict::sure(Intent::Warranty, 0.95) };
+        }
+        let shops = verdict.intent == Intent::Shopping && evidence.wishes_to_shop();
+        let chats = verdict.social.is_some() || evidence.cancels();
+        if shops || (chats && verdict.intent == Intent::Unknown) {
+            return Verdict { changes_subject: true, ..verdict };
+        }
+        let confidence = if verdict.intent == Intent::Warranty { verdict.confidence.max(0.9) } else { 0.8 };
+        Verdict { matched: named("waiting_for_serial", verdict.matched), ..Verdict::sure(Intent::Warranty, confidence) }
+    }
+}
+
+impl Group {
+    fn new(file: GroupFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
+        Ok(Self {
+            name: file.name,
+            speaks_for: file.speaks_for,
+            weight: file.weight,
+            hides: file.hides,
+            weak: file.weak,
+            unless: file.unless,
+            patterns: lexicon.patterns(&file.patterns)?,
+        })
+    }
+}
+
+impl Verdict {
+    fn sure(intent: Intent, confidence: f64) -> Self {
+        Self { intent, confidence, social: None, changes_subject: false, matched: Vec::new() }
+    }
+
+    fn is_unsure(&self) -> bool {
+        self.social.is_none() && (self.intent == Intent::Unknown || self.confidence < SURE)
+    }
+}
+
+fn named(first: &str, mut rest: Vec<String>) -> Vec<String> {
+    rest.insert(0, first.to_owned());
+    rest
+}

@@ -1,0 +1,172 @@
+//! What a message holds, before the conversation around it is looked at.
+
+use std::ops::Range;
+
+use super::{CHANGES_SUBJECT, Intent, RetailRules, SURE, Verdict};
+use crate::desks::wording::{Wording, cover};
+use crate::domain::serial::{Likeness, find_serials};
+
+/// A serial number alone, or with nothing but politeness around it.
+const BARE_SERIAL: f64 = 2.5;
+/// A serial number among other words.
+const SERIAL: f64 = 1.2;
+/// A message longer than this has a matter of its own, and follows up nothing.
+const FOLLOW_UP_WORDS: usize = 9;
+/// What the evidence for one branch takes away from the other.
+const AGAINST: f64 = 0.7;
+
+/// What speaks for which branch.
+#[derive(Debug)]
+pub(super) struct Evidence {
+    shopping: f64,
+    /// The part of `shopping` that is a wish rather than the name of goods.
+    wish: f64,
+    warranty: f64,
+    social: Option<String>,
+    matched: Vec<String>,
+    words: usize,
+    /// Every word is politeness, or there is none.
+    empty: bool,
+    /// Something that may be a serial number, and nothing but politeness around it.
+    bare_candidate: bool,
+    /// One part of the sentence is a serial number and politeness, whatever the others are.
+    gives_serial: bool,
+    follow_up: bool,
+    cancel: bool,
+}
+
+impl Evidence {
+    pub(super) fn gather(rules: &RetailRules, text: &str) -> Self {
+        let wording = rules.lexicon.read(text);
+        let words = wording.tokens().len();
+        let (social, mut hidden) = social(rules, &wording);
+        let filler = cover(&rules.filler, &wording, &[]);
+        let any = |patterns: &[_]| cover(patterns, &wording, &[]).contains(&true);
+        let mut evidence = Self {
+            shopping: 0.0,
+            wish: 0.0,
+            warranty: 0.0,
+            social,
+            matched: Vec::new(),
+            words,
+            empty: filler.iter().all(|filler| *filler),
+            bare_candidate: false,
+            gives_serial: false,
+            follow_up: any(&rules.follow_up),
+            cancel: any(&rules.cancel),
+        };
+        let mut weak = 0.0;
+        for group in &rules.groups {
+            if group.unless.iter().any(|other| evidence.matched.contains(other)) {
+                continue;
+            }
+            let covered = cover(&group.patterns, &wording, &hidden);
+            if !covered.contains(&true) {
+                continue;
+            }
+            evidence.matched.push(group.name.clone());
+            match (group.speaks_for, group.weak) {
+                (Intent::Warranty, _) => evidence.warranty += group.weight,
+                (Intent::Shopping, true) => weak += group.weight,
+                (Intent::Shopping, false) => evidence.wish += group.weight,
+                (Intent::Unknown, _) => {}
+            }
+            if group.hides {
+                hidden.iter_mut().zip(covered).for_each(|(hidden, covered)| *hidden |= covered);
+            }
+        }
+        evidence.add_serials(text, &wording, &filler);
+        // "Màn hình bị sọc": the goods of a warranty question are no wish to buy them.
+        evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
+        evidence
+    }
+
+    fn add_serials(&mut self, text: &str, wording: &Wording<'_>, filler: &[bool]) {
+        let candidates = find_serials(text);
+        let Some(likeness) = candidates.iter().map(|candidate| Likeness::of(candidate)).max() else { return };
+        let spans: Vec<Range<usize>> = candidates
+            .iter()
+            .map(|candidate| {
+                let start = candidate.as_ptr().addr() - text.as_ptr().addr();
+                start..start + candidate.len()
+            })
+            .collect();
+        let tokens = wording.tokens();
+        let holds =
+            |span: &Range<usize>, at: usize| span.start <= tokens[at].span.start && tokens[at].span.end <= span.end;
+        let says_nothing_else = |at: usize| filler[at] || spans.iter().any(|span| holds(span, at));
+        self.bare_candidate = (0..tokens.len()).all(says_nothing_else);
+        self.gives_serial = candidates.iter().zip(&spans).any(|(candidate, span)| {
+            let Some(clause) = (0..tokens.len()).find(|at| holds(span, *at)).map(|at| tokens[at].clause) else {
+                return false;
+            };
+            let mut part = (0..tokens.len()).filter(|at| tokens[*at].clause == clause);
+            Likeness::of(candidate) == Likeness::Serial && part.all(says_nothing_else)
+        });
+        if likeness == Likeness::Serial {
+            self.matched.push("serial".to_owned());
+            self.warranty += if self.bare_candidate { BARE_SERIAL } else { SERIAL };
+        }
+    }
+
+    /// The message by itself.
+    pub(super) fn verdict(&self) -> Verdict {
+        let (intent, mine, other) = if self.warranty >= self.shopping {
+            (Intent::Warranty, self.warranty, self.shopping)
+        } else {
+            (Intent::Shopping, self.shopping, self.warranty)
+        };
+        let confidence = confidence(mine - AGAINST * other);
+        // "Cảm ơn shop, máy chạy tốt": goods alone do not make thanks a question.
+        let business = mine >= 1.0 && (self.social.is_none() || self.warranty > 0.0 || self.wish > 0.0);
+        if business {
+            return Verdict { matched: self.matched.clone(), ..Verdict::sure(intent, confidence) };
+        }
+        match &self.social {
+            Some(topic) => Verdict {
+                social: Some(topic.clone()),
+                matched: vec![format!("social.{topic}")],
+                ..Verdict::sure(Intent::Unknown, 0.9)
+            },
+            None if self.empty => Verdict::sure(Intent::Unknown, 0.8),
+            None => Verdict { matched: self.matched.clone(), ..Verdict::sure(Intent::Unknown, 0.3) },
+        }
+    }
+
+    pub(super) fn follows_up(&self) -> bool {
+        self.follow_up && self.words <= FOLLOW_UP_WORDS
+    }
+
+    /// It answers the question for a serial number.
+    pub(super) fn gives_serial(&self) -> bool {
+        self.bare_candidate || self.gives_serial
+    }
+
+    pub(super) fn wishes_to_shop(&self) -> bool {
+        self.wish >= CHANGES_SUBJECT && confidence(self.wish - AGAINST * self.warranty) >= SURE
+    }
+
+    pub(super) fn cancels(&self) -> bool {
+        self.cancel
+    }
+}
+
+/// 1.0 of unopposed evidence is just sure, 3.0 is nearly certain.
+fn confidence(net: f64) -> f64 {
+    (1.0 - (-net.max(0.0)).exp()).min(0.98)
+}
+
+/// The first topic that the message speaks of, and the words that say so.
+fn social(rules: &RetailRules, wording: &Wording<'_>) -> (Option<String>, Vec<bool>) {
+    let mut found = None;
+    let mut covered = vec![false; wording.tokens().len()];
+    for (topic, patterns) in &rules.social {
+        for (at, said) in cover(patterns, wording, &[]).into_iter().enumerate() {
+            if said {
+                found.get_or_insert_with(|| topic.clone());
+                covered[at] = true;
+            }
+        }
+    }
+    (found, covered)
+}

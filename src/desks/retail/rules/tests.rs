@@ -1,0 +1,257 @@
+use unicode_normalization::UnicodeNormalization;
+
+use super::*;
+use crate::domain::text::fold;
+
+fn rules() -> RetailRules {
+    RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules")
+}
+
+/// What the desk would do with the verdict: an unsure one is as good as none.
+fn acted_on(verdict: &Verdict) -> Intent {
+    if verdict.confidence < SURE { Intent::Unknown } else { verdict.intent }
+}
+
+/// How many lines of the table were there before the first keyword. Every third of these was held out of the first
+/// rounds of tuning; it scored 96.2 %, then 98.5 %, and was read only after that, so its number is no measure any more.
+/// The lines after them came in three batches, each measured once before it was used: 117 of 128, 87 of 92 and 55 of 59
+/// were right then. That, 93 %, is what to expect of messages that nobody has seen.
+const WRITTEN_FIRST: usize = 392;
+
+#[test]
+fn the_rules_alone_understand_93_messages_of_100() {
+    let rules = rules();
+    let intents = ["shopping", "warranty", "unknown"];
+    let mut table = [[0; 3]; 3];
+    // Right and all, for the lines that were tuned on, held out, and written later.
+    let mut parts = [[0; 2]; 3];
+    let mut topics = [0; 2];
+    for (index, line) in include_str!("../../../../tests/data/intents.tsv").lines().skip(1).enumerate() {
+        let [text, wanted, topic] = line.split('\t').collect::<Vec<_>>().try_into().expect("three columns");
+        let verdict = rules.classify(text, &Context::default());
+        let got = serde_json::to_value(acted_on(&verdict)).expect("an intent");
+        let part = if index >= WRITTEN_FIRST { 2 } else { usize::from(index % 3 == 0) };
+        let place = |intent: &str| intents.iter().position(|known| *known == intent).expect("an intent");
+        let (row, column) = (place(wanted), place(got.as_str().expect("a word")));
+        table[row][column] += 1;
+        parts[part][0] += usize::from(row == column);
+        parts[part][1] += 1;
+        let topic = Some(topic).filter(|topic| *topic != "-");
+        topics[0] += usize::from(topic.is_some() && topic == verdict.social.as_deref());
+        topics[1] += usize::from(topic.is_some());
+        if row != column || topic != verdict.social.as_deref() {
+            eprintln!("{text:?}: wanted {wanted} {topic:?}, got {verdict:?}");
+        }
+    }
+    eprintln!("wanted \\ got{:>10}{:>10}{:>10}", intents[0], intents[1], intents[2]);
+    for (intent, row) in intents.iter().zip(table) {
+        eprintln!("{intent:<12}{:>10}{:>10}{:>10}", row[0], row[1], row[2]);
+    }
+    let share = |[right, all]: [usize; 2]| 100.0 * right as f64 / all as f64;
+    let total = share([0, 1].map(|i| parts.iter().map(|part| part[i]).sum()));
+    let [tuned, held_out, later] = parts.map(share);
+    eprintln!("tuned on {tuned:.1} %, held out {held_out:.1} %, later {later:.1} %, all {total:.1} %");
+    eprintln!("social topics {} of {}", topics[0], topics[1]);
+    assert!(total >= 93.0, "only {total:.1} % of the messages are understood");
+}
+
+const WAITING: Context = Context { waiting_for_serial: true, last_intent: Some(Intent::Warranty) };
+
+fn after(last: Intent) -> Context {
+    Context { waiting_for_serial: false, last_intent: Some(last) }
+}
+
+/// The intent acted on, and whether the subject changes, for each message.
+fn table(context: &Context, messages: &[&str]) -> Vec<(String, Intent, bool)> {
+    let rules = rules();
+    messages
+        .iter()
+        .map(|text| {
+            let verdict = rules.classify(text, context);
+            ((*text).to_owned(), acted_on(&verdict), verdict.changes_subject)
+        })
+        .collect()
+}
+
+fn all(messages: &[&str], intent: Intent, changes_subject: bool) -> Vec<(String, Intent, bool)> {
+    messages.iter().map(|text| ((*text).to_owned(), intent, changes_subject)).collect()
+}
+
+#[test]
+fn while_a_serial_is_awaited_the_message_stays_a_warranty_question() {
+    let messages = [
+        "ABC123",
+        "abc-123 nhé",
+        "1TB",
+        "20231187",
+        "0912345678",
+        "dạ XYZ789 ạ",
+        "của em là 5CD1234ABC",
+        "không biết",
+        "em không thấy",
+        "số serial ở đâu vậy",
+        "laptop dell",
+        "màn hình lg 27 inch",
+        "con chuột mua năm ngoái",
+        "mất hộp rồi",
+        "abc",
+        "hello",
+        "alo",
+        "sao cũng được",
+        "it is SN-12345",
+        "I don't know where it is",
+        "đợi anh tìm",
+        "chờ chút",
+        "ok",
+        "rtx 4060 mua bên shop",
+        "iPhone 15 của mình serial F2LXK33",
+        "máy bị hỏng rồi em ơi",
+        "dạ ABC123, mà ssd 1tb giá bao nhiêu vậy em",
+        "bảo hành",
+        "số điện thoại mua hàng là 0912345678",
+    ];
+    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Warranty, false));
+}
+
+#[test]
+fn words_about_shopping_end_the_wait_for_a_serial() {
+    let messages = [
+        "thôi, SSD 1TB giá bao nhiêu",
+        "thoi, ssd 1tb gia bao nhieu",
+        "RTX 4060 giá sao em",
+        "có ship đà nẵng không",
+        "mà shop mấy giờ đóng cửa",
+        "tư vấn cho em con laptop 15tr",
+        "how much is the RTX 4060",
+        "do you have 16GB ram in stock",
+        "cho hỏi trả góp thế nào",
+        "i5-12400F với i5-13400F con nào ngon hơn",
+    ];
+    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Shopping, true));
+}
+
+#[test]
+fn social_talk_and_giving_up_end_the_wait_as_well() {
+    let messages =
+        ["em tên gì", "thôi không cần nữa", "thôi khỏi", "never mind", "bỏ qua đi", "tạm biệt em", "em khỏe không"];
+    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Unknown, true));
+}
+
+#[test]
+fn model_names_and_sizes_do_not_make_a_shopping_question_a_warranty_one() {
+    let messages = [
+        "SSD 1TB",
+        "rtx 4060 giá sao",
+        "i5-12400F còn hàng không",
+        "ram 16GB bus 3200MHz",
+        "màn 4K 144Hz 27inch loại nào tốt",
+        "B760M-A lắp được i5-13400F không",
+        "ps5 slim 1tb bao nhiêu",
+        "FX506HM giá bao nhiêu",
+        "mua ABC123 giá bao nhiêu",
+    ];
+    assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Shopping, false));
+}
+
+#[test]
+fn a_short_follow_up_goes_on_with_what_the_conversation_was_about() {
+    for (last, messages) in [
+        (
+            Intent::Shopping,
+            &[
+                "còn cái nào rẻ hơn không",
+                "loại 2TB thì sao",
+                "còn màu trắng không",
+                "con nao re hon",
+                "cái kia thì sao",
+                "any other?",
+                "what about the bigger one",
+                "thế còn loại kia",
+                "lấy cái đầu tiên",
+                "còn gì nữa không",
+            ][..],
+        ),
+        (
+            Intent::Warranty,
+            &[
+                "còn cái kia thì sao",
+                "bao lâu thì xong",
+                "what about the other one",
+                "còn ABC124 thì sao",
+                "sao lâu vậy, khi nào xong",
+            ][..],
+        ),
+    ] {
+        assert_eq!(table(&after(last), messages), all(messages, last, false));
+    }
+    let new_matter = ["hello", "em tên gì", "cảm ơn em"];
+    assert_eq!(table(&after(Intent::Shopping), &new_matter), all(&new_matter, Intent::Unknown, false));
+}
+
+#[test]
+fn business_wins_over_the_politeness_around_it() {
+    let rules = rules();
+    for (text, intent, social) in [
+        ("cảm ơn em, cho hỏi ssd 1tb giá bao nhiêu", Intent::Shopping, None),
+        ("em khỏe không, kiểm tra bảo hành ABC123 giúp anh", Intent::Warranty, None),
+        ("thanks! is ABC123 under warranty?", Intent::Warranty, None),
+        ("cảm ơn shop, laptop chạy tốt", Intent::Unknown, Some("thanks")),
+        ("chào em", Intent::Unknown, None),
+    ] {
+        let verdict = rules.classify(text, &Context::default());
+        assert_eq!((verdict.intent, verdict.social.as_deref()), (intent, social), "{text:?}: {verdict:?}");
+        assert!(verdict.confidence >= SURE, "{text:?}: {verdict:?}");
+    }
+}
+
+#[test]
+fn nothing_to_go_by_is_unsure_and_the_receipt_holds_no_words_of_the_customer() {
+    let rules = rules();
+    for text in ["", "   ", "😀😀", "?", "zxcv bnm", "\u{301}", "a\0b"] {
+        let verdict = rules.classify(text, &Context::default());
+        assert_eq!((verdict.intent, verdict.social), (Intent::Unknown, None), "{text:?}");
+    }
+    let verdict = rules.classify("kiểm tra bảo hành ABC123 0912345678", &Context::default());
+    assert_eq!(verdict.matched, ["check", "serial"]);
+}
+
+#[test]
+fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
+    let good = include_str!("../../../../prompts/rules/retail.toml");
+    for (from, to, says) in [
+        ("weak = true", "week = true", "unknown field `week`"),
+        ("speaks_for = \"shopping\"", "speaks_for = \"selling\"", "unknown variant `selling`"),
+        ("\"<covered>\"", "\"<nowhere>\"", "<nowhere>"),
+        ("unless = [\"bought\"", "unless = [\"brought\"", "brought"),
+    ] {
+        let error = RetailRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+/// People forget all of their marks, or some, or shout; the table itself is written with care.
+#[test]
+fn forgotten_marks_and_capitals_change_little() {
+    let rules = rules();
+    let table: Vec<(&str, &str)> = include_str!("../../../../tests/data/intents.tsv")
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once('\t').map(|(text, rest)| (text, rest.split('\t').next().unwrap_or(rest))))
+        .collect();
+    for (habit, change) in [
+        ("no marks", (|_, word| fold(word)) as fn(usize, &str) -> String),
+        ("every second word without", |at, word| if at.is_multiple_of(2) { fold(word) } else { word.to_owned() }),
+        ("every fourth word without", |at, word| if at.is_multiple_of(4) { fold(word) } else { word.to_owned() }),
+        ("capitals", |_, word| word.to_uppercase()),
+        ("decomposed letters", |_, word| word.nfd().collect()),
+    ] {
+        let right = table.iter().enumerate().filter(|(row, (text, wanted))| {
+            let words = text.split(' ').enumerate().map(|(at, word)| change(row + at, word));
+            let verdict = rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default());
+            serde_json::to_value(acted_on(&verdict)).expect("an intent") == **wanted
+        });
+        let share = 100.0 * right.count() as f64 / table.len() as f64;
+        eprintln!("{habit}: {share:.1} %");
+        assert!(share >= 95.0, "{habit}: only {share:.1} %");
+    }
+}

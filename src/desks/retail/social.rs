@@ -1,0 +1,79 @@
+//! Social talk: a short reply in the persona's voice, then back to business.
+
+use futures_util::StreamExt;
+use tracing::warn;
+
+use super::classify::Understood;
+use super::prompt::window;
+use super::{Heard, Retail};
+use crate::desks::{DeskError, Turn};
+use crate::domain::Kind;
+use crate::persona::cut_at_sentence;
+use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
+
+/// So much of the conversation helps the model to reply in its tone.
+const CONTEXT_CHARS: usize = 800;
+/// A social reply is one or two sentences; what a model says beyond that is cut.
+const MOST_CHARS: usize = 400;
+
+impl Retail {
+    /// Says one message: the model's reply, or a written one on the topic, ended with the redirect.
+    pub(super) async fn chat(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
+        let topic = understood.social.as_deref().unwrap_or("other");
+        let reply = match self.social_reply(turn).await {
+            Some(reply) => reply,
+            None => self.texts(turn).social(topic, turn.number()).to_owned(),
+        };
+        turn.note("social_topic", topic);
+        let text = format!("{reply} {}", self.texts(turn).social_redirect);
+        Ok(turn.say(Kind::Social, &text).await?)
+    }
+
+    /// The model's own reply; `None` if there is no model, or it does not answer in time and form. It is read whole
+    /// before it is said: a reply of one sentence that breaks off is better replaced than shown.
+    async fn social_reply(&self, turn: &Turn) -> Option<String> {
+        if !self.services.llm.is_up() {
+            return None;
+        }
+        let persona = cut_at_sentence(&turn.persona.text, self.services.config.prompts.persona_max_chars);
+        let system = format!("System Persona: {persona}\n\n{}\n\nLanguage: {}", self.social_prompt, turn.language());
+        let mut messages = vec![ChatMessage::system(system)];
+        messages.extend(window(&turn.history, CONTEXT_CHARS));
+        messages.push(ChatMessage::user(turn.message.text.clone()));
+        let request =
+            ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
+        let whole = async {
+            let mut deltas = self.services.llm.stream(request).await?;
+            let mut text = String::new();
+            while let Some(delta) = deltas.next().await {
+                text.push_str(&delta?);
+                if text.chars().count() > MOST_CHARS {
+                    break;
+                }
+            }
+            Ok::<String, LlmError>(text)
+        };
+        let text = match tokio::time::timeout(self.config().social_timeout, whole).await {
+            Ok(Ok(text)) => text,
+            Ok(Err(error)) => {
+                warn!(%error, "No social reply from the language model; a written one is used");
+                return None;
+            }
+            Err(_) => {
+                warn!("The language model took too long over a social reply; a written one is used");
+                return None;
+            }
+        };
+        let redirect = &self.texts(turn).social_redirect;
+        let text = text.trim().trim_matches('"').trim().trim_end_matches(redirect.as_str());
+        let text = cut_at_sentence(text, MOST_CHARS).trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+}
+
+impl Heard {
+    /// The message as it is to be understood: without a request to switch the language.
+    pub(super) fn question(&self) -> &str {
+        &self.text
+    }
+}

@@ -1,0 +1,188 @@
+//! Patterns over the words of a message.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::{Spelling, Token, Wording};
+
+/// Written for any word that begins with a digit.
+const NUMBER: &str = "#";
+/// How many words `..` stands for at most.
+const GAP: usize = 4;
+
+/// A pattern, written as the module's page says.
+#[derive(Debug)]
+pub struct Pattern {
+    elements: Vec<Element>,
+    /// Of more than one word: then a word is believed without its marks sooner, since its neighbours tell it.
+    phrase: bool,
+}
+
+/// Why a text is no pattern.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum InvalidPattern {
+    #[error("the pattern {0:?} has no word")]
+    Empty(String),
+    #[error("the pattern {pattern:?} names the class <{class}>, which is not there")]
+    Class { pattern: String, class: String },
+}
+
+#[derive(Debug)]
+enum Element {
+    /// One of these rows of words.
+    Words {
+        any: Vec<Vec<Word>>,
+        optional: bool,
+    },
+    Gap,
+    Start,
+    End,
+}
+
+#[derive(Debug)]
+struct Word {
+    spelling: Spelling,
+    /// Only with its marks.
+    strict: bool,
+}
+
+impl Pattern {
+    pub fn parse(written: &str, classes: &HashMap<String, Vec<String>>) -> Result<Self, InvalidPattern> {
+        let mut elements = Vec::new();
+        for part in written.split_whitespace() {
+            elements.push(match part {
+                "^" => Element::Start,
+                "$" => Element::End,
+                ".." => Element::Gap,
+                _ => words(part, written, classes)?,
+            });
+        }
+        let needed = elements.iter().map(Element::least_words).sum::<usize>();
+        if needed == 0 {
+            return Err(InvalidPattern::Empty(written.to_owned()));
+        }
+        Ok(Self { elements, phrase: needed > 1 })
+    }
+
+    /// The first place where the pattern holds, as a range of words.
+    pub fn find(&self, wording: &Wording<'_>, hidden: &[bool]) -> Option<Range<usize>> {
+        self.find_from(0, wording, hidden)
+    }
+
+    /// Every place where it holds, without overlaps.
+    pub fn find_all(&self, wording: &Wording<'_>, hidden: &[bool]) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(range) = self.find_from(from, wording, hidden) {
+            from = range.end;
+            found.push(range);
+        }
+        found
+    }
+
+    fn find_from(&self, from: usize, wording: &Wording<'_>, hidden: &[bool]) -> Option<Range<usize>> {
+        let search = Search { phrase: self.phrase, wording, hidden };
+        (from..wording.tokens().len()).find_map(|at| {
+            let end = search.end(&self.elements, at, at)?;
+            (end > at).then_some(at..end)
+        })
+    }
+}
+
+impl Element {
+    fn least_words(&self) -> usize {
+        match self {
+            Self::Words { any, optional: false } => any.iter().map(Vec::len).min().unwrap_or(0),
+            _ => 0,
+        }
+    }
+}
+
+fn words(part: &str, pattern: &str, classes: &HashMap<String, Vec<String>>) -> Result<Element, InvalidPattern> {
+    let optional = part.len() > 1 && part.ends_with('?');
+    let part = part.strip_suffix('?').filter(|_| optional).unwrap_or(part);
+    let mut any = Vec::new();
+    for alternative in part.split('|').filter(|alternative| !alternative.is_empty()) {
+        match alternative.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
+            None => any.push(row(alternative.split('_'))),
+            Some(class) => {
+                let entries = classes
+                    .get(class)
+                    .ok_or_else(|| InvalidPattern::Class { pattern: pattern.to_owned(), class: class.to_owned() })?;
+                any.extend(entries.iter().map(|entry| row(entry.split_whitespace())));
+            }
+        }
+    }
+    Ok(Element::Words { any, optional })
+}
+
+fn row<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Word> {
+    words.map(|word| Word { spelling: Spelling::of(word.trim_end_matches('!')), strict: word.ends_with('!') }).collect()
+}
+
+/// One attempt: the elements that are left against the words from `at`, the match having begun at `begun`.
+struct Search<'s, 'a> {
+    phrase: bool,
+    wording: &'s Wording<'a>,
+    hidden: &'s [bool],
+}
+
+impl Search<'_, '_> {
+    fn end(&self, elements: &[Element], begun: usize, at: usize) -> Option<usize> {
+        let Some((element, rest)) = elements.split_first() else { return Some(at) };
+        match element {
+            Element::Start => self.starts_clause(at).then(|| self.end(rest, begun, at))?,
+            Element::End => self.ends_clause(at).then(|| self.end(rest, begun, at))?,
+            Element::Gap => (0..=GAP)
+                .take_while(|skip| *skip == 0 || self.same_clause(begun, at + skip - 1))
+                .find_map(|skip| self.end(rest, begun, at + skip)),
+            Element::Words { any, optional } => any
+                .iter()
+                .filter_map(|row| self.row_end(row, begun, at))
+                .find_map(|next| self.end(rest, begun, next))
+                .or_else(|| optional.then(|| self.end(rest, begun, at))?),
+        }
+    }
+
+    fn row_end(&self, row: &[Word], begun: usize, at: usize) -> Option<usize> {
+        let phrase = self.phrase || row.len() > 1;
+        for (offset, word) in row.iter().enumerate() {
+            let token = self.visible(begun, at + offset)?;
+            if !word.fits(token, !self.wording.is_marked() || (phrase && !token.plain)) {
+                return None;
+            }
+        }
+        Some(at + row.len())
+    }
+
+    fn visible(&self, begun: usize, at: usize) -> Option<&Token> {
+        let seen = !self.hidden.get(at).copied().unwrap_or(false);
+        self.wording.tokens().get(at).filter(|_| seen && self.same_clause(begun, at))
+    }
+
+    fn same_clause(&self, begun: usize, at: usize) -> bool {
+        let tokens = self.wording.tokens();
+        tokens.get(at).is_some_and(|token| token.clause == tokens[begun].clause)
+    }
+
+    fn starts_clause(&self, at: usize) -> bool {
+        let tokens = self.wording.tokens();
+        at == 0 || tokens.get(at).is_some_and(|token| token.clause != tokens[at - 1].clause)
+    }
+
+    fn ends_clause(&self, at: usize) -> bool {
+        let tokens = self.wording.tokens();
+        at == tokens.len() || (at > 0 && tokens[at].clause != tokens[at - 1].clause)
+    }
+}
+
+impl Word {
+    fn fits(&self, token: &Token, bare_may_stand: bool) -> bool {
+        self.spelling.exact == token.spelling.exact
+            || (self.spelling.exact == NUMBER && token.folded().starts_with(|c: char| c.is_ascii_digit()))
+            || (!self.strict
+                && bare_may_stand
+                && !token.spelling.is_marked()
+                && self.spelling.folded == token.spelling.folded)
+    }
+}

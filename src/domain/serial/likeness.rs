@@ -1,0 +1,188 @@
+//! Telling a serial number from the other things that its rule allows: "1TB", "RTX4060", "2024", "0912345678".
+
+/// How much a candidate looks like the serial number of a product, least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// A year or a date: `2024`, `12-3-2024`.
+    Date,
+    /// A quantity or the name of a model: `1TB`, `144Hz`, `i5-12400F`, `RTX4060`.
+    Model,
+    /// A Vietnamese telephone number.
+    Phone,
+    /// Any other number.
+    Number,
+    /// Letters and digits mixed.
+    Serial,
+}
+
+impl Likeness {
+    pub fn of(candidate: &str) -> Self {
+        let lower = candidate.to_ascii_lowercase();
+        if lower.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+            number(&lower)
+        } else if is_quantity(&lower) || is_model(&lower) {
+            Self::Model
+        } else {
+            Self::Serial
+        }
+    }
+}
+
+/// The candidate to name when none is in the table: letters and digits before plain numbers, longer before shorter,
+/// the first of equals.
+pub fn most_serial_like<'a>(candidates: &[&'a str]) -> Option<&'a str> {
+    // `max_by_key` keeps the last of equals, hence the reversal.
+    candidates.iter().rev().copied().max_by_key(|candidate| (Likeness::of(candidate), candidate.len()))
+}
+
+/// What follows a number when it counts something, in Vietnamese shops.
+const UNITS: [&str; 51] = [
+    "gb", "tb", "mb", "g", "t", "hz", "mhz", "ghz", "khz", "k", "inch", "in", "mm", "cm", "m", "km", "w", "kw", "wh",
+    "mah", "v", "a", "kg", "p", "fps", "dpi", "bit", "nm", "tr", "trieu", "cu", "ty", "d", "vnd", "usd", "h", "ph",
+    "s", "x", "st", "nd", "rd", "th", "nam", "thang", "ngay", "year", "years", "pin", "core", "port",
+];
+
+/// Letters that, before a number, name a product line rather than a piece.
+const FAMILIES: [&str; 39] = [
+    "i",
+    "r",
+    "rtx",
+    "gtx",
+    "gt",
+    "rx",
+    "ddr",
+    "lpddr",
+    "gddr",
+    "ps",
+    "usb",
+    "wifi",
+    "win",
+    "windows",
+    "office",
+    "iphone",
+    "ipad",
+    "macbook",
+    "core",
+    "ryzen",
+    "cat",
+    "pcie",
+    "gen",
+    "hdmi",
+    "ver",
+    "arc",
+    "radeon",
+    "geforce",
+    "intel",
+    "amd",
+    "nvme",
+    "sata",
+    "sdxc",
+    "snapdragon",
+    "dimensity",
+    "galaxy",
+    "redmi",
+    "ultra",
+    "tuf",
+];
+
+/// What ends the number of a processor or a graphics card: `12400F`, `7800X3D`, `4060Ti`.
+const CHIP_ENDINGS: [&str; 24] = [
+    "f", "k", "kf", "ks", "x", "xt", "xtx", "g", "ge", "gt", "h", "hx", "hs", "hk", "u", "p", "ti", "s", "super",
+    "x3d", "xs", "e", "t", "v",
+];
+
+fn number(digits: &str) -> Likeness {
+    let parts: Vec<&str> = digits.split('-').filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [one] if one.len() == 4 && (one.starts_with("19") || one.starts_with("20")) => Likeness::Date,
+        [one] if is_phone(one) => Likeness::Phone,
+        [a, b, c] if a.len() <= 2 && b.len() <= 2 && matches!(c.len(), 2 | 4) => Likeness::Date,
+        [a, b, c] if a.len() == 4 && b.len() <= 2 && c.len() <= 2 => Likeness::Date,
+        [a, b] if a.len() <= 2 && matches!(b.len(), 1 | 2 | 4) => Likeness::Date,
+        [_, _, ..] if is_phone(&parts.concat()) => Likeness::Phone,
+        _ => Likeness::Number,
+    }
+}
+
+fn is_phone(digits: &str) -> bool {
+    let national = digits.starts_with('0') && (10..=11).contains(&digits.len());
+    let international = digits.starts_with("84") && (11..=12).contains(&digits.len());
+    national || international
+}
+
+/// `1tb`, `20-25tr`, `8h30`, `1tr5`, `2x8gb`.
+fn is_quantity(lower: &str) -> bool {
+    let mut units = 0;
+    let mut rest = lower;
+    while !rest.is_empty() {
+        let (digits, after) = leading(rest, |b| b.is_ascii_digit());
+        let (letters, after) = leading(after, |b| b.is_ascii_alphabetic());
+        if digits.is_empty() || digits.len() > 5 || !(letters.is_empty() || UNITS.contains(&letters)) {
+            return false;
+        }
+        units += usize::from(!letters.is_empty());
+        rest = after.strip_prefix('-').unwrap_or(after);
+    }
+    // More than two numbers with units in one word is a code that happens to be made of such letters.
+    (1..=2).contains(&units) && lower.len() <= 9
+}
+
+fn is_model(lower: &str) -> bool {
+    let head = lower.split('-').next().unwrap_or(lower);
+    let (letters, after) = leading(head, |b| b.is_ascii_alphabetic());
+    let (digits, ending) = leading(after, |b| b.is_ascii_digit());
+    let ending_fits = ending.is_empty() || CHIP_ENDINGS.contains(&ending);
+    let family = FAMILIES.contains(&letters) && digits.len() <= 5 && ending_fits;
+    let chipset = letters.len() == 1 && digits.len() == 3 && ending.len() <= 1;
+    let short_name = head.len() == lower.len() && letters.len() == 1 && digits.len() <= 3 && ending.is_empty();
+    let chip = letters.is_empty() && (3..=5).contains(&digits.len()) && CHIP_ENDINGS.contains(&ending);
+    family || chipset || short_name || chip
+}
+
+fn leading(text: &str, belongs: impl Fn(u8) -> bool) -> (&str, &str) {
+    text.split_at(text.bytes().position(|b| !belongs(b)).unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_models_years_and_phones_are_told_from_serials() {
+        for (likeness, candidates) in [
+            (Likeness::Date, "2024 1999 12-3-2024 2024-12-31 31-12"),
+            (
+                Likeness::Model,
+                "1TB 16GB 144Hz 27inch 15tr 20-25tr 1tr5 8h30 i5-12400F 12400F 7800X3D 4060Ti RTX4060 RTX-4060 RX7600 \
+                 DDR5 B660 B760M H610M-E G102 iPhone15 PS5 win11 1080p 3200MHz 2x8GB 650W 5600X i7-13620H",
+            ),
+            (Likeness::Phone, "0912345678 84912345678 0912-345-678 02838123456"),
+            (Likeness::Number, "123 123456 20231187 998877665544"),
+            (
+                Likeness::Serial,
+                "ABC123 XYZ-789 SN-998877 5CD1234ABC 8HJK22L1 PF3K9L22 GV-4060-8812 S6XNNS0T LT-5590 7CX2210PLM AB1001 \
+                 BH2024-0098 5CG9348XYZ 998-AAA-1",
+            ),
+        ] {
+            for candidate in candidates.split_whitespace() {
+                assert_eq!(Likeness::of(candidate), likeness, "{candidate}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_most_serial_like_mixes_letters_and_digits_and_is_long() {
+        for (candidates, best) in [
+            (vec![], None),
+            (vec!["2024"], Some("2024")),
+            (vec!["1TB", "ABC123"], Some("ABC123")),
+            (vec!["ABC123", "0912345678", "2024"], Some("ABC123")),
+            (vec!["0912345678", "998877"], Some("998877")),
+            (vec!["ABC123", "PF3K9L22"], Some("PF3K9L22")),
+            (vec!["ABC123", "XYZ789"], Some("ABC123")),
+            (vec!["2024", "16GB"], Some("16GB")),
+        ] {
+            assert_eq!(most_serial_like(&candidates), best, "{candidates:?}");
+        }
+    }
+}

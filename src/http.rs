@@ -1,0 +1,98 @@
+//! The wire: what clients see of frontdesk. Handlers extract, call one function, convert.
+//!
+//! Every route stands in [`router`]. Only [`sse`] knows what server-sent events look like, only [`error`] what an error
+//! looks like.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderName, Method, Request, header};
+use axum::middleware;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::trace::TraceLayer;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+
+mod access;
+mod conversations;
+mod docs;
+mod error;
+mod extract;
+mod health;
+mod history;
+mod messages;
+mod problem;
+mod serve;
+mod sse;
+mod turns;
+mod views;
+
+pub use serve::serve;
+
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The whole API on one page.
+pub fn router(app: Arc<App>) -> Router {
+    let (api, openapi) = api();
+    let cors = cors(&app.config.http.cors_origins);
+    let body_limit = app.config.http.body_max_bytes;
+    let span = |request: &Request<_>| {
+        let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+        // The path alone: a query may hold a token.
+        tracing::info_span!("request", method = %request.method(), path = request.uri().path(), request.id = id)
+    };
+    api.merge(docs::routes(openapi))
+        .fallback(problem::not_found)
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .with_state(app)
+        .layer(CompressionLayer::new())
+        .layer(RequestBodyLimitLayer::new(body_limit))
+        .layer(CatchPanicLayer::custom(problem::panicked))
+        .layer(middleware::from_fn(problem::finish))
+        .layer(cors)
+        .layer(TraceLayer::new_for_http().make_span_with(span))
+        .layer(PropagateRequestIdLayer::new(REQUEST_ID))
+        .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
+        .layer(middleware::from_fn(problem::own_request_id))
+}
+
+/// The API's description, as `/openapi.json` gives it.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    api().1
+}
+
+fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(docs::Api::openapi())
+        .routes(routes!(conversations::create, conversations::list))
+        .routes(routes!(conversations::get, conversations::delete))
+        .routes(routes!(messages::post))
+        .routes(routes!(messages::stream))
+        .routes(routes!(turns::get))
+        .routes(routes!(history::get))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(health::metrics))
+        .split_for_parts()
+}
+
+fn cors(origins: &[String]) -> CorsLayer {
+    let origins = origins.iter().filter_map(|origin| origin.parse().ok());
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers([
+            header::CONTENT_TYPE,
+            header::AUTHORIZATION,
+            HeaderName::from_static("x-api-key"),
+            HeaderName::from_static("idempotency-key"),
+            HeaderName::from_static("last-event-id"),
+        ])
+        .expose_headers([header::LOCATION, header::RETRY_AFTER, REQUEST_ID])
+}

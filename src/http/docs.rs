@@ -1,0 +1,67 @@
+//! The API's own description, and a page to read it, whose every file is served by us.
+
+use std::sync::Arc;
+
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use utoipa::OpenApi;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+
+use super::access::Operator;
+use super::error::ApiError;
+use super::problem::Problem;
+use crate::app::App;
+use crate::domain::Event;
+
+/// What the routes do not say of themselves.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "frontdesk",
+        description = "A customer-service chat server. Errors are `application/problem+json` with a stable `code`; every response carries `x-request-id`. `POST …/stream` answers with server-sent events, one JSON object (schema `Event`) in each `data:` line.",
+    ),
+    components(schemas(Event, Problem)),
+    modifiers(&Security),
+    security(("api_key" = []), ("conversation_token" = []), ()),
+)]
+pub(super) struct Api;
+
+struct Security;
+
+impl utoipa::Modify for Security {
+    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+        let components = openapi.components.get_or_insert_default();
+        components
+            .add_security_scheme("api_key", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        components.add_security_scheme("conversation_token", SecurityScheme::Http(bearer));
+    }
+}
+
+/// `/openapi.json`, and `/docs` for the shop.
+pub(super) fn routes(openapi: utoipa::openapi::OpenApi) -> Router<Arc<App>> {
+    let description = Arc::new(openapi);
+    let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
+    let page = move |_: Operator, Path(file): Path<String>| {
+        let config = config.clone();
+        async move { asset(&file, config) }
+    };
+    Router::new()
+        .route("/openapi.json", get(move || async move { Json(description.as_ref().clone()) }))
+        .route("/docs", get(|_: Operator| async { Redirect::to("/docs/index.html") }))
+        .route("/docs/{*file}", get(page))
+}
+
+fn asset(file: &str, config: Arc<utoipa_swagger_ui::Config<'static>>) -> Result<Response, ApiError> {
+    match utoipa_swagger_ui::serve(file, config) {
+        Ok(Some(file)) => Ok((StatusCode::OK, [(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response()),
+        Ok(None) => Err(ApiError::NotFound),
+        Err(cause) => {
+            tracing::error!(error = %cause, "The page of the API's description cannot be served");
+            Err(ApiError::Internal)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether the server is up, ready, and how it fares.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::access::Operator;
+use super::error::ApiError;
+use super::problem::Problem;
+use crate::app::{App, PartState};
+
+/// The process is up.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Health {
+    #[schema(example = "ok")]
+    status: &'static str,
+}
+
+/// The process is up.
+#[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, description = "up", body = Health)))]
+pub(super) async fn healthz() -> Json<Health> {
+    Json(Health { status: "ok" })
+}
+
+/// Each part with its state.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Readiness {
+    /// `ready`, `draining` or `unavailable`.
+    #[schema(example = "ready")]
+    status: &'static str,
+    /// `ok` or `down`.
+    store: PartState,
+    /// `ok`, `down` or `off`. Down is no reason not to be ready: what does not need it goes on.
+    language_model: PartState,
+    /// `ok`, `down` or `off`.
+    vectors: PartState,
+}
+
+/// Whether the server takes messages, and how its parts fare.
+#[utoipa::path(
+    get, path = "/readyz", tag = "operation",
+    responses(
+        (status = 200, description = "ready", body = Readiness),
+        (status = 503, description = "draining, or the store does not answer", body = Readiness),
+    )
+)]
+pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
+    let parts = app.parts().await;
+    let status = match parts.store {
+        _ if app.engine.is_draining() => "draining",
+        PartState::Ok => "ready",
+        PartState::Down | PartState::Off => "unavailable",
+    };
+    let code = if status == "ready" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = Readiness { status, store: parts.store, language_model: parts.language_model, vectors: parts.vectors };
+    (code, Json(body)).into_response()
+}
+
+/// Figures for Prometheus.
+#[utoipa::path(
+    get, path = "/metrics", tag = "operation",
+    responses(
+        (status = 200, description = "Prometheus text", body = String, content_type = "text/plain"),
+        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn metrics(_: Operator, State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    Ok((kind, app.metrics.render()).into_response())
+}

@@ -1,0 +1,85 @@
+//! `GET /conversations/{id}/history`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::access::Guest;
+use super::conversations::{bad_cursor, page_limit};
+use super::error::ApiError;
+use super::extract::Query;
+use super::problem::Problem;
+use super::views::{ConversationView, MessageView};
+use crate::app::App;
+use crate::domain::EventId;
+
+/// Which part of the history.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HistoryQuery {
+    /// How many at most, 1 to 200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u64>,
+    /// Go on behind this place: `next` of an earlier answer.
+    after: Option<String>,
+}
+
+/// A page of a conversation's messages.
+#[derive(Serialize, ToSchema)]
+pub(super) struct History {
+    conversation: ConversationView,
+    messages: Vec<MessageView>,
+    /// Where to go on, as `after`; null at the end.
+    next: Option<String>,
+    /// The last event of the last ended turn: open the events from here.
+    #[schema(value_type = String, example = "3.17")]
+    last_event_id: EventId,
+}
+
+/// The conversation's messages, oldest first.
+#[utoipa::path(
+    get, path = "/conversations/{id}/history", tag = "conversations",
+    params(("id" = String, Path), HistoryQuery),
+    responses(
+        (status = 200, description = "a page", body = History),
+        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn get(
+    guest: Guest,
+    State(app): State<Arc<App>>,
+    Query(query): Query<HistoryQuery>,
+) -> Result<Json<History>, ApiError> {
+    let limit = page_limit(query.limit)?;
+    let after = match query.after.as_deref() {
+        Some(text) => Some(cursor(text).ok_or_else(bad_cursor)?),
+        None => None,
+    };
+    let tenant = app.store.tenant(&guest.tenant);
+    // The conversation first: every message of the turns up to its last event is then among the messages.
+    let conversation = tenant.find_conversation(guest.conversation).await?.ok_or(ApiError::NotFound)?;
+    let mut page = tenant.list_messages(guest.conversation, after, limit + 1).await?;
+    let more = page.len() as u64 > limit;
+    page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = page.last().filter(|_| more).map(|last| format!("{}-{}", last.turn, last.position));
+    Ok(Json(History {
+        last_event_id: conversation.last_event_id,
+        conversation: conversation.into(),
+        messages: page.into_iter().map(|message| MessageView::new(message, guest.access.is_shop())).collect(),
+        next,
+    }))
+}
+
+/// A place in the history, `TURN-POSITION`.
+fn cursor(text: &str) -> Option<(u32, u32)> {
+    let (turn, position) = text.split_once('-')?;
+    let number = |text: &str| text.parse::<u32>().ok().filter(|n| i32::try_from(*n).is_ok());
+    Some((number(turn)?, number(position)?))
+}

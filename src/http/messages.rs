@@ -1,0 +1,121 @@
+//! `POST /conversations/{id}/messages` and `…/stream`: a customer says something.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::Guest;
+use super::error::ApiError;
+use super::extract::{Body, idempotency};
+use super::problem::Problem;
+use super::sse;
+use crate::app::App;
+use crate::domain::MessageId;
+use crate::turn::{Accepted, Message};
+
+/// What a customer says.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PostMessage {
+    /// 1 to 4,000 characters after trimming.
+    #[schema(min_length = 1, max_length = 4000)]
+    text: String,
+}
+
+/// A message that is stored; its turn runs in the background.
+#[derive(Serialize, ToSchema)]
+pub(super) struct MessageAccepted {
+    message_id: MessageId,
+    turn: u32,
+    #[schema(example = "queued")]
+    status: &'static str,
+}
+
+/// Takes a message in; its turn runs in the background.
+#[utoipa::path(
+    post, path = "/conversations/{id}/messages", tag = "messages",
+    params(
+        ("id" = String, Path),
+        ("Idempotency-Key" = Option<String>, Header, description = "the same key and body give the same turn for 24 h"),
+    ),
+    request_body = PostMessage,
+    responses(
+        (status = 202, description = "stored", body = MessageAccepted),
+        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
+        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "`overloaded`, `draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn post(
+    guest: Guest,
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body<PostMessage>,
+) -> Result<(StatusCode, Json<MessageAccepted>), ApiError> {
+    let Accepted { turn, message_id } = accept(&app, guest, &headers, body).await?.1;
+    Ok((StatusCode::ACCEPTED, Json(MessageAccepted { message_id, turn, status: "queued" })))
+}
+
+/// Takes a message in and answers with its turn's events, as server-sent events that end after `turn.done`.
+///
+/// Each `data:` line is one event; see the schema `Event`. The first frame is `{"debug":"stream-open"}`. A request with a
+/// used `Idempotency-Key` replays that turn's events.
+#[utoipa::path(
+    post, path = "/conversations/{id}/stream", tag = "messages",
+    params(
+        ("id" = String, Path),
+        ("Idempotency-Key" = Option<String>, Header, description = "the same key and body give the same turn for 24 h"),
+    ),
+    request_body = PostMessage,
+    responses(
+        (status = 200, description = "the turn's events", body = String, content_type = "text/event-stream"),
+        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
+        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "`overloaded`, `draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn stream(
+    guest: Guest,
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body<PostMessage>,
+) -> Result<Response, ApiError> {
+    let (guest, accepted) = accept(&app, guest, &headers, body).await?;
+    let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
+    Ok(sse::response(reader, &app.config.http))
+}
+
+async fn accept(
+    app: &App,
+    guest: Guest,
+    headers: &HeaderMap,
+    body: Body<PostMessage>,
+) -> Result<(Guest, Accepted), ApiError> {
+    let text = body.value.text.trim();
+    let length = text.chars().count();
+    let most = app.config.http.text_max_chars;
+    if !(1..=most).contains(&length) {
+        let detail = format!("text must have 1 to {most} characters after trimming; this one has {length}.");
+        return Err(ApiError::InvalidRequest(detail));
+    }
+    let message = Message { text, idempotency: idempotency(headers, &body.hash)?, caller: guest.caller.clone() };
+    let accepted = app.engine.accept(&guest.tenant, guest.conversation, message).await?;
+    Ok((guest, accepted))
+}

@@ -1,0 +1,135 @@
+//! `application/problem+json` (RFC 9457), on every path: ours, the router's own refusals, and panics.
+
+use std::any::Any;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body_util::Full;
+use serde::Serialize;
+use tracing::error;
+use utoipa::ToSchema;
+
+use super::REQUEST_ID;
+use super::error::ApiError;
+
+/// The body of every error.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// Always `about:blank`: `code` says what it is.
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    status: u16,
+    /// A stable word for programs.
+    code: String,
+    /// One plain sentence that says what to do about it.
+    detail: String,
+    /// Under this id the log has more.
+    request_id: String,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, code: &str, title: &str, detail: &str) -> Self {
+        Self {
+            kind: "about:blank".to_owned(),
+            title: title.to_owned(),
+            status: status.as_u16(),
+            code: code.to_owned(),
+            detail: detail.to_owned(),
+            request_id: String::new(),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    /// Without its body, which [`finish`] writes: only there is the request's id known.
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Writes the bodies of errors, those of the router and its layers too.
+pub(super) async fn finish(request: Request, next: Next) -> Response {
+    let id = request.headers().get(REQUEST_ID).cloned().unwrap_or_else(|| HeaderValue::from_static(""));
+    let response = next.run(request).await;
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let problem = match parts.extensions.remove::<Problem>() {
+        Some(problem) => problem,
+        None if parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().ends_with(b"json")) => {
+            return Response::from_parts(parts, body);
+        }
+        None => of_status(status),
+    };
+    let problem = Problem { request_id: id.to_str().unwrap_or_default().to_owned(), ..problem };
+    let bytes = serde_json::to_vec(&problem).unwrap_or_default();
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.remove(header::CONTENT_ENCODING);
+    Response::from_parts(parts, Body::from(bytes))
+}
+
+/// The problem of a response that a layer made by itself.
+fn of_status(status: StatusCode) -> Problem {
+    let ours = |error: ApiError| error.into_response().extensions().get::<Problem>().cloned();
+    let known = match status {
+        StatusCode::NOT_FOUND => ours(ApiError::NotFound),
+        StatusCode::PAYLOAD_TOO_LARGE => ours(ApiError::TooLarge),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => ours(ApiError::UnsupportedMediaType),
+        StatusCode::METHOD_NOT_ALLOWED => Some(Problem::new(
+            status,
+            "method_not_allowed",
+            "Method not allowed",
+            "This address does not take that method; see the Allow header.",
+        )),
+        _ if status.is_client_error() => Some(Problem::new(
+            status,
+            "invalid_request",
+            "Invalid request",
+            "The request cannot be understood; see /docs.",
+        )),
+        _ => ours(ApiError::Internal),
+    };
+    known.unwrap_or_else(|| Problem::new(status, "internal", "Internal error", "Something went wrong on our side."))
+}
+
+pub(super) async fn not_found() -> ApiError {
+    ApiError::NotFound
+}
+
+pub(super) async fn method_not_allowed() -> Problem {
+    of_status(StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// A handler panicked: the log has it, the client gets a plain 500.
+pub(super) fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response<Full<Bytes>> {
+    let cause = cause
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        .unwrap_or_default();
+    error!(panic = cause, "A handler panicked");
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response
+}
+
+/// A request id that a client sends is kept if it is one that a log line can hold.
+pub(super) async fn own_request_id(mut request: Request, next: Next) -> Response {
+    let fits = |id: &HeaderValue| {
+        (1..=64).contains(&id.len()) && id.as_bytes().iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
+    };
+    if request.headers().get(REQUEST_ID).is_some_and(|id| !fits(id)) {
+        request.headers_mut().remove(REQUEST_ID);
+    }
+    next.run(request).await
+}

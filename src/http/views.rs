@@ -1,0 +1,89 @@
+//! What clients see of our types.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::domain::{Conversation, ConversationId, EventId, Language, Message, MessageId, Metadata, Sender};
+
+/// RFC 3339 in UTC, to the millisecond, with `Z`.
+pub(super) fn time<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true))
+}
+
+pub(super) fn optional_time<S: Serializer>(value: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => time(value, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// A conversation, without its messages.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Conversation)]
+pub(super) struct ConversationView {
+    id: ConversationId,
+    user_id: Option<String>,
+    persona: String,
+    #[schema(value_type = String, example = "vi")]
+    preferred_language: Language,
+    /// Who answers: `bot`.
+    status: String,
+    #[serde(serialize_with = "time")]
+    created_at: DateTime<Utc>,
+    /// The last event of the last ended turn, `0.0` before.
+    #[schema(value_type = String, example = "3.17")]
+    last_event_id: EventId,
+    #[schema(value_type = Object)]
+    metadata: Map<String, Value>,
+}
+
+impl From<Conversation> for ConversationView {
+    fn from(conversation: Conversation) -> Self {
+        Self {
+            id: conversation.id,
+            user_id: conversation.user_id,
+            persona: conversation.persona,
+            preferred_language: conversation.language,
+            status: conversation.status,
+            created_at: conversation.created_at,
+            last_event_id: conversation.last_event_id,
+            metadata: conversation.metadata,
+        }
+    }
+}
+
+/// A message of the history.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Message)]
+pub(super) struct MessageView {
+    id: MessageId,
+    conversation_id: ConversationId,
+    /// 0 for the greeting.
+    turn: u32,
+    sender: Sender,
+    text: String,
+    #[serde(serialize_with = "time")]
+    created_at: DateTime<Utc>,
+    metadata: Metadata,
+    /// Who decided and why: for callers with an API key alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    receipt: Option<Value>,
+}
+
+impl MessageView {
+    pub fn new(message: Message, with_receipt: bool) -> Self {
+        Self {
+            id: message.id,
+            conversation_id: message.conversation_id,
+            turn: message.turn,
+            sender: message.sender,
+            text: message.text,
+            created_at: message.created_at,
+            metadata: message.metadata,
+            receipt: message.receipt.filter(|_| with_receipt),
+        }
+    }
+}

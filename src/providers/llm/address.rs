@@ -1,0 +1,151 @@
+//! Where Ollama is, and when two names mean one model.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use reqwest::Url;
+
+/// Ollama's own port.
+const DEFAULT_PORT: u16 = 11434;
+
+/// Why a text is no address of an Ollama server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("OLLAMA_HOST must be a host, host:port or an http(s) URL without a query: {0}")]
+pub struct InvalidAddress(String);
+
+/// The base URL of an Ollama server, ending in a slash, from `OLLAMA_HOST` and `OLLAMA_PORT`.
+///
+/// `host` is what Ollama itself takes: a host, `host:port`, `:port`, an IPv6 address with or without brackets, or a
+/// URL, with or without a path. A port in it wins over `port`. With neither, a bare host means 11434, and a URL means
+/// its scheme's port, as in Ollama. An unspecified address (`0.0.0.0`, for a server "every interface") means this
+/// machine.
+pub fn base_url(host: &str, port: Option<u16>) -> Result<Url, InvalidAddress> {
+    let host = host.trim();
+    let text = match host.split_once("://") {
+        Some(_) => host.to_owned(),
+        None => format!("http://{}", bare(host)),
+    };
+    let mut url = Url::parse(&text).map_err(|error| InvalidAddress(error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(InvalidAddress(format!("the scheme is {}", url.scheme())));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(InvalidAddress("it has a query or a fragment".to_owned()));
+    }
+    if !has_port(&text) {
+        let default = if host.contains("://") { None } else { Some(DEFAULT_PORT) };
+        url.set_port(port.or(default)).map_err(|()| InvalidAddress("it cannot have a port".to_owned()))?;
+    }
+    let loopback = match address(&url) {
+        Some(IpAddr::V4(ip)) if ip.is_unspecified() => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        Some(IpAddr::V6(ip)) if ip.is_unspecified() => Some(IpAddr::V6(Ipv6Addr::LOCALHOST)),
+        _ => None,
+    };
+    if let Some(ip) = loopback {
+        url.set_ip_host(ip).map_err(|()| InvalidAddress("it cannot have a host".to_owned()))?;
+    }
+    if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+/// What follows `http://` for a host that names no scheme.
+fn bare(host: &str) -> String {
+    match host.parse::<Ipv6Addr>() {
+        Ok(_) => format!("[{host}]"),
+        Err(_) if host.is_empty() || host.starts_with(':') => format!("127.0.0.1{host}"),
+        Err(_) => host.to_owned(),
+    }
+}
+
+/// Whether the URL's text names a port. The parsed URL cannot tell, since it forgets one that is the scheme's own.
+fn has_port(url: &str) -> bool {
+    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
+}
+
+/// The address that the URL's host is, if it is one.
+fn address(url: &Url) -> Option<IpAddr> {
+    url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+/// Whether the URL means this very machine, so that no proxy lies between.
+pub(super) fn is_local(url: &Url) -> bool {
+    url.host_str() == Some("localhost") || address(url).is_some_and(|ip| ip.is_loopback())
+}
+
+/// Whether two names mean one model: without a tag, a name means `:latest`; case does not matter.
+pub fn same_model(a: &str, b: &str) -> bool {
+    let without_latest = |name: &str| name.strip_suffix(":latest").unwrap_or(name).to_ascii_lowercase();
+    without_latest(a) == without_latest(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_taken_as_ollama_takes_it_and_its_port_wins() {
+        let table = [
+            ("127.0.0.1", None, "http://127.0.0.1:11434/"),
+            ("127.0.0.1", Some(8000), "http://127.0.0.1:8000/"),
+            ("", None, "http://127.0.0.1:11434/"),
+            ("  ", Some(1), "http://127.0.0.1:1/"),
+            (":8000", Some(1), "http://127.0.0.1:8000/"),
+            ("0.0.0.0", None, "http://127.0.0.1:11434/"),
+            ("0.0.0.0:8000", None, "http://127.0.0.1:8000/"),
+            ("::", None, "http://[::1]:11434/"),
+            ("ollama", None, "http://ollama:11434/"),
+            ("ollama:8000", Some(1), "http://ollama:8000/"),
+            ("ollama:80", Some(11434), "http://ollama/"),
+            ("ollama/api-proxy", None, "http://ollama:11434/api-proxy/"),
+            ("::1", None, "http://[::1]:11434/"),
+            ("[::1]", None, "http://[::1]:11434/"),
+            ("[::1]:8000", Some(1), "http://[::1]:8000/"),
+            ("http://ollama", None, "http://ollama/"),
+            ("http://ollama", Some(11434), "http://ollama:11434/"),
+            ("http://ollama:80", Some(11434), "http://ollama/"),
+            ("http://ollama:11434/", None, "http://ollama:11434/"),
+            ("http://ollama:8000", Some(1), "http://ollama:8000/"),
+            ("http://[::1]:8000/x", Some(1), "http://[::1]:8000/x/"),
+            ("http://[::1]/x/", Some(1), "http://[::1]:1/x/"),
+            ("https://llm.shop.vn", None, "https://llm.shop.vn/"),
+            ("https://llm.shop.vn:443", Some(11434), "https://llm.shop.vn/"),
+            ("https://llm.shop.vn/ollama", None, "https://llm.shop.vn/ollama/"),
+            ("https://u:p@llm.shop.vn", Some(8443), "https://u:p@llm.shop.vn:8443/"),
+            ("HTTPS://llm.shop.vn/", None, "https://llm.shop.vn/"),
+        ];
+        for (host, port, expected) in table {
+            assert_eq!(base_url(host, port).map(String::from), Ok(expected.to_owned()), "{host:?} {port:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for bad in
+            ["ftp://ollama", "http://", "a b", "ollama:99999", "ollama:port", "http://ollama/?a=b", "http://x/#y"]
+        {
+            assert!(base_url(bad, None).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_without_a_tag_is_its_latest() {
+        let table = [
+            ("gpt-oss", "gpt-oss:latest", true),
+            ("gpt-oss:latest", "gpt-oss", true),
+            ("gpt-oss", "gpt-oss", true),
+            ("Qwen3:8B", "qwen3:8b", true),
+            ("gpt-oss", "gpt-oss:20b", false),
+            ("gpt-oss:20b", "gpt-oss:latest", false),
+            ("hf.co/shop/model", "hf.co/shop/model:latest", true),
+            ("gpt", "gpt-oss", false),
+        ];
+        for (a, b, expected) in table {
+            assert_eq!(same_model(a, b), expected, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Reads Ollama's chat stream: one JSON object a line, however the network cuts it.
+
+use std::io;
+
+use async_stream::try_stream;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::io::StreamReader;
+
+use super::{Deltas, LlmError, Phase};
+
+/// The longest line, in bytes. A line holds one token, so this is far above any honest one.
+pub(super) const MAX_LINE: usize = 256 * 1024;
+
+/// One line, or the whole of an answer that is not streamed. Any field can be absent or null; `thinking` is not read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Line {
+    message: Option<Said>,
+    done: Option<bool>,
+    done_reason: Option<String>,
+    error: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Said {
+    content: Option<String>,
+}
+
+/// How an answer stands after a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    GoesOn,
+    Complete,
+    /// The model reached its length limit.
+    Cut,
+}
+
+/// The text of a line, and whether more follows.
+pub(super) fn parse(line: &[u8]) -> Result<(String, Progress), LlmError> {
+    let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_eof() {
+        true => LlmError::Truncated,
+        false => LlmError::Protocol("a line is no JSON of a chat"),
+    })?;
+    if let Some(error) = line.error {
+        return Err(LlmError::Model(error.as_str().map_or_else(|| error.to_string(), str::to_owned)));
+    }
+    let progress = match (line.done, line.done_reason.as_deref()) {
+        (Some(true), Some("length")) => Progress::Cut,
+        (Some(true), _) => Progress::Complete,
+        _ => Progress::GoesOn,
+    };
+    Ok((line.message.and_then(|said| said.content).unwrap_or_default(), progress))
+}
+
+/// The pieces of text in the body of a streamed chat. A body that ends before `done` is [`LlmError::Truncated`].
+pub(super) fn deltas(body: impl Stream<Item = io::Result<Bytes>> + Send + 'static) -> Deltas {
+    let codec = LinesCodec::new_with_max_length(MAX_LINE);
+    let mut lines = FramedRead::new(StreamReader::new(Box::pin(body)), codec);
+    Box::pin(try_stream! {
+        while let Some(line) = lines.next().await {
+            let line = line.map_err(broken)?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let (text, progress) = parse(line.as_bytes())?;
+            if !text.is_empty() {
+                yield text;
+            }
+            match progress {
+                Progress::GoesOn => {}
+                Progress::Complete => return,
+                Progress::Cut => Err(LlmError::TooLong)?,
+            }
+        }
+        Err(LlmError::Truncated)?;
+    })
+}
+
+fn broken(error: LinesCodecError) -> LlmError {
+    match error {
+        LinesCodecError::MaxLineLengthExceeded => LlmError::Protocol("a line is longer than the limit"),
+        LinesCodecError::Io(error) => match error.kind() {
+            io::ErrorKind::TimedOut => LlmError::Timeout(Phase::BetweenTokens),
+            io::ErrorKind::InvalidData => LlmError::Protocol("a line is no UTF-8"),
+            _ => LlmError::Truncated,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

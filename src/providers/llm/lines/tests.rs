@@ -1,0 +1,83 @@
+use futures_util::stream;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// What a body that arrives in these packets says.
+async fn read(packets: Vec<io::Result<Bytes>>) -> Vec<Result<String, LlmError>> {
+    deltas(stream::iter(packets)).collect().await
+}
+
+async fn read_text(body: &str) -> Vec<Result<String, LlmError>> {
+    read(vec![Ok(Bytes::copy_from_slice(body.as_bytes()))]).await
+}
+
+fn said(text: &str) -> Result<String, LlmError> {
+    Ok(text.to_owned())
+}
+
+#[tokio::test]
+async fn each_way_a_stream_can_go_has_its_outcome() {
+    let table = [
+        ("{\"message\":{\"content\":\"Dạ\"}}\n{\"done\":true}\n", vec![said("Dạ")]),
+        // The last line may speak, may lack its line feed, and nothing after it counts.
+        ("{\"message\":{\"content\":\"Dạ\"},\"done\":true}", vec![said("Dạ")]),
+        ("{\"done\":true}\n{\"message\":{\"content\":\"x\"}}\n", vec![]),
+        // Empty lines, CRLF, nulls, unknown fields and thinking say nothing.
+        ("\n\r\n{}\r\n{\"message\":null}\n{\"message\":{\"content\":null,\"new\":1}}\n{\"done\":true}\n", vec![]),
+        ("{\"message\":{\"thinking\":\"hm\",\"content\":\"\"}}\n{\"done\":true,\"error\":null}\n", vec![]),
+        // It breaks off: with nothing, after a line, inside a line.
+        ("", vec![Err(LlmError::Truncated)]),
+        ("{\"message\":{\"content\":\"Dạ\"}}\n", vec![said("Dạ"), Err(LlmError::Truncated)]),
+        ("{\"message\":{\"content\":\"Dạ\"}}\n{\"mess", vec![said("Dạ"), Err(LlmError::Truncated)]),
+        ("{\"error\":\"out of memory\"}\n", vec![Err(LlmError::Model("out of memory".into()))]),
+        ("{\"error\":{\"code\":7}}\n", vec![Err(LlmError::Model("{\"code\":7}".into()))]),
+        (
+            "{\"message\":{\"content\":\"a\"},\"done\":true,\"done_reason\":\"length\"}",
+            vec![said("a"), Err(LlmError::TooLong)],
+        ),
+        ("<html>\n", vec![Err(LlmError::Protocol("a line is no JSON of a chat"))]),
+        ("{\"done\":\"yes\"}\n", vec![Err(LlmError::Protocol("a line is no JSON of a chat"))]),
+    ];
+    for (body, expected) in table {
+        assert_eq!(read_text(body).await, expected, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_over_the_limit_is_an_error_however_it_arrives() {
+    let line = format!("{}\n", json!({"message": {"content": "a".repeat(MAX_LINE)}}));
+    let expected = vec![Err(LlmError::Protocol("a line is longer than the limit"))];
+    assert_eq!(read_text(&line).await, expected);
+    let packets = line.as_bytes().chunks(1000).map(|packet| Ok(Bytes::copy_from_slice(packet))).collect();
+    assert_eq!(read(packets).await, expected);
+}
+
+#[tokio::test]
+async fn a_broken_connection_is_told_from_silence_and_from_bytes_that_are_no_text() {
+    let table = [
+        (Err(io::ErrorKind::ConnectionReset.into()), LlmError::Truncated),
+        (Err(io::ErrorKind::TimedOut.into()), LlmError::Timeout(Phase::BetweenTokens)),
+        (Ok(Bytes::from_static(b"\"\xe1\xba\"\n")), LlmError::Protocol("a line is no UTF-8")),
+    ];
+    for (packet, expected) in table {
+        assert_eq!(read(vec![packet]).await, vec![Err(expected)]);
+    }
+}
+
+proptest! {
+    #[test]
+    fn text_arrives_whole_wherever_the_network_cuts_it(
+        pieces in prop::collection::vec("[a-zA-Zạếộữđ💖\"\\\\\n ]{1,8}", 1..8),
+        size in 1_usize..7,
+    ) {
+        let line = |text| format!("{}\n", json!({"message": {"content": text}}));
+        let mut body: String = pieces.iter().map(line).collect();
+        body.push_str("{\"done\":true}\n");
+        let packets = body.as_bytes().chunks(size).map(|packet| Ok(Bytes::copy_from_slice(packet))).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let expected: Vec<_> = pieces.into_iter().map(Ok).collect();
+        prop_assert_eq!(runtime.block_on(read(packets)), expected);
+    }
+}

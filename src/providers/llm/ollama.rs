@@ -1,0 +1,307 @@
+//! Ollama, over its own HTTP API.
+//!
+//! The requests are ollama-rs's types. Both chat calls are posted here, though: its stream drops text that the network
+//! cuts inside a letter and swallows error lines, and its plain call hides the HTTP status, without which "busy" cannot
+//! be told from "no such model".
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use ollama_rs::error::OllamaError;
+use ollama_rs::generation::chat::request::ChatMessageRequest;
+use ollama_rs::generation::chat::{ChatMessage as Message, MessageRole};
+use ollama_rs::generation::parameters::ThinkType;
+use ollama_rs::models::ModelOptions;
+use reqwest::{Response, StatusCode, Url};
+use serde_json::{Map, Value};
+
+use super::lines::{self, Progress};
+use super::{ChatModel, ChatRequest, Deltas, InvalidAddress, LlmConfig, LlmError, ModelStatus, Phase, Role};
+use super::{address, same_model};
+
+/// The largest answer that is not streamed, in bytes.
+const MAX_ANSWER: usize = 1024 * 1024;
+
+/// How much of a provider's complaint goes into the log, in characters.
+const MAX_COMPLAINT: usize = 300;
+
+/// A client of one Ollama server.
+pub struct Ollama {
+    api: ollama_rs::Ollama,
+    http: reqwest::Client,
+    base: Url,
+    model: String,
+    num_ctx: u32,
+    max_tokens: u32,
+    keep_alive: Option<Value>,
+}
+
+/// Why there can be no client.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidOllama {
+    #[error(transparent)]
+    Address(#[from] InvalidAddress),
+    #[error("no HTTP client can be made")]
+    Client(#[from] reqwest::Error),
+}
+
+impl Ollama {
+    /// Connects to nothing yet.
+    pub fn new(config: &LlmConfig) -> Result<Self, InvalidOllama> {
+        let base = address::base_url(&config.host, config.port)?;
+        // A reader that hears nothing for longer than any deadline of the gateway is talking to a dead peer.
+        let silence = config.first_token_timeout.max(config.between_tokens_timeout) + Duration::from_secs(5);
+        let mut http = reqwest::Client::builder()
+            .user_agent(concat!("frontdesk/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(config.connect_timeout)
+            .read_timeout(silence)
+            // Connecting is nothing beside an answer, and a kept connection may prove dead just when a customer waits.
+            .pool_max_idle_per_host(0);
+        if address::is_local(&base) {
+            http = http.no_proxy();
+        }
+        let http = http.build()?;
+        Ok(Self {
+            api: ollama_rs::Ollama::builder().url(base.clone()).reqwest_client(http.clone()).build(),
+            http,
+            base,
+            model: config.model.clone(),
+            num_ctx: config.num_ctx,
+            max_tokens: config.max_tokens,
+            // Ollama takes seconds as a number and durations as text, and each only so.
+            keep_alive: config.keep_alive.as_ref().map(|text| match text.trim().parse::<i64>() {
+                Ok(seconds) => seconds.into(),
+                Err(_) => text.trim().into(),
+            }),
+        })
+    }
+
+    /// Where the server is, to show to an operator: without a name and password that may be in it.
+    pub fn address(&self) -> String {
+        let origin = self.base.origin().ascii_serialization();
+        format!("{origin}{}", self.base.path().trim_end_matches('/'))
+    }
+
+    /// The body of a chat call: streamed, unless it asks for JSON of a schema.
+    fn body(&self, request: ChatRequest, schema: Option<&Value>) -> Result<Map<String, Value>, LlmError> {
+        let model = request.model.unwrap_or_else(|| self.model.clone());
+        let mut options = ModelOptions::default()
+            .num_ctx(u64::from(self.num_ctx))
+            .num_predict(i32::try_from(self.max_tokens).unwrap_or(i32::MAX));
+        if let Some(temperature) = request.temperature {
+            options = options.temperature(temperature);
+        }
+        // gpt-oss cannot stop thinking (told to, it answers a schema with nothing), only think little. Other models are
+        // left alone: those that cannot think refuse to be told how.
+        let thinks_little = model.to_ascii_lowercase().starts_with("gpt-oss");
+        let messages = request.messages.into_iter().map(|message| Message::new(message.role.into(), message.content));
+        let mut chat = ChatMessageRequest::new(model, messages.collect()).options(options);
+        if thinks_little {
+            chat = chat.think(ThinkType::Low);
+        }
+        let Ok(Value::Object(mut body)) = serde_json::to_value(chat) else {
+            return Err(LlmError::Protocol("the request cannot be written as JSON"));
+        };
+        body.insert("stream".to_owned(), schema.is_none().into());
+        if let Some(schema) = schema {
+            body.insert("format".to_owned(), schema.clone());
+        }
+        if let Some(keep_alive) = &self.keep_alive {
+            body.insert("keep_alive".to_owned(), keep_alive.clone());
+        }
+        Ok(body)
+    }
+
+    async fn chat(&self, request: ChatRequest, schema: Option<&Value>, phase: Phase) -> Result<Response, LlmError> {
+        let body = self.body(request, schema)?;
+        let url = format!("{}api/chat", self.base);
+        let sent = self.http.post(url).json(&body).send().await;
+        let response = sent.map_err(|error| unreachable(error, phase))?;
+        if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+    }
+}
+
+#[async_trait]
+impl ChatModel for Ollama {
+    async fn stream(&self, request: ChatRequest) -> Result<Deltas, LlmError> {
+        let response = self.chat(request, None, Phase::FirstToken).await?;
+        Ok(lines::deltas(response.bytes_stream().map_err(|error| match error.is_timeout() {
+            true => io::Error::new(io::ErrorKind::TimedOut, error),
+            false => io::Error::other(error),
+        })))
+    }
+
+    async fn answer(&self, request: ChatRequest, schema: &Value) -> Result<Value, LlmError> {
+        let response = self.chat(request, Some(schema), Phase::Answer).await?;
+        let body = read(response.bytes_stream(), MAX_ANSWER).await?;
+        match lines::parse(&body)? {
+            (_, Progress::Cut) => Err(LlmError::TooLong),
+            (_, Progress::GoesOn) => Err(LlmError::Truncated),
+            (text, Progress::Complete) => object(&text),
+        }
+    }
+
+    async fn probe(&self) -> Result<ModelStatus, LlmError> {
+        let models = self.api.list_local_models().await.map_err(|error| match error {
+            OllamaError::ReqwestError(error) => unreachable(error, Phase::Probe),
+            OllamaError::Other(body) => LlmError::Refused(complaint(body.as_bytes())),
+            _ => LlmError::Protocol("the list of models is not understood"),
+        })?;
+        let models: Vec<String> = models.into_iter().map(|model| model.name).collect();
+        let installed = models.iter().any(|name| same_model(name, &self.model));
+        Ok(ModelStatus { model: self.model.clone(), installed, models })
+    }
+}
+
+impl From<Role> for MessageRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::System => Self::System,
+            Role::User => Self::User,
+            Role::Assistant => Self::Assistant,
+        }
+    }
+}
+
+/// The JSON object in a model's text, which may stand in a Markdown fence.
+fn object(text: &str) -> Result<Value, LlmError> {
+    let text = text.trim();
+    let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let json = inside.map_or(text, |inside| inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric()));
+    if json.trim().is_empty() {
+        return Err(LlmError::Empty);
+    }
+    match serde_json::from_str(json) {
+        Ok(Value::Object(object)) => Ok(Value::Object(object)),
+        _ => Err(LlmError::NoObject),
+    }
+}
+
+/// Why no response came, or no more of it.
+fn unreachable(error: reqwest::Error, phase: Phase) -> LlmError {
+    match (error.is_timeout(), error.is_connect()) {
+        (true, true) => LlmError::Timeout(Phase::Connect),
+        (true, false) => LlmError::Timeout(phase),
+        (false, _) => LlmError::Unavailable(reason(&error.without_url())),
+    }
+}
+
+/// What lies at the bottom of an error: `Connection refused` rather than `error sending request`.
+fn reason(error: &dyn Error) -> String {
+    let mut deepest = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
+}
+
+/// What an HTTP error status means.
+async fn refusal(response: Response) -> LlmError {
+    let status = response.status();
+    let body = read(response.bytes_stream(), MAX_ANSWER).await.unwrap_or_default();
+    let words = format!("{} {}", status.as_u16(), complaint(&body));
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => LlmError::Overloaded,
+        StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT => LlmError::Unavailable(words),
+        status if status.is_server_error() => LlmError::Model(words),
+        _ => LlmError::Refused(words),
+    }
+}
+
+/// The provider's words in an error's body: its `error` field, else the beginning of the text.
+fn complaint(body: &[u8]) -> String {
+    let json: Option<Value> = serde_json::from_slice(body).ok();
+    let words = json.as_ref().and_then(|json| json.get("error")?.as_str());
+    words.map_or_else(|| String::from_utf8_lossy(body), Into::into).chars().take(MAX_COMPLAINT).collect()
+}
+
+/// A whole body, unless it is longer than the limit.
+async fn read(body: impl Stream<Item = reqwest::Result<Bytes>>, limit: usize) -> Result<Bytes, LlmError> {
+    let mut body = std::pin::pin!(body);
+    let mut whole = BytesMut::new();
+    while let Some(part) = body.next().await {
+        let part = part.map_err(|error| match error.is_timeout() {
+            true => LlmError::Timeout(Phase::Answer),
+            false => LlmError::Truncated,
+        })?;
+        if whole.len() + part.len() > limit {
+            return Err(LlmError::Protocol("the answer is longer than the limit"));
+        }
+        whole.extend_from_slice(&part);
+    }
+    Ok(whole.freeze())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::providers::llm::ChatMessage;
+
+    fn body(config: LlmConfig, request: ChatRequest, schema: Option<&Value>) -> Value {
+        Ollama::new(&config).expect("a client").body(request, schema).expect("a body").into()
+    }
+
+    #[test]
+    fn a_request_says_what_ollama_would_otherwise_guess() {
+        let messages =
+            vec![ChatMessage::system("Em là trợ lý"), ChatMessage::user("Chào"), ChatMessage::assistant("Dạ")];
+        let request = ChatRequest { messages, model: None, temperature: Some(0.5) };
+        let sent = body(LlmConfig { keep_alive: Some("30m".into()), ..LlmConfig::default() }, request, None);
+        let roles: Vec<_> = sent["messages"].as_array().expect("messages").iter().map(|m| &m["role"]).collect();
+        assert_eq!(roles, ["system", "user", "assistant"]);
+        assert_eq!(sent["messages"][0]["content"], "Em là trợ lý");
+        assert_eq!(sent["options"], json!({"num_ctx": 8192, "num_predict": 2048, "temperature": 0.5}));
+        assert_eq!((&sent["model"], &sent["stream"]), (&json!("gpt-oss"), &json!(true)));
+        assert_eq!((&sent["think"], &sent["keep_alive"], sent.get("format")), (&json!("low"), &json!("30m"), None));
+    }
+
+    #[test]
+    fn a_schema_is_sent_as_it_is_and_gpt_oss_still_thinks() {
+        let schema = json!({"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "number"}}});
+        let sent = body(LlmConfig::default(), ChatRequest::default(), Some(&schema));
+        assert_eq!(sent["format"].to_string(), schema.to_string(), "the order of its fields too");
+        assert_eq!((&sent["think"], &sent["stream"], sent.get("keep_alive")), (&json!("low"), &json!(false), None));
+    }
+
+    #[test]
+    fn another_model_is_not_told_how_to_think() {
+        let request = ChatRequest { model: Some("qwen3:8b".into()), ..ChatRequest::default() };
+        let sent = body(LlmConfig { keep_alive: Some("-1".into()), ..LlmConfig::default() }, request, None);
+        assert_eq!((&sent["model"], sent.get("think"), &sent["keep_alive"]), (&json!("qwen3:8b"), None, &json!(-1)));
+    }
+
+    #[test]
+    fn an_answer_is_a_json_object_with_or_without_a_fence() {
+        for text in
+            ["{\"a\":1}", " {\"a\":1}\n", "```json\n{\"a\":1}\n```", "```\n{\"a\":1}```", "```JSON {\"a\":1} ```\n"]
+        {
+            assert_eq!(object(text), Ok(json!({"a": 1})), "{text:?}");
+        }
+        for text in ["[1]", "1", "null", "{\"a\":1", "Dạ {\"a\":1}", "```{\"a\":1}"] {
+            assert_eq!(object(text), Err(LlmError::NoObject), "{text:?}");
+        }
+        for text in ["", " \n", "```json\n```"] {
+            assert_eq!(object(text), Err(LlmError::Empty), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        let host = "https://shop:secret@llm.shop.vn/ollama/".to_owned();
+        let ollama = Ollama::new(&LlmConfig { host, ..LlmConfig::default() }).expect("a client");
+        assert_eq!(ollama.address(), "https://llm.shop.vn/ollama");
+    }
+
+    #[test]
+    fn a_complaint_is_short_and_in_the_providers_words() {
+        assert_eq!(complaint(br#"{"error":"model 'x' not found"}"#), "model 'x' not found");
+        assert_eq!(complaint("ế".repeat(1000).as_bytes()).chars().count(), MAX_COMPLAINT);
+        assert_eq!(complaint(b"{\"error\":{}}"), "{\"error\":{}}");
+    }
+}

@@ -1,0 +1,106 @@
+//! What of a model's text is meant for the customer.
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// Leaves out what comes before the first word: white space, and the thoughts that some models (and older servers)
+/// write into the text itself, between `<think>` and `</think>`.
+///
+/// Once the first word is through, text passes as it is.
+#[derive(Debug, Default)]
+pub(super) struct Spoken {
+    state: State,
+    /// What may still turn out to be a tag.
+    held: String,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Before,
+    Thinking,
+    Speaking,
+}
+
+impl Spoken {
+    /// The part of this piece, and of what was held back before it, that can be shown now. Often empty at the start.
+    pub(super) fn push(&mut self, piece: String) -> String {
+        if matches!(self.state, State::Speaking) {
+            return piece;
+        }
+        self.held.push_str(&piece);
+        loop {
+            match self.state {
+                State::Speaking => return std::mem::take(&mut self.held),
+                State::Before => {
+                    let text = self.held.trim_start();
+                    if let Some(thought) = text.strip_prefix(OPEN) {
+                        self.held = thought.to_owned();
+                        self.state = State::Thinking;
+                    } else if OPEN.starts_with(text) {
+                        self.held = text.to_owned();
+                        return String::new();
+                    } else {
+                        self.held = text.to_owned();
+                        self.state = State::Speaking;
+                    }
+                }
+                State::Thinking => match self.held.split_once(CLOSE) {
+                    Some((_, rest)) => {
+                        self.held = rest.to_owned();
+                        self.state = State::Before;
+                    }
+                    None => {
+                        // Only the tag's own beginning is worth keeping.
+                        let keep = self.held.char_indices().rev().nth(CLOSE.len() - 1).map_or(0, |(at, _)| at);
+                        self.held.drain(..keep);
+                        return String::new();
+                    }
+                },
+            }
+        }
+    }
+
+    /// The answer is over: what was held back and is text after all.
+    pub(super) fn finish(&mut self) -> String {
+        match self.state {
+            State::Thinking => String::new(),
+            State::Before | State::Speaking => std::mem::take(&mut self.held),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is shown of a text that comes in pieces of `size` letters.
+    fn shown(text: &str, size: usize) -> String {
+        let mut spoken = Spoken::default();
+        let letters: Vec<char> = text.chars().collect();
+        let mut all: String = letters.chunks(size).map(|piece| spoken.push(piece.iter().collect())).collect();
+        all.push_str(&spoken.finish());
+        all
+    }
+
+    #[test]
+    fn only_what_comes_before_the_first_word_is_left_out_however_it_is_cut() {
+        let table = [
+            ("Dạ vâng ạ. \n", "Dạ vâng ạ. \n"),
+            ("\n\n  Dạ", "Dạ"),
+            (" \n ", ""),
+            ("<think>khách hỏi giá</think>\n\nDạ, em đây", "Dạ, em đây"),
+            (" <think>a < b, </thin </think><think></think>Dạ", "Dạ"),
+            ("<think>không bao giờ nói", ""),
+            ("<think></think>", ""),
+            ("<thi", "<thi"),
+            ("<b>Dạ</b>", "<b>Dạ</b>"),
+            ("Dạ <think>x</think>", "Dạ <think>x</think>"),
+        ];
+        for (text, expected) in table {
+            for size in [1, 2, 3, 7, 1000] {
+                assert_eq!(shown(text, size), expected, "{text:?} by {size}");
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Finding the passages of the shop's own documents that answer a question.
+//!
+//! Two halves meet in [`Passage`]. *Ingest* reads a folder ([`folder`]): Markdown with front matter ([`document`],
+//! [`markdown`]), CSV catalogues ([`catalogue`]) and plain text become passages of moderate size ([`chunk`]). *Query* looks
+//! them up ([`lexical`]): terms ([`terms`]) under the shop's own words ([`rules`]), wishes about money ([`budget`]), BM25.
+//!
+//! Deliberately absent: a guess. A question that the documents do not answer gets an empty list, so that the desk can
+//! say that it does not know.
+
+pub mod budget;
+pub mod catalogue;
+pub mod chunk;
+pub mod document;
+pub mod folder;
+pub mod lexical;
+pub mod markdown;
+pub mod rules;
+pub mod terms;
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+
+pub use folder::{Report, Warning};
+pub use lexical::LexicalIndex;
+pub use rules::SearchRules;
+
+use crate::domain::{Language, SourceItem};
+
+/// What somebody wants to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// The question in the customer's own words.
+    pub text: String,
+    /// The language of the answer: pages in it are preferred, and catalogue rows are written in it.
+    pub language: Language,
+    /// At most this many passages come back.
+    pub limit: usize,
+}
+
+/// A piece of a document that speaks of what was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// The document's title; for a catalogue row, the product's name.
+    pub title: String,
+    /// The headings above it, outermost first, joined by ` > `; for a catalogue row, its category. May be empty.
+    pub section: String,
+    /// The document's path below the knowledge folder.
+    pub file: String,
+    /// The document's own version, as its front matter writes it.
+    pub version: Option<String>,
+    pub text: String,
+    /// How well it fits, 0 to 1. What the number means is the [`Retriever`]'s to say.
+    pub score: f64,
+}
+
+impl From<&Passage> for SourceItem {
+    fn from(passage: &Passage) -> Self {
+        Self {
+            title: passage.title.clone(),
+            section: passage.section.clone(),
+            file: passage.file.clone(),
+            version: passage.version.clone(),
+            score: passage.score,
+        }
+    }
+}
+
+/// Why documents could not be searched.
+#[derive(Debug, thiserror::Error)]
+pub enum RetrievalError {
+    /// The knowledge folder is there but cannot be listed. A single bad file is a [`Warning`] instead.
+    #[error("cannot list the knowledge folder {}: {source}", path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+}
+
+/// Finds passages: the best first, none if nothing fits.
+#[async_trait]
+pub trait Retriever: Send + Sync {
+    async fn retrieve(&self, query: &Query) -> Result<Vec<Passage>, RetrievalError>;
+}

@@ -1,0 +1,170 @@
+//! What a question says about money: "dưới 20 triệu", "cheapest".
+
+use super::rules::SearchRules;
+use super::terms::{Token, is_plain_number, tokens};
+
+/// The customer's wishes about price, in đồng. A wish orders what was found; it never hides a product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    pub most: Option<u64>,
+    pub least: Option<u64>,
+    pub order: Order,
+    /// A price is asked for, so that a catalogue answers better than a page.
+    pub asked: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    Any,
+    Cheapest,
+    Dearest,
+}
+
+impl Budget {
+    /// Whether a product of this price is what was wished for. A product without a price is, if nothing was wished.
+    pub fn allows(&self, price: Option<u64>) -> bool {
+        match price {
+            Some(price) => self.most.is_none_or(|most| price <= most) && self.least.is_none_or(|least| price >= least),
+            None => self.most.is_none() && self.least.is_none(),
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Takes the words about money out of a question.
+///
+/// An amount counts if it is followed by "triệu", "nghìn" or a currency, or is a whole number from 100,000. Without "trên" or its like
+/// before it, it is the most that the customer would pay.
+pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>) {
+    let mut budget = Budget::default();
+    let mut rest = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let here = &words[at..];
+        let (cheapest, dearest) = (rules.money.cheapest.starts(here), rules.money.dearest.starts(here));
+        if cheapest + dearest > 0 {
+            budget.order = if cheapest > 0 { Order::Cheapest } else { Order::Dearest };
+            at += cheapest.max(dearest);
+            continue;
+        }
+        if let Some((least, most, length)) = range(here, rules) {
+            (budget.least, budget.most) = (Some(least), Some(most));
+            at += length;
+            continue;
+        }
+        let above = rules.money.above.starts(here);
+        let skip = above.max(rules.money.below.starts(here));
+        if let Some((amount, length)) = amount(&here[skip..], rules) {
+            if above > 0 && budget.least.is_none() {
+                budget.least = Some(amount)
+            } else {
+                budget.most = Some(amount)
+            }
+            at += skip + length;
+            continue;
+        }
+        budget.asked |= rules.money.asked.starts(here) > 0;
+        rest.push(words[at].clone());
+        at += 1;
+    }
+    (budget, rest)
+}
+
+/// "Từ 10 đến 15 triệu", "10-15tr", "10 million to 15 million" at the start of `words`: from, to, and how many words it takes.
+fn range(words: &[Token], rules: &SearchRules) -> Option<(u64, u64, usize)> {
+    let from = rules.money.above.starts(words);
+    let low = amount(&words[from..], rules);
+    let to = from + low.map_or(1, |(_, length)| length);
+    let to = to + rules.money.to.starts(words.get(to..)?);
+    let (most, length) = amount(&words[to..], rules)?;
+    let least = match low {
+        Some((least, _)) => least,
+        // A bare "10" takes its unit from the other end.
+        None => dong(bare(words.get(from)?)? * scale(&words[to..], rules)?)?,
+    };
+    (least < most).then_some((least, most, to + length))
+}
+
+fn bare(word: &Token) -> Option<f64> {
+    is_plain_number(&word.exact).then(|| word.exact.parse().ok())?
+}
+
+/// An amount of money in đồng at the start of `words`, and how many words it takes.
+fn amount(words: &[Token], rules: &SearchRules) -> Option<(u64, usize)> {
+    let word = words.first()?;
+    let (number, unit, half) = parts(&word.exact);
+    let value: f64 = number.parse().ok()?;
+    let Some((scale, length)) = unit_after(unit, &words[1..], rules) else {
+        let money = is_plain_number(&word.exact) && value >= 100_000.0;
+        return money.then(|| dong(value)).flatten().map(|amount| (amount, 1));
+    };
+    // "1tr5" is one million and a half.
+    let half: f64 = if half.is_empty() { 0.0 } else { format!("0.{half}").parse().ok()? };
+    dong((value + half) * scale).map(|amount| (amount, 1 + length))
+}
+
+/// What an amount at the start of `words` counts in.
+fn scale(words: &[Token], rules: &SearchRules) -> Option<f64> {
+    let (_, unit, _) = parts(&words.first()?.exact);
+    unit_after(unit, &words[1..], rules).map(|(scale, _)| scale)
+}
+
+/// `1tr5` as `1`, `tr`, `5`.
+fn parts(word: &str) -> (&str, &str, &str) {
+    let (number, rest) = word.split_at(word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len()));
+    let (unit, half) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
+    (number, unit, half)
+}
+
+/// The unit of money that is written to a number (`unit`) or, if nothing is, follows it: its đồng, and the words it takes of `rest`.
+fn unit_after(unit: &str, rest: &[Token], rules: &SearchRules) -> Option<(f64, usize)> {
+    let attached = tokens(unit, &[]);
+    let words = if unit.is_empty() { rest } else { &attached };
+    let money = &rules.money;
+    let known = [(1e6, &money.millions), (1e3, &money.thousands), (1.0, &money.currency)];
+    let found =
+        known.into_iter().map(|(scale, lexicon)| (scale, lexicon.starts(words))).find(|(_, length)| *length > 0);
+    found.map(|(scale, length)| (scale, if unit.is_empty() { length } else { 0 }))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be within a hundred billion")]
+fn dong(value: f64) -> Option<u64> {
+    (0.0..1e11).contains(&value).then_some(value.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_taken_out_of_a_question() {
+        let rules = SearchRules::from_toml(include_str!("../../prompts/rules/search.toml")).unwrap();
+        let most = |most| Budget { most: Some(most), ..Budget::default() };
+        for (question, budget, rest) in [
+            ("laptop dưới 20 triệu", most(20_000_000), "laptop"),
+            ("laptop duoi 20tr", most(20_000_000), "laptop"),
+            ("laptop under 15,5 million", most(15_500_000), "laptop"),
+            ("chuột tầm 1tr5", most(1_500_000), "chuột"),
+            ("chuột 500k", most(500_000), "chuột"),
+            ("ssd 1.890.000đ", most(1_890_000), "ssd"),
+            ("laptop 10-15tr 16gb", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop 16gb"),
+            ("từ 500 đến 900k", Budget { least: Some(500_000), ..most(900_000) }, ""),
+            ("laptop dưới 20 triệu 16gb", most(20_000_000), "laptop 16gb"),
+            ("trên 20 triệu", Budget { least: Some(20_000_000), ..Budget::default() }, ""),
+            ("rtx 4060 dưới 9 triệu", most(9_000_000), "rtx 4060"),
+            ("ssd giá", Budget { asked: true, ..Budget::default() }, "ssd giá"),
+            ("ssd 1tb", Budget::default(), "ssd 1tb"),
+            ("trên bàn", Budget::default(), "trên bàn"),
+            ("chuột không dây rẻ nhất", Budget { order: Order::Cheapest, ..Budget::default() }, "chuột không dây"),
+            ("laptop từ 10 triệu đến 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop"),
+        ] {
+            let (found, left) = take_budget(&tokens(question, &rules.units), &rules);
+            let left = left.iter().map(|token| token.exact.as_str()).collect::<Vec<_>>().join(" ");
+            assert_eq!((found, left.as_str()), (budget, rest), "{question}");
+        }
+    }
+}

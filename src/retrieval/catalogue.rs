@@ -1,0 +1,177 @@
+//! CSV catalogues: each row a passage that names its columns.
+
+use std::collections::BTreeSet;
+
+use csv::{ReaderBuilder, StringRecord};
+
+use super::document::{Piece, Product};
+use super::rules::{Column, ColumnKind, SearchRules};
+use crate::domain::Language;
+
+/// The rows of a catalogue, and what was wrong with some, each with its line.
+///
+/// Separated by comma, semicolon or tab, whichever its first line has most of. A row with too few or too many fields is complained
+/// about and used as far as it goes; one without any value is left out.
+pub fn rows(file: &str, text: &str, rules: &SearchRules) -> (Vec<Piece>, Vec<(usize, String)>) {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = ReaderBuilder::new()
+        .delimiter(delimiter(text))
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut complaints = Vec::new();
+    let columns = match reader.headers() {
+        Ok(headers) => columns(headers, rules),
+        Err(error) => return (Vec::new(), vec![(1, error.to_string())]),
+    };
+    let mut pieces = Vec::new();
+    for record in reader.records() {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                complaints.push((error.position().map_or(0, line), error.to_string()));
+                continue;
+            }
+        };
+        if record.len() != columns.len() {
+            let problem = format!("{} fields under {} columns", record.len(), columns.len());
+            complaints.push((record.position().map_or(0, line), problem));
+        }
+        pieces.extend(piece(file, &columns, &record));
+    }
+    (pieces, complaints)
+}
+
+fn line(position: &csv::Position) -> usize {
+    usize::try_from(position.line()).unwrap_or_default()
+}
+
+fn delimiter(text: &str) -> u8 {
+    let first = text.lines().next().unwrap_or_default().as_bytes();
+    let count = |byte: u8| first.iter().filter(|b| **b == byte).count();
+    [b',', b';', b'\t'].into_iter().rev().max_by_key(|byte| count(*byte)).unwrap_or(b',')
+}
+
+/// A column of this file: its header and what the rules say of it.
+struct Header {
+    name: String,
+    column: Column,
+}
+
+fn columns(headers: &StringRecord, rules: &SearchRules) -> Vec<Header> {
+    let mut columns: Vec<Header> = headers
+        .iter()
+        .map(|name| {
+            let known = rules.columns.iter().find(|column| column.headers.contains(&name.to_lowercase()));
+            Header { name: name.replace('_', " "), column: known.cloned().unwrap_or_default() }
+        })
+        .collect();
+    // A catalogue has one title: the first column, if none is called so.
+    if !columns.iter().any(|header| header.column.kind == ColumnKind::Name)
+        && let Some(first) = columns.first_mut()
+    {
+        first.column.kind = ColumnKind::Name;
+    }
+    columns
+}
+
+fn piece(file: &str, columns: &[Header], record: &StringRecord) -> Option<Piece> {
+    let cells: Vec<(&Header, &str)> = columns.iter().zip(record).filter(|(_, value)| !value.is_empty()).collect();
+    let of = |kind| cells.iter().filter(move |(header, _)| header.column.kind == kind).map(|(_, value)| *value);
+    if cells.is_empty() {
+        return None;
+    }
+    let price = of(ColumnKind::Price).next().and_then(whole);
+    let product = Product { price, in_stock: of(ColumnKind::Stock).next().and_then(whole) != Some(0) };
+    let searched: Vec<&str> = of(ColumnKind::Text).collect();
+    let languages: BTreeSet<Language> =
+        cells.iter().flat_map(|(header, _)| header.column.labels.keys().copied()).collect();
+    let first = if languages.contains(&Language::VI) { Some(Language::VI) } else { languages.first().copied() };
+    Some(Piece {
+        title: of(ColumnKind::Name).collect::<Vec<_>>().join(" "),
+        section: of(ColumnKind::Category).collect::<Vec<_>>().join(" > "),
+        file: file.to_owned(),
+        text: read_out(&cells, first),
+        translated: languages.into_iter().map(|language| (language, read_out(&cells, Some(language)))).collect(),
+        searched: Some(searched.join(". ")),
+        product: Some(product),
+        ..Piece::default()
+    })
+}
+
+/// The row in words: price and stock first, name and category left to the passage's title and section.
+fn read_out(cells: &[(&Header, &str)], language: Option<Language>) -> String {
+    let mut cells = cells.to_vec();
+    cells.sort_by_key(|(header, _)| match header.column.kind {
+        ColumnKind::Price => 0,
+        ColumnKind::Stock => 1,
+        _ => 2,
+    });
+    let said = cells.iter().filter_map(|(header, value)| {
+        let Column { kind, labels, unit, none, .. } = &header.column;
+        let word = |words: &std::collections::BTreeMap<Language, String>| language.and_then(|l| words.get(&l)).cloned();
+        let value = match kind {
+            ColumnKind::Name | ColumnKind::Category | ColumnKind::Hidden => return None,
+            ColumnKind::Price => whole(value).map_or((*value).to_owned(), money),
+            ColumnKind::Stock if whole(value) == Some(0) && word(none).is_some() => return word(none),
+            ColumnKind::Stock | ColumnKind::Months | ColumnKind::Text => (*value).to_owned(),
+        };
+        let label = word(labels).unwrap_or_else(|| header.name.clone());
+        let unit = word(unit).map(|unit| format!(" {unit}")).unwrap_or_default();
+        Some(format!("{label}: {value}{unit}"))
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+/// A whole number, however its thousands are separated: `1890000`, `1.890.000`, `1,890,000 đ`.
+fn whole(text: &str) -> Option<u64> {
+    let text = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    if !text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ')) {
+        return None;
+    }
+    text.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
+}
+
+/// `1890000` as `1.890.000 đ`, as prices are written in Viet Nam.
+fn money(amount: u64) -> String {
+    let digits = amount.to_string();
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push('.');
+        }
+        text.push(digit);
+    }
+    text + " đ"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> SearchRules {
+        SearchRules::from_toml(include_str!("../../prompts/rules/search.toml")).unwrap()
+    }
+
+    #[test]
+    fn a_row_names_its_columns_in_the_language_that_is_asked() {
+        let text = "sku;name;category;price_vnd;stock;warranty_months;Màu_sắc\nS1;SSD X;SSD;1890000;0;36;đen\n";
+        let (rows, complaints) = rows("products.csv", text, &rules());
+        assert_eq!(complaints, []);
+        let row = &rows[0];
+        assert_eq!((row.title.as_str(), row.section.as_str()), ("SSD X", "SSD"));
+        assert_eq!(row.text, "Giá: 1.890.000 đ; Hết hàng; Mã: S1; Bảo hành: 36 tháng; Màu sắc: đen");
+        let english = &row.translated.iter().find(|(language, _)| *language == Language::EN).unwrap().1;
+        assert_eq!(english, "Price: 1.890.000 đ; Out of stock; SKU: S1; Warranty: 36 months; Màu sắc: đen");
+        assert_eq!(row.searched.as_deref(), Some("S1. đen"));
+        assert_eq!(row.product, Some(Product { price: Some(1_890_000), in_stock: false }));
+    }
+
+    #[test]
+    fn a_crooked_row_is_told_and_used() {
+        let (rows, complaints) = rows("a.csv", "name,price\nA\nB,1.000,x\n,\n\"C, D\",\"2,500 đ\"\n", &rules());
+        assert_eq!(complaints.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3]);
+        let said: Vec<_> = rows.iter().map(|row| (row.title.as_str(), row.text.as_str())).collect();
+        assert_eq!(said, [("A", ""), ("B", "Giá: 1.000 đ"), ("C, D", "Giá: 2.500 đ")]);
+    }
+}

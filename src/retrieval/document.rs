@@ -1,0 +1,177 @@
+//! A document of the shop before it is cut up, and the front matter that a Markdown page may begin with.
+
+use serde::Deserialize;
+use serde_yaml_ng::Value;
+use whatlang::{Detector, Lang};
+
+use crate::domain::Language;
+
+/// What a document says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    pub title: Option<String>,
+    /// As written: `1.10` stays `1.10`.
+    pub version: Option<String>,
+    pub language: Option<Language>,
+    /// Searched with every passage of the document, never shown.
+    pub summary: Option<String>,
+}
+
+/// A part of a document that answers a question by itself: a few paragraphs, or a catalogue row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Piece {
+    pub title: String,
+    /// Headings above it, outermost first, joined by ` > `.
+    pub section: String,
+    pub file: String,
+    pub version: Option<String>,
+    /// None: of no language, such as a catalogue row; it is as good for one as for the other.
+    pub language: Option<Language>,
+    /// What is shown, unless `translated` has the customer's language.
+    pub text: String,
+    pub translated: Vec<(Language, String)>,
+    /// What is searched besides title and section; None: `text`.
+    pub searched: Option<String>,
+    pub product: Option<Product>,
+}
+
+/// What ranking needs to know of a catalogue row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// In đồng.
+    pub price: Option<u64>,
+    /// False only if the catalogue says that there is none.
+    pub in_stock: bool,
+}
+
+/// Something wrong with front matter: the line of the file, counted from 1, and what it is.
+pub type Complaint = (usize, String);
+
+#[derive(Deserialize)]
+struct FrontMatter {
+    title: Option<Value>,
+    version: Option<Value>,
+    language: Option<Value>,
+    summary: Option<Value>,
+}
+
+/// Takes the YAML front matter off a page: what it says, the rest, and what is wrong with it.
+///
+/// Front matter stands between a first line `---` and the next line `---`. Keys that are not known here
+/// (`last_updated`, `audience`, …) are accepted. Broken front matter is left out of the page's text.
+pub fn split_front_matter(page: &str) -> (About, &str, Option<Complaint>) {
+    let page = page.strip_prefix('\u{feff}').unwrap_or(page);
+    let Some(rest) = page.strip_prefix("---").and_then(|rest| strip_line_end(rest.trim_start_matches([' ', '\t'])))
+    else {
+        return (About::default(), page, None);
+    };
+    let mut end = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            let (about, complaint) = parse_front_matter(&rest[..end]);
+            return (about, &rest[end + line.len()..], complaint);
+        }
+        end += line.len();
+    }
+    // A lone rule as the first line is good Markdown; a key under it says that front matter was meant.
+    let meant = rest.lines().next().is_some_and(|line| line.contains(':'));
+    (About::default(), page, meant.then(|| (1, "the front matter has no closing ---".to_owned())))
+}
+
+fn strip_line_end(text: &str) -> Option<&str> {
+    text.strip_prefix('\n').or_else(|| text.strip_prefix("\r\n"))
+}
+
+fn parse_front_matter(yaml: &str) -> (About, Option<Complaint>) {
+    if yaml.trim().is_empty() {
+        return (About::default(), None);
+    }
+    let matter: FrontMatter = match serde_yaml_ng::from_str(yaml) {
+        Ok(matter) => matter,
+        Err(error) => {
+            // The parser counts from the line after the opening one.
+            let line = error.location().map_or(2, |location| location.line() + 1);
+            return (About::default(), Some((line, format!("broken front matter: {error}"))));
+        }
+    };
+    let written = matter.language.and_then(scalar);
+    let language = written.as_deref().and_then(|code| code.to_lowercase().parse().ok());
+    let complaint = written.filter(|_| language.is_none()).map(|written| {
+        (line_of(yaml, "language").map_or(2, |(line, _)| line), format!("language: {written:?} is no two-letter code"))
+    });
+    // A number loses its zeros in YAML's eyes, so the version is taken as it stands on its line.
+    let version = match matter.version {
+        Some(Value::Number(_)) => line_of(yaml, "version").map(|(_, value)| value),
+        other => other.and_then(scalar),
+    };
+    let about =
+        About { title: matter.title.and_then(scalar), version, language, summary: matter.summary.and_then(scalar) };
+    (about, complaint)
+}
+
+fn scalar(value: Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn line_of(yaml: &str, key: &str) -> Option<(usize, String)> {
+    yaml.lines().enumerate().find_map(|(n, line)| {
+        let value = line.strip_prefix(key)?.trim_start().strip_prefix(':')?;
+        Some((n + 2, value.split(" #").next().unwrap_or(value).trim().to_owned()))
+    })
+}
+
+/// Vietnamese or English, if the text tells; for documents that do not say it themselves.
+pub fn guess_language(text: &str) -> Option<Language> {
+    match Detector::with_allowlist(vec![Lang::Vie, Lang::Eng]).detect_lang(text)? {
+        Lang::Vie => Some(Language::VI),
+        Lang::Eng => Some(Language::EN),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn front_matter_is_read_and_taken_off() {
+        let page = "\u{feff}---\r\ntitle: Giao hàng\r\nversion: 1.10\r\nlast_updated: 2026-01-02\r\naudience: [khách]\r\nlanguage: vi\r\n---\r\n# Giao\r\n";
+        let (about, body, complaint) = split_front_matter(page);
+        assert_eq!(
+            about,
+            About {
+                title: Some("Giao hàng".into()),
+                version: Some("1.10".into()),
+                language: Some(Language::VI),
+                summary: None
+            }
+        );
+        assert_eq!((body, complaint), ("# Giao\r\n", None));
+    }
+
+    #[test]
+    fn broken_front_matter_is_told_with_its_line_and_the_page_stays() {
+        for (page, line, body) in [
+            ("---\ntitle: a\nversion: [1\n---\nText", 4, "Text"),
+            ("---\ntitle: \"a\" b\n---\nText", 2, "Text"),
+            ("---\ntitle: a\nlanguage: tiếng Việt\n---\nText", 3, "Text"),
+            ("---\ntitle: a\n\nText", 1, "---\ntitle: a\n\nText"),
+        ] {
+            let (_, rest, complaint) = split_front_matter(page);
+            assert_eq!((complaint.map(|(line, _)| line), rest), (Some(line), body), "{page:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_without_front_matter_is_left_alone() {
+        for page in ["# Title\n---\na: b\n---\n", "---\n\nA rule first.", "", "---"] {
+            assert_eq!(split_front_matter(page), (About::default(), page, None));
+        }
+    }
+}

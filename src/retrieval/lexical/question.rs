@@ -1,0 +1,121 @@
+//! A question as the parts that a passage should speak of.
+
+use super::super::budget::{Budget, take_budget};
+use super::super::terms::{Token, is_plain_number, tokens};
+use super::{LexicalIndex, Term};
+use crate::domain::Language;
+
+/// A question, taken apart.
+pub(super) struct Question {
+    pub parts: Vec<Part>,
+    pub budget: Budget,
+}
+
+/// A word or phrase of the question.
+pub(super) struct Part {
+    /// The ways in which a passage may say it.
+    pub ways: Vec<Way>,
+    /// How rare it is.
+    pub idf: f64,
+    /// Every shop page has such a word: it helps to rank but is no answer.
+    pub weak: bool,
+}
+
+pub(super) struct Way {
+    pub term: Term,
+    /// How much of the part a passage meets that says it in this way, 0 to 1.
+    pub credit: f64,
+}
+
+/// Another word of the same spelling but for its diacritics ("vâng" for "vàng").
+const OTHER_MARKS: f64 = 0.3;
+/// One syllable of what is probably a word of two ("thời" of "thời tiết"), found without the other.
+const LONE_SYLLABLE: f64 = 0.4;
+/// What such a syllable weighs in the question beside a whole word: two of them are hardly more than one.
+const HALF_A_WORD: f64 = 0.6;
+/// A phrase that stands for several meanings has its rarest for sure, the wider ones perhaps ("ssd" is storage too).
+const WIDER_MEANING: f64 = 0.3;
+
+impl Question {
+    pub fn of(text: &str, language: Language, index: &LexicalIndex) -> Self {
+        let rules = &index.rules;
+        let (budget, words) = take_budget(&tokens(text, &rules.units), rules);
+        let mut parts = Vec::new();
+        let mut at = 0;
+        // Where the words begin that belong to no phrase: only they can be syllables of one word.
+        let mut free = 0;
+        while at < words.len() {
+            let here = &words[at..];
+            let (length, meanings) = rules.meanings.longest_at(here);
+            let stop = rules.stop.starts(here);
+            if length > 0 && length >= stop {
+                parts.push(meant(&meanings, &here[..length], index));
+                at += length;
+                free = at;
+            } else if stop > 0 {
+                at += stop;
+            } else {
+                let weak = rules.weak.starts(here);
+                for n in at..at + weak.max(1) {
+                    let before = (n > free).then(|| &words[n - 1]);
+                    let after = words.get(n + 1).filter(|_| rules.meanings.starts(&words[n + 1..]) == 0);
+                    let word = Word { word: &words[n], before, after };
+                    parts.push(word.part(language, weak > 0, index));
+                }
+                at += weak.max(1);
+            }
+        }
+        Self { parts, budget }
+    }
+}
+
+fn meant(meanings: &[u32], words: &[Token], index: &LexicalIndex) -> Part {
+    let mut ways: Vec<(f64, Term)> =
+        meanings.iter().map(|n| Term::Meaning(*n)).map(|term| (index.idf(&term), term)).collect();
+    ways.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let idf = ways.first().map_or(0.0, |(idf, _)| *idf);
+    let credit = |n| if n == 0 { 1.0 } else { WIDER_MEANING };
+    let ways = ways.into_iter().enumerate().map(|(n, (_, term))| Way { term, credit: credit(n) }).collect();
+    let weak = index.rules.weak.starts(words) == words.len();
+    Part { ways, idf, weak }
+}
+
+/// A word that belongs to no phrase, and the words beside it that do not either.
+struct Word<'a> {
+    word: &'a Token,
+    before: Option<&'a Token>,
+    after: Option<&'a Token>,
+}
+
+impl Word<'_> {
+    fn part(&self, language: Language, weak: bool, index: &LexicalIndex) -> Part {
+        let credit = if language == Language::VI && self.is_half_a_word(index) { LONE_SYLLABLE } else { 1.0 };
+        let root = Term::Root(self.word.root.clone());
+        let mut ways = Vec::with_capacity(4);
+        let idf = if self.word.marked {
+            let marked = Term::Marked(self.word.exact.clone());
+            let idf = index.idf(&marked);
+            ways.push(Way { term: marked, credit });
+            ways.push(Way { term: root, credit: credit * OTHER_MARKS });
+            idf
+        } else {
+            let idf = index.idf(&root);
+            ways.push(Way { term: root, credit });
+            idf
+        };
+        let idf = if credit < 1.0 { idf * HALF_A_WORD } else { idf };
+        if credit < 1.0 {
+            let pair = |a: &Token, b: &Token| Way { term: Term::Pair(a.root.clone(), b.root.clone()), credit: 1.0 };
+            ways.extend(self.before.map(|before| pair(before, self.word)));
+            ways.extend(self.after.map(|after| pair(self.word, after)));
+        }
+        // "15" of "iPhone 15" is in every catalogue.
+        let weak = weak || (self.word.root.len() <= 2 && is_plain_number(&self.word.root));
+        Part { ways, idf, weak }
+    }
+
+    fn is_half_a_word(&self, index: &LexicalIndex) -> bool {
+        let partner = |other: &Token| other.is_syllable() && index.rules.stop.starts(std::slice::from_ref(other)) == 0;
+        self.word.is_syllable() && [self.before, self.after].into_iter().flatten().any(partner)
+    }
+}

@@ -1,0 +1,128 @@
+//! Which passages a question gets, and in which order.
+
+use super::super::budget::Order;
+use super::question::{Part, Question};
+use super::{LexicalIndex, Term};
+use crate::domain::Language;
+
+/// The share of a question, by the rarity of its words, that a passage must mention to be an answer.
+pub const MIN_COVERAGE: f64 = 0.5;
+/// What a page in another language than the customer's keeps of its score.
+pub const OTHER_LANGUAGE: f64 = 0.7;
+/// Passages with less than this share of the best score are left out: they would only dilute the answer.
+const TAIL: f64 = 0.35;
+/// BM25's k₁: how soon more of the same word stops to count.
+const SATURATION: f64 = 1.2;
+/// What a weak word weighs beside another one.
+const WEAK: f64 = 0.25;
+/// Scores that differ by less are a tie, in which what is in stock comes first.
+const TIE: f64 = 0.04;
+/// What a catalogue row beyond the customer's budget keeps of its score.
+const BEYOND_BUDGET: f64 = 0.6;
+/// What a page keeps when the question is about the price of a thing.
+const PAGE_BESIDE_PRICE: f64 = 0.7;
+
+/// A passage that answers.
+pub(super) struct Hit {
+    pub piece: usize,
+    pub score: f64,
+    coverage: f64,
+    /// A catalogue row of the category that the question names.
+    named: bool,
+}
+
+pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
+    let mut hits = answering(question, index);
+    for hit in &mut hits {
+        hit.score = (hit.score * fitness(hit, question, language, index)).clamp(0.0, 1.0);
+    }
+    let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+    hits.retain(|hit| hit.score >= TAIL * best);
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.piece.cmp(&b.piece)));
+    settle_ties(&mut hits, question, index);
+    hits
+}
+
+/// The passages that cover enough of the question, with their bare scores.
+fn answering(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
+    let weight = |part: &Part| part.idf * if part.weak { WEAK } else { 1.0 };
+    let asked: f64 = question.parts.iter().map(weight).sum();
+    let to_cover: f64 = question.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum();
+    if to_cover <= 0.0 {
+        return Vec::new();
+    }
+    let none = (0.0_f64, 0.0_f64);
+    let mut totals = vec![none; index.pieces.len()];
+    let mut met = vec![none; index.pieces.len()];
+    for part in &question.parts {
+        met.fill(none);
+        for way in &part.ways {
+            for posting in index.postings.get(&way.term).into_iter().flatten() {
+                let saturated = posting.frequency / (posting.frequency + SATURATION * index.lengths[posting.piece]);
+                let (score, covered) = &mut met[posting.piece];
+                *score = score.max(way.credit * saturated);
+                *covered = covered.max(way.credit);
+            }
+        }
+        for ((score, coverage), (met_score, covered)) in totals.iter_mut().zip(&met) {
+            *score += weight(part) * met_score;
+            *coverage += if part.weak { 0.0 } else { part.idf * covered };
+        }
+    }
+    let named = named(question, index);
+    let hits = totals.into_iter().enumerate().map(|(piece, (score, coverage))| Hit {
+        piece,
+        score: score / asked,
+        coverage: coverage / to_cover,
+        named: named[piece],
+    });
+    hits.filter(|hit| hit.named || hit.coverage >= MIN_COVERAGE).collect()
+}
+
+fn named(question: &Question, index: &LexicalIndex) -> Vec<bool> {
+    let mut named = vec![false; index.pieces.len()];
+    for way in question.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0) {
+        let Term::Meaning(meaning) = way.term else { continue };
+        for posting in index.postings.get(&Term::Category(meaning)).into_iter().flatten() {
+            named[posting.piece] = true;
+        }
+    }
+    named
+}
+
+fn fitness(hit: &Hit, question: &Question, language: Language, index: &LexicalIndex) -> f64 {
+    let piece = &index.pieces[hit.piece];
+    let tongue = if piece.language.is_none_or(|of| of == language) { 1.0 } else { OTHER_LANGUAGE };
+    let money = match &piece.product {
+        _ if question.budget.is_none() => 1.0,
+        None => PAGE_BESIDE_PRICE,
+        Some(product) if question.budget.allows(product.price) => 1.0,
+        Some(_) => BEYOND_BUDGET,
+    };
+    tongue * money
+}
+
+/// Among catalogue rows that fit alike: in stock first, then by the price that was wished for.
+fn settle_ties(hits: &mut [Hit], question: &Question, index: &LexicalIndex) {
+    let product = |hit: &Hit| index.pieces[hit.piece].product;
+    if question.budget.order != Order::Any {
+        // The cheapest of what was asked for: of the category, if one is named, what covers as much as the best one.
+        let any_named = hits.iter().any(|hit| hit.named);
+        let asked_for = |hit: &Hit| product(hit).is_some() && hit.named == any_named;
+        let best = hits.iter().filter(|hit| asked_for(hit)).map(|hit| hit.coverage).fold(0.0, f64::max);
+        hits.sort_by_key(|hit| {
+            let competes = asked_for(hit) && hit.coverage >= best - TIE;
+            let price = product(hit).and_then(|product| product.price).unwrap_or(u64::MAX);
+            let price = if question.budget.order == Order::Cheapest { price } else { u64::MAX - price };
+            (!competes, competes.then_some((product(hit).is_some_and(|p| !p.in_stock), price)))
+        });
+        return;
+    }
+    let mut from = 0;
+    while from < hits.len() {
+        let top = hits[from].score;
+        let tied = hits[from..].iter().take_while(|hit| top - hit.score < TIE).count();
+        hits[from..from + tied].sort_by_key(|hit| product(hit).is_some_and(|product| !product.in_stock));
+        from += tied;
+    }
+}

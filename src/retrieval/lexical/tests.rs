@@ -1,0 +1,154 @@
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::*;
+use crate::domain::Language;
+
+#[derive(Deserialize)]
+struct Question {
+    query: String,
+    language: Language,
+    /// The files that answer; none: nothing in the shop does.
+    files: Vec<String>,
+    /// What the title or the text of the passage must hold.
+    #[serde(default)]
+    contains: String,
+}
+
+impl Question {
+    fn is_answered_by(&self, passage: &Passage) -> bool {
+        self.files.contains(&passage.file)
+            && (passage.title.contains(&self.contains) || passage.text.contains(&self.contains))
+    }
+}
+
+fn rules() -> SearchRules {
+    SearchRules::from_toml(include_str!("../../../prompts/rules/search.toml")).unwrap()
+}
+
+fn query(text: &str, language: Language, limit: usize) -> Query {
+    Query { text: text.to_owned(), language, limit }
+}
+
+/// On the sample shop as it was when this was written: 128 questions with recall@1 0.90 and recall@3 0.95, 51 of 52 declined.
+/// The floors leave room for a page that is written anew, not for a rule that breaks.
+#[test]
+fn the_sample_shop_answers_its_customers_and_declines_the_rest() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let index = LexicalIndex::load(&root.join("knowledge"), &rules()).unwrap();
+    let questions = std::fs::read_to_string(root.join("tests/data/retrieval_small.jsonl")).unwrap();
+    let questions: Vec<Question> = questions.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (answerable, foreign): (Vec<_>, Vec<_>) = questions.iter().partition(|question| !question.files.is_empty());
+
+    let (mut first, mut found, mut declined) = (0, 0, 0);
+    for question in &answerable {
+        let passages = index.search(&query(&question.query, question.language, 3));
+        let place = passages.iter().position(|passage| question.is_answered_by(passage));
+        first += usize::from(place == Some(0));
+        found += usize::from(place.is_some());
+        if place.is_none() {
+            println!("not found: {}", question.query);
+        }
+    }
+    for question in &foreign {
+        match index.search(&query(&question.query, question.language, 3)).first() {
+            None => declined += 1,
+            Some(passage) => println!("answered: {} from {} ({:.2})", question.query, passage.file, passage.score),
+        }
+    }
+    let share = |part: usize, of: &[&Question]| as_f64(part) / as_f64(of.len());
+    let (recall_1, recall_3) = (share(first, &answerable), share(found, &answerable));
+    let declined = share(declined, &foreign);
+    println!("{:?}: recall@1 {recall_1:.2}, recall@3 {recall_3:.2}, declined {declined:.2}", index.report());
+    assert!(recall_1 >= 0.87 && recall_3 >= 0.92 && declined >= 0.90);
+}
+
+fn shop(files: &[(&str, &str)]) -> LexicalIndex {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in files {
+        std::fs::write(folder.path().join(file), text).unwrap();
+    }
+    LexicalIndex::load(folder.path(), &rules()).unwrap()
+}
+
+fn files(index: &LexicalIndex, text: &str, language: Language) -> Vec<String> {
+    index.search(&query(text, language, 8)).into_iter().map(|passage| passage.file).collect()
+}
+
+fn titles(index: &LexicalIndex, text: &str) -> Vec<String> {
+    index.search(&query(text, Language::VI, 8)).into_iter().map(|passage| passage.title).collect()
+}
+
+const PAGES: [(&str, &str); 4] = [
+    ("giao.md", "---\nlanguage: vi\nversion: 1.2\n---\n# Giao hàng\n## Nội thành\nGiao trong ngày, phí 30.000 đ.\n"),
+    ("ship.md", "---\nlanguage: en\n---\n# Delivery\n## In the city\nDelivered the same day, fee 30,000 VND.\n"),
+    ("doi.md", "---\nlanguage: vi\n---\n# Đổi trả\nĐổi trả trong 7 ngày, chi tiết về thời gian xử lý ở quầy.\n"),
+    ("cong.txt", "Quý khách vui lòng vâng theo hướng dẫn của bảo vệ khi ra cổng.\n"),
+];
+
+#[test]
+fn pages_of_the_customers_language_come_first() {
+    let index = shop(&PAGES);
+    for question in ["phí giao hàng", "phi giao hang", "PHÍ SHIP"] {
+        assert_eq!(files(&index, question, Language::VI)[0], "giao.md", "{question}");
+    }
+    assert_eq!(files(&index, "delivery fee", Language::EN)[0], "ship.md");
+    assert_eq!(files(&index, "can I return it", Language::EN), ["doi.md"]);
+}
+
+#[test]
+fn what_no_page_speaks_of_gets_nothing() {
+    let index = shop(&PAGES);
+    for question in ["giá vàng", "thời tiết hôm nay", "xe máy honda", "", "?!", "giá bao nhiêu", "bạn ơi", "the", "😀"]
+    {
+        assert_eq!(files(&index, question, Language::VI), [""; 0], "{question}");
+    }
+    assert_eq!(shop(&[]).search(&query("giao hàng", Language::VI, 8)), []);
+    assert_eq!(index.search(&query("giao hàng", Language::VI, 0)), []);
+}
+
+#[test]
+fn a_passage_says_where_it_is_from() {
+    let passages = shop(&PAGES).search(&query("giao hàng nội thành", Language::VI, 1));
+    let source = crate::domain::SourceItem::from(&passages[0]);
+    assert_eq!(
+        (source.title.as_str(), source.section.as_str(), source.file.as_str()),
+        ("Giao hàng", "Nội thành", "giao.md")
+    );
+    assert_eq!(source.version.as_deref(), Some("1.2"));
+    assert!((0.0..=1.0).contains(&source.score));
+    assert_eq!(passages[0].text, "Giao trong ngày, phí 30.000 đ.");
+}
+
+#[test]
+fn catalogue_rows_are_ordered_by_stock_and_by_what_is_wished_for() {
+    let index = shop(&[(
+        "products.csv",
+        "name,category,price_vnd,specs,stock\n\
+         Laptop A,Laptop,25000000,RAM 16 GB,3\nLaptop B,Laptop,15000000,RAM 8 GB,0\nLaptop C,Laptop,18000000,RAM 16 GB,2\n\
+         Laptop D,Laptop,9000000,RAM 8 GB,1\nChuột E,Chuột,90000,có dây,5\n",
+    )]);
+    for (question, order) in [
+        ("laptop", ["Laptop A", "Laptop C", "Laptop D", "Laptop B"]),
+        ("laptop dưới 20 triệu", ["Laptop C", "Laptop D", "Laptop B", "Laptop A"]),
+        ("laptop rẻ nhất", ["Laptop D", "Laptop C", "Laptop A", "Laptop B"]),
+        ("laptop dat nhat", ["Laptop A", "Laptop C", "Laptop D", "Laptop B"]),
+    ] {
+        assert_eq!(titles(&index, question), order, "{question}");
+    }
+    assert_eq!(titles(&index, "laptop cho nghệ sĩ vĩ cầm").len(), 4, "an unknown wish still shows the category");
+    assert_eq!(titles(&index, "đàn vĩ cầm cho nghệ sĩ"), [""; 0]);
+    assert_eq!(titles(&index, "ram 16gb")[..2], ["Laptop A", "Laptop C"]);
+    assert_eq!(titles(&index, "con chuột có dây"), ["Chuột E"]);
+    let row = |language| index.search(&query("chuột", language, 1)).remove(0).text;
+    assert_eq!(row(Language::VI), "Giá: 90.000 đ; Còn hàng: 5; Thông số: có dây");
+    assert_eq!(row(Language::EN), "Price: 90.000 đ; In stock: 5; Specifications: có dây");
+}
+
+#[tokio::test]
+async fn the_same_question_gets_the_same_answer() {
+    let (one, other) = (shop(&PAGES), shop(&PAGES));
+    let question = query("phí giao hàng và đổi trả", Language::VI, 8);
+    assert_eq!(one.retrieve(&question).await.unwrap(), other.retrieve(&question).await.unwrap());
+}

@@ -1,0 +1,203 @@
+//! Markdown as sections of blocks: what stands under which headings.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use regex::Regex;
+
+/// Comments, also one that is never closed, and tags.
+#[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
+static HTML: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|\z)|</?[a-zA-Z][^>]*>").expect("a constant pattern"));
+
+/// What stands under one heading, up to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// The headings above it, outermost first; empty before the first heading.
+    pub path: Vec<String>,
+    /// Paragraphs, lists, code and tables in their order. Lists and code stay as written; emphasis marks and HTML are
+    /// out; a table's row is one line `column: cell; column: cell`.
+    pub blocks: Vec<String>,
+}
+
+/// The sections of a page that say anything, in order.
+pub fn sections(page: &str) -> Vec<Section> {
+    let mut reader = Reader { page, ..Reader::default() };
+    for (event, range) in Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter() {
+        reader.read(event, range);
+    }
+    reader.sections.retain(|section| !section.blocks.is_empty());
+    reader.sections
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    page: &'a str,
+    sections: Vec<Section>,
+    headings: Vec<(HeadingLevel, String)>,
+    depth: usize,
+    /// Parts of the current block that are not shown.
+    cuts: Vec<Range<usize>>,
+    heading: Option<String>,
+    table: Option<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    head: Vec<String>,
+    row: Vec<String>,
+    cell: String,
+    lines: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.open(&tag, &range),
+            Event::End(tag) => self.close(tag, range),
+            Event::Text(text) | Event::Code(text) => self.word(&text),
+            Event::SoftBreak | Event::HardBreak => self.word(" "),
+            // A block of HTML at the top is stripped when it ends, so that its text stays.
+            Event::Html(_) if self.depth == 1 => {}
+            Event::Html(_) | Event::InlineHtml(_) => self.cuts.push(range),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
+        if self.depth == 0 {
+            self.cuts.clear();
+        }
+        self.depth += 1;
+        match tag {
+            Tag::Heading { .. } if self.depth == 1 => self.heading = Some(String::new()),
+            Tag::Table(_) if self.depth == 1 => self.table = Some(Table::default()),
+            Tag::Emphasis => self.cut_marks(range, 1),
+            Tag::Strong => self.cut_marks(range, 2),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, tag: TagEnd, range: Range<usize>) {
+        self.depth -= 1;
+        match tag {
+            TagEnd::Heading(level) if self.depth == 0 => self.enter(level),
+            TagEnd::Table if self.depth == 0 => {
+                let table = self.table.take().unwrap_or_default();
+                self.push(table.lines.join("\n"));
+            }
+            TagEnd::HtmlBlock if self.depth == 0 => self.push(HTML.replace_all(&self.page[range], "").into_owned()),
+            TagEnd::TableCell | TagEnd::TableHead | TagEnd::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.close(tag);
+                }
+            }
+            _ if self.depth == 0 => self.push(self.kept(range)),
+            _ => {}
+        }
+    }
+
+    fn word(&mut self, text: &str) {
+        if let Some(heading) = &mut self.heading {
+            heading.push_str(text);
+        } else if let Some(table) = &mut self.table {
+            table.cell.push_str(text);
+        }
+    }
+
+    fn cut_marks(&mut self, range: &Range<usize>, width: usize) {
+        self.cuts.push(range.start..range.start + width);
+        self.cuts.push(range.end - width..range.end);
+    }
+
+    fn enter(&mut self, level: HeadingLevel) {
+        let heading = self.heading.take().unwrap_or_default();
+        self.headings.retain(|(above, _)| *above < level);
+        self.headings.push((level, heading.trim().to_owned()));
+        let path = self.headings.iter().map(|(_, heading)| heading.clone()).filter(|h| !h.is_empty()).collect();
+        self.sections.push(Section { path, blocks: Vec::new() });
+    }
+
+    fn push(&mut self, block: String) {
+        if block.trim().is_empty() {
+            return;
+        }
+        if self.sections.is_empty() {
+            self.sections.push(Section::default());
+        }
+        if let Some(section) = self.sections.last_mut() {
+            section.blocks.push(block.trim_end().trim_start_matches(['\n', '\r']).to_owned());
+        }
+    }
+
+    fn kept(&self, range: Range<usize>) -> String {
+        let mut cuts = self.cuts.clone();
+        cuts.sort_by_key(|cut| (cut.start, cut.end));
+        let mut text = String::with_capacity(range.len());
+        let mut at = range.start;
+        for cut in cuts {
+            if let Some(part) = self.page.get(at..cut.start) {
+                text.push_str(part);
+            }
+            at = at.max(cut.end);
+        }
+        text.push_str(self.page.get(at..range.end).unwrap_or_default());
+        text
+    }
+}
+
+impl Table {
+    fn close(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::TableCell => self.row.push(std::mem::take(&mut self.cell).trim().to_owned()),
+            TagEnd::TableHead => self.head = std::mem::take(&mut self.row),
+            _ => {
+                let row = std::mem::take(&mut self.row);
+                let cells = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+                let named = cells.map(|(n, cell)| match self.head.get(n).filter(|name| !name.is_empty()) {
+                    Some(name) => format!("{name}: {cell}"),
+                    None => cell.clone(),
+                });
+                self.lines.push(named.collect::<Vec<_>>().join("; "));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_becomes_sections_with_their_headings_above() {
+        let page = "Lead **bold** and *soft* <!-- not\nthis -->text.\n\n# Top\n## `SSD` A\n- one\n- two **2**\n\n<!-- nor this -->\n\
+                    ### Deep\n```\n# no heading\n```\n## B\n\nPara.\n\n## Empty\n";
+        let section = |path: &[&str], blocks: &[&str]| Section {
+            path: path.iter().map(ToString::to_string).collect(),
+            blocks: blocks.iter().map(ToString::to_string).collect(),
+        };
+        assert_eq!(
+            sections(page),
+            [
+                section(&[], &["Lead bold and soft text."]),
+                section(&["Top", "SSD A"], &["- one\n- two 2"]),
+                section(&["Top", "SSD A", "Deep"], &["```\n# no heading\n```"]),
+                section(&["Top", "B"], &["Para."]),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_stands_inside_other_blocks_stays_there() {
+        let page = "<div class=\"x\">\nKept <!-- not\nthis -->text.\n</div>\n\n> # Quoted\n\n- a\n\n  | x |\n  |---|\n  | y |\n\n<!-- never closed\n\n# Out\n";
+        let blocks: Vec<String> = sections(page).into_iter().flat_map(|section| section.blocks).collect();
+        assert_eq!(blocks, ["Kept text.", "> # Quoted", "- a\n\n  | x |\n  |---|\n  | y |"]);
+    }
+
+    #[test]
+    fn a_table_becomes_lines_that_name_their_columns() {
+        let page = "| Nơi | Phí |\n|---|---|\n| Hà **Nội** | 30.000 đ |\n| Tỉnh | |\n";
+        assert_eq!(sections(page)[0].blocks, ["Nơi: Hà Nội; Phí: 30.000 đ\nNơi: Tỉnh"]);
+    }
+}

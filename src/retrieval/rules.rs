@@ -1,0 +1,217 @@
+//! The shop's own words for the search, from `prompts/rules/search.toml`.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+
+use super::terms::{Token, tokens};
+use crate::domain::Language;
+
+/// Stop words, synonyms, units, words of money and catalogue columns, ready for use.
+#[derive(Clone, Debug)]
+pub struct SearchRules {
+    pub(super) stop: Lexicon,
+    pub(super) weak: Lexicon,
+    /// The meanings: each phrase with the number of its synonym group.
+    pub(super) meanings: Lexicon,
+    pub(super) units: Vec<String>,
+    pub(super) money: Money,
+    pub(super) columns: Vec<Column>,
+}
+
+/// Words of money, as phrases.
+#[derive(Clone, Debug)]
+pub(super) struct Money {
+    pub below: Lexicon,
+    pub above: Lexicon,
+    pub cheapest: Lexicon,
+    pub dearest: Lexicon,
+    pub millions: Lexicon,
+    pub thousands: Lexicon,
+    pub currency: Lexicon,
+    pub asked: Lexicon,
+    pub to: Lexicon,
+}
+
+/// What a catalogue column is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnKind {
+    /// The product's name: the passage's title.
+    Name,
+    /// What sort of product it is: the passage's section.
+    Category,
+    /// In đồng.
+    Price,
+    /// Pieces on the shelf.
+    Stock,
+    Months,
+    #[default]
+    Text,
+    /// Neither shown nor searched.
+    Hidden,
+}
+
+/// How a catalogue column is recognised and read out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Lower case, as in the file's first line.
+    pub headers: Vec<String>,
+    #[serde(default)]
+    pub kind: ColumnKind,
+    /// What people read before the value; a language that is missing reads the header itself.
+    #[serde(default)]
+    pub labels: BTreeMap<Language, String>,
+    /// What people read after the value.
+    #[serde(default)]
+    pub unit: BTreeMap<Language, String>,
+    /// What people read when there is none in stock.
+    #[serde(default)]
+    pub none: BTreeMap<Language, String>,
+}
+
+/// Phrases, each with a number, found by their words with or without diacritics.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lexicon {
+    /// By the first word without its diacritics; the longest phrases first.
+    phrases: HashMap<String, Vec<(Vec<Token>, u32)>>,
+}
+
+impl Lexicon {
+    pub fn of<'a>(phrases: impl IntoIterator<Item = (&'a str, u32)>, units: &[String]) -> Self {
+        let mut lexicon = Self::default();
+        for (phrase, number) in phrases {
+            let words = tokens(phrase, units);
+            if let Some(first) = words.first() {
+                lexicon.phrases.entry(first.root.clone()).or_default().push((words, number));
+            }
+        }
+        for phrases in lexicon.phrases.values_mut() {
+            phrases.sort_by_key(|(words, number)| (Reverse(words.len()), *number));
+        }
+        lexicon
+    }
+
+    /// The phrases that `words` begin with, the longest first: how many words each has and its number.
+    pub fn all_at(&self, words: &[Token]) -> impl Iterator<Item = (usize, u32)> {
+        let candidates = words.first().and_then(|first| self.phrases.get(&first.root)).into_iter().flatten();
+        candidates.filter(|(phrase, _)| begins_with(words, phrase)).map(|(phrase, number)| (phrase.len(), *number))
+    }
+
+    /// The longest phrase that `words` begin with: how many words it has and the numbers it stands for (0: no phrase).
+    pub fn longest_at(&self, words: &[Token]) -> (usize, Vec<u32>) {
+        let longest = self.starts(words);
+        let mut numbers: Vec<u32> =
+            self.all_at(words).take_while(|(length, _)| *length == longest).map(|(_, number)| number).collect();
+        numbers.dedup();
+        (longest, numbers)
+    }
+
+    /// How many words the longest phrase has that `words` begin with; 0: there is none.
+    pub fn starts(&self, words: &[Token]) -> usize {
+        self.all_at(words).next().map_or(0, |(length, _)| length)
+    }
+}
+
+fn begins_with(words: &[Token], phrase: &[Token]) -> bool {
+    phrase.len() <= words.len() && words.iter().zip(phrase).all(|(word, phrase)| word.may_be(phrase))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    stop: Vec<String>,
+    #[serde(default)]
+    weak: Vec<String>,
+    #[serde(default)]
+    units: Vec<String>,
+    #[serde(default)]
+    synonyms: Vec<Synonyms>,
+    #[serde(default)]
+    money: MoneyWords,
+    #[serde(default)]
+    columns: Vec<Column>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Synonyms {
+    words: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct MoneyWords {
+    below: Vec<String>,
+    above: Vec<String>,
+    cheapest: Vec<String>,
+    dearest: Vec<String>,
+    millions: Vec<String>,
+    thousands: Vec<String>,
+    currency: Vec<String>,
+    asked: Vec<String>,
+    to: Vec<String>,
+}
+
+impl SearchRules {
+    /// Reads the rules. What is left out is empty: no synonyms, no stop words, every column under its own name.
+    ///
+    /// # Errors
+    /// The text is no TOML, or has a key or a value that is not known here; the error names the line.
+    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        let file: File = toml::from_str(text)?;
+        let units: Vec<String> = file.units.iter().map(|unit| unit.to_lowercase()).collect();
+        let list = |words: &[String]| Lexicon::of(words.iter().map(|word| (word.as_str(), 0)), &units);
+        let numbered =
+            (0..).zip(&file.synonyms).flat_map(|(n, group)| group.words.iter().map(move |word| (word.as_str(), n)));
+        Ok(Self {
+            stop: list(&file.stop),
+            weak: list(&file.weak),
+            meanings: Lexicon::of(numbered, &units),
+            money: Money {
+                below: list(&file.money.below),
+                above: list(&file.money.above),
+                cheapest: list(&file.money.cheapest),
+                dearest: list(&file.money.dearest),
+                millions: list(&file.money.millions),
+                thousands: list(&file.money.thousands),
+                currency: list(&file.money.currency),
+                asked: list(&file.money.asked),
+                to: list(&file.money.to),
+            },
+            columns: file.columns,
+            units,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_leave_everything_out_are_rules() {
+        assert!(SearchRules::from_toml("").is_ok());
+    }
+
+    #[test]
+    fn an_unknown_key_is_told_with_its_line() {
+        let error = SearchRules::from_toml("stop = []\nsynonym = []\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("synonym"), "{error}");
+    }
+
+    #[test]
+    fn diacritics_bind_only_whoever_types_them() {
+        let lexicon = Lexicon::of([("bạn", 0), ("bàn phím", 1), ("ship", 2)], &[]);
+        let longest = |text: &str| lexicon.longest_at(&tokens(text, &[]));
+        assert_eq!(longest("bạn ơi"), (1, vec![0]));
+        assert_eq!(longest("bàn ghế"), (0, vec![]));
+        assert_eq!(longest("ban phim co"), (2, vec![1]));
+        assert_eq!(longest("Bàn phím"), (2, vec![1]));
+        assert_eq!(longest("ban oi"), (1, vec![0]));
+        assert_eq!(longest("SHIP"), (1, vec![2]));
+    }
+}

@@ -1,0 +1,297 @@
+//! Taking messages in, and running each conversation's turns in order.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use chrono::Utc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::{Instrument, error, info, info_span, warn};
+
+use super::feed::{Feeds, Reader};
+use super::journal::Journal;
+use super::lane::Lanes;
+use super::recover;
+use super::run::{Stops, run};
+use crate::config::TurnConfig;
+use crate::desks::{Caller, Desks, Turn};
+use crate::domain::{ConversationId, MessageId, TenantId, TurnStatus};
+use crate::store::acceptance::{Acceptance, NewTurn};
+use crate::store::conversations::IdempotencyKey;
+use crate::store::turns::OpenTurn;
+use crate::store::{Store, StoreError};
+
+/// How many messages before its own a turn looks back at.
+const HISTORY_MESSAGES: u64 = 80;
+/// How long a lane waits before it asks a store again that did not answer.
+const STORE_RETRY: Duration = Duration::from_millis(500);
+
+/// A message that wants to become a turn.
+#[derive(Debug)]
+pub struct Message<'a> {
+    pub text: &'a str,
+    pub idempotency: Option<IdempotencyKey>,
+    pub caller: Caller,
+}
+
+/// A message that was taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    pub turn: u32,
+    pub message_id: MessageId,
+}
+
+/// Why a message was not taken in. Nothing was stored.
+#[derive(Debug, thiserror::Error)]
+pub enum AcceptError {
+    #[error("no such conversation")]
+    NotFound,
+    #[error("the idempotency key was used with another body")]
+    KeyReused,
+    #[error("too many turns of this conversation wait")]
+    TooManyWaiting,
+    #[error("too many turns of this conversation in a minute")]
+    TooManyPerMinute {
+        /// Seconds until the next one is welcome.
+        retry_after: u64,
+    },
+    #[error("too many turns wait")]
+    Overloaded,
+    #[error("the server is going down")]
+    Draining,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Runs turns. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    config: TurnConfig,
+    store: Store,
+    desks: Arc<ArcSwap<Desks>>,
+    journal: Journal,
+    feeds: Feeds,
+    lanes: Lanes,
+    /// Turns of all conversations that are accepted and have not begun.
+    waiting: AtomicUsize,
+    /// Who sent the messages that wait: known to this process only, since an address is nothing to keep.
+    callers: Mutex<HashMap<MessageId, Caller>>,
+    tasks: TaskTracker,
+    draining: CancellationToken,
+    stop: CancellationToken,
+}
+
+impl Engine {
+    /// The engine. Its tasks run on `tasks`.
+    pub fn new(
+        config: TurnConfig,
+        store: Store,
+        desks: Arc<ArcSwap<Desks>>,
+        journal: Journal,
+        tasks: TaskTracker,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            config,
+            store,
+            desks,
+            journal,
+            feeds: Feeds::default(),
+            lanes: Lanes::default(),
+            waiting: AtomicUsize::new(0),
+            callers: Mutex::default(),
+            tasks,
+            draining: CancellationToken::new(),
+            stop: CancellationToken::new(),
+        }))
+    }
+
+    /// Takes a message in: what this returns is stored, and its turn will run.
+    pub async fn accept(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        message: Message<'_>,
+    ) -> Result<Accepted, AcceptError> {
+        let engine = &self.0;
+        if engine.draining.is_cancelled() {
+            return Err(AcceptError::Draining);
+        }
+        if engine.lanes.is_closed(conversation) {
+            return Err(AcceptError::NotFound);
+        }
+        let new = NewTurn {
+            conversation,
+            message_id: MessageId::now(),
+            text: message.text,
+            idempotency: message.idempotency.as_ref(),
+            now: Utc::now(),
+            waiting_max: engine.config.waiting_max,
+            per_minute: engine.config.per_minute,
+            full: engine.waiting.load(Ordering::Relaxed) >= engine.config.waiting_total,
+        };
+        match engine.store.tenant(tenant).accept(&new).await? {
+            Acceptance::Accepted { turn, message_id } => {
+                if message.caller != Caller::default() {
+                    self.callers(|callers| callers.insert(message_id, message.caller));
+                }
+                self.enqueue(tenant.clone(), conversation, 1);
+                Ok(Accepted { turn, message_id })
+            }
+            Acceptance::Repeated { turn, message_id } => Ok(Accepted { turn, message_id }),
+            Acceptance::KeyReused => Err(AcceptError::KeyReused),
+            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting),
+            Acceptance::TooManyPerMinute { retry_after } => Err(AcceptError::TooManyPerMinute { retry_after }),
+            Acceptance::Full => Err(AcceptError::Overloaded),
+            Acceptance::NotFound => Err(AcceptError::NotFound),
+        }
+    }
+
+    /// Reads one turn's events from its first to its last, live or from the store.
+    pub fn read_turn(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) -> Reader {
+        let feed = self.0.feeds.get(conversation);
+        Reader::of_turn(self.0.store.clone(), feed, tenant.clone(), conversation, turn)
+    }
+
+    /// Stops the conversation's turns, waits for the running one, and removes everything. `false`: there was none.
+    pub async fn delete(&self, tenant: &TenantId, conversation: ConversationId) -> Result<bool, StoreError> {
+        let store = self.0.store.tenant(tenant);
+        if store.find_conversation(conversation).await?.is_none() {
+            return Ok(false);
+        }
+        self.0.lanes.close(conversation).await;
+        let deleted = store.delete_conversation(conversation).await;
+        self.0.lanes.reopen(conversation);
+        deleted
+    }
+
+    /// Goes on with what an earlier process left behind: running turns are ended, queued ones run.
+    pub async fn recover(&self) -> Result<(), StoreError> {
+        let unfinished = self.0.store.list_unfinished().await?;
+        if !unfinished.is_empty() {
+            info!(conversations = unfinished.len(), "Going on with turns that an earlier run left");
+        }
+        for (tenant, conversation, turns) in unfinished {
+            self.enqueue(tenant, conversation, usize::try_from(turns).unwrap_or(usize::MAX));
+        }
+        Ok(())
+    }
+
+    /// Takes no more messages from now on.
+    pub fn drain(&self) {
+        self.0.draining.cancel();
+    }
+
+    /// Whether the engine is going down.
+    pub fn is_draining(&self) -> bool {
+        self.0.draining.is_cancelled()
+    }
+
+    /// Ends running turns as interrupted.
+    pub fn stop(&self) {
+        self.0.draining.cancel();
+        self.0.stop.cancel();
+    }
+
+    fn callers<T>(&self, work: impl FnOnce(&mut HashMap<MessageId, Caller>) -> T) -> T {
+        work(&mut self.0.callers.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn enqueue(&self, tenant: TenantId, conversation: ConversationId, turns: usize) {
+        self.0.waiting.fetch_add(turns, Ordering::Relaxed);
+        if self.0.lanes.add(conversation, turns) {
+            let engine = self.clone();
+            self.0.tasks.spawn(async move { engine.run_lane(&tenant, conversation).await });
+        }
+    }
+
+    async fn run_lane(&self, tenant: &TenantId, conversation: ConversationId) {
+        while self.0.lanes.next(conversation).is_some() {
+            self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+            // When the server goes down, what waits stays queued in the store, and the next start runs it; what waits in
+            // a conversation that is being deleted goes with it.
+            if self.0.stop.is_cancelled() || self.0.lanes.is_closed(conversation) {
+                continue;
+            }
+            match self.claim(tenant, conversation).await {
+                Some(open) if open.record.status == TurnStatus::Running => {
+                    self.end_interrupted(tenant, conversation, open.record.turn).await;
+                }
+                Some(open) => {
+                    let span = info_span!("turn", conversation.id = %conversation, turn = open.record.turn);
+                    self.run_turn(tenant, open).instrument(span).await;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// The conversation's first turn that has not ended; asks until the store answers.
+    async fn claim(&self, tenant: &TenantId, conversation: ConversationId) -> Option<OpenTurn> {
+        self.patiently("claim a turn", || async move { self.0.store.tenant(tenant).find_open_turn(conversation).await })
+            .await
+            .flatten()
+    }
+
+    async fn end_interrupted(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) {
+        let feed = self.0.feeds.get(conversation);
+        let (store, feed) = (&self.0.store, feed.as_ref());
+        self.patiently("end an interrupted turn", || async move {
+            recover::end_interrupted(store, tenant, conversation, turn, feed, Utc::now()).await
+        })
+        .await;
+    }
+
+    /// Does the work again until the store answers, or the engine stops. `None`: it was refused, or there is no time.
+    async fn patiently<T, F: Future<Output = Result<T, StoreError>>>(
+        &self,
+        what: &str,
+        work: impl Fn() -> F,
+    ) -> Option<T> {
+        loop {
+            match work().await {
+                Ok(value) => return Some(value),
+                Err(cause) if cause.is_unavailable() && !self.0.stop.is_cancelled() => {
+                    warn!(error = %cause, "Waiting for the store to {what}");
+                    tokio::time::sleep(STORE_RETRY).await;
+                }
+                Err(cause) => {
+                    error!(error = %cause, "Could not {what}");
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn run_turn(&self, tenant: &TenantId, open: OpenTurn) {
+        let (conversation, number) = (open.conversation.id, open.record.turn);
+        let cancel = self.0.lanes.begin(conversation, number);
+        let Some(history) = self
+            .patiently("read the history", || async move {
+                self.0.store.tenant(tenant).list_messages_before(conversation, number, HISTORY_MESSAGES).await
+            })
+            .await
+        else {
+            return;
+        };
+        let desks = self.0.desks.load_full();
+        let persona = desks.prompts().find_persona(&open.conversation.persona);
+        let desk = persona.as_ref().and_then(|persona| desks.find(&persona.desk));
+        let persona = persona.unwrap_or_else(|| desks.prompts().default_persona());
+        let feed = self.0.feeds.get(conversation);
+        let broken = CancellationToken::new();
+        let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
+        let caller = self.callers(|callers| callers.remove(&open.message.id)).unwrap_or_default();
+        let mut turn = Turn::new(open.conversation, open.message, history, persona, caller, Box::new(sink));
+        let waited = u64::try_from((Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
+        turn.timings.insert("waited".to_owned(), waited);
+        let stops = Stops { cancel, shutdown: self.0.stop.clone(), broken, deadline: self.0.config.deadline };
+        if run(&mut turn, desk, &desks, &stops).await.is_err() {
+            self.end_interrupted(tenant, conversation, number).await;
+        }
+    }
+}

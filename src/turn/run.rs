@@ -1,0 +1,105 @@
+//! Running one turn: the desk plays, and whatever happens, the turn gets its end.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+
+use crate::desks::{Desk, DeskError, Desks, SinkClosed, Turn};
+use crate::domain::{ErrorCode, Kind, TurnStatus};
+
+/// What can end a turn before its desk does.
+pub(super) struct Stops {
+    /// Somebody asked for it.
+    pub cancel: CancellationToken,
+    /// The server goes down and can wait no longer.
+    pub shutdown: CancellationToken,
+    /// The journal takes no more events of the turn.
+    pub broken: CancellationToken,
+    /// How long a turn may take.
+    pub deadline: Duration,
+}
+
+enum Played {
+    Through(Result<(), DeskError>),
+    Panicked,
+    Cancelled,
+    ShutDown,
+    TooLong,
+    Broken,
+}
+
+/// Plays the turn to its `turn.done`.
+///
+/// # Errors
+/// The journal gave the turn up: its end must be written by recovery.
+pub(super) async fn run(
+    turn: &mut Turn,
+    desk: Option<Arc<dyn Desk>>,
+    desks: &Desks,
+    stops: &Stops,
+) -> Result<TurnStatus, SinkClosed> {
+    turn.start().await?;
+    let played = match desk {
+        _ if stops.cancel.is_cancelled() => Played::Cancelled,
+        Some(desk) => play(turn, desk.as_ref(), stops).await,
+        None => {
+            error!(persona = turn.conversation.persona, "The conversation's persona is gone");
+            Played::Panicked
+        }
+    };
+    turn.cut_message().await?;
+    let (status, failure) = match played {
+        Played::Through(Ok(())) if turn.error().is_some() => (TurnStatus::Failed, None),
+        Played::Through(Ok(())) => (TurnStatus::Completed, None),
+        Played::Cancelled => (TurnStatus::Cancelled, None),
+        Played::ShutDown => (TurnStatus::Interrupted, None),
+        Played::TooLong => (TurnStatus::Failed, Some(ErrorCode::Timeout)),
+        Played::Panicked => (TurnStatus::Failed, Some(ErrorCode::Internal)),
+        Played::Broken | Played::Through(Err(DeskError::Sink(SinkClosed))) => return Err(SinkClosed),
+        Played::Through(Err(DeskError::Store(cause))) => {
+            error!(error = %cause, "A desk could not use the store");
+            let code = if cause.is_unavailable() { ErrorCode::Unavailable } else { ErrorCode::Internal };
+            (TurnStatus::Failed, Some(code))
+        }
+    };
+    // Only now: the desk may have changed the language.
+    let common = desks.common(turn.language());
+    if let Some(code) = failure {
+        turn.fail(code, &common.error(code)).await?;
+    }
+    if status == TurnStatus::Failed && !turn.has_spoken() {
+        turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
+    }
+    let total = u64::try_from((chrono::Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
+    turn.timings.insert("total".to_owned(), total);
+    turn.end(status, status == TurnStatus::Completed || status == TurnStatus::Failed).await?;
+    let kinds = turn.timings.clone();
+    info!(conversation.id = %turn.conversation.id, turn = turn.number(), status = status.as_str(), timings = ?kinds, "Turn ended");
+    Ok(status)
+}
+
+async fn play(turn: &mut Turn, desk: &dyn Desk, stops: &Stops) -> Played {
+    let playing = AssertUnwindSafe(desk.play(turn)).catch_unwind();
+    tokio::select! {
+        // A turn that has just ended by itself is not cancelled any more.
+        biased;
+        played = playing => match played {
+            Ok(result) => Played::Through(result),
+            Err(_) => {
+                error!("A desk panicked; the panic's own lines stand above");
+                Played::Panicked
+            }
+        },
+        () = stops.broken.cancelled() => Played::Broken,
+        () = stops.cancel.cancelled() => Played::Cancelled,
+        () = stops.shutdown.cancelled() => Played::ShutDown,
+        () = tokio::time::sleep(stops.deadline) => {
+            warn!("A turn ran into its deadline");
+            Played::TooLong
+        }
+    }
+}

@@ -1,0 +1,2 @@
+mod gateway;
+mod ollama;
