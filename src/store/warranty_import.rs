@@ -65,7 +65,8 @@ pub struct Comparison {
 pub struct Applied {
     /// Rows inserted or updated.
     pub written: u64,
-    /// How long the transaction that wrote them was open: in SQLite nobody else could write meanwhile.
+    /// How long the transaction that wrote them was open. On SQLite others who write wait so long; on PostgreSQL only
+    /// those who write the same rows do.
     pub locked: Duration,
 }
 

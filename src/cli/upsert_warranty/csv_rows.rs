@@ -1,8 +1,8 @@
 //! Reads the rows of a warranty list as spreadsheets write it: UTF-8 with or without a byte order mark, `,` `;` or tab,
 //! any order of columns, quoted fields with delimiters and line breaks in them.
 //!
-//! Stands on `csv-core`, the parser inside the `csv` crate. That crate's own reader gives the wrong line after an empty
-//! line or a CRLF, takes a quote that is never closed for a field as long as the file, and holds that field in memory.
+//! Stands on `csv-core`, the parser inside the `csv` crate. The reader of `csv` 1.4 itself names the line before after a
+//! CRLF or an empty line, and takes a quote that is never closed for a field as long as the file, held in memory.
 
 use std::io::{BufRead, BufReader, Chain, Cursor, Read};
 use std::str::Utf8Error;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use chrono::NaiveDate;
 use frontdesk::domain::{Serial, TenantId};
 use frontdesk::store::{Store, StoreOptions};
 use tempfile::TempDir;
@@ -61,9 +60,8 @@ impl Shop {
         let tenant: TenantId = tenant.parse().unwrap();
         let serials: Vec<Serial> = serials.iter().map(|serial| serial.parse().unwrap()).collect();
         let found = self.store().await.tenant(&tenant).list_warranties(&serials).await.unwrap();
-        let shown = |end_date: NaiveDate| end_date.format("%F").to_string();
         let mut found: Vec<String> =
-            found.into_iter().map(|w| format!("{}|{}|{}", w.serial, w.product_name, shown(w.end_date))).collect();
+            found.into_iter().map(|w| format!("{}|{}|{}", w.serial, w.product_name, w.warranty_end_date)).collect();
         found.sort();
         found
     }
