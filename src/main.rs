@@ -1,1 +1,7 @@
-fn main() {}
+//! frontdesk: serves customers, and the commands around it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    frontdesk::cli::main()
+}
