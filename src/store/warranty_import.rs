@@ -133,7 +133,9 @@ impl WarrantyImport {
 
     /// Writes the new and the changed rows in one transaction: all of them, or none.
     ///
-    /// A row that somebody else wrote since [`compare`](Self::compare) is overwritten.
+    /// A row that somebody else wrote since [`compare`](Self::compare) is overwritten. On SQLite the write lock is
+    /// held for about a second a million rows (`scripts/bench-warranty-import` measures it); others wait for it, which
+    /// for a server must stay below its `STORE_TIMEOUT_SECONDS`.
     pub async fn apply(mut self) -> Result<Applied, ImportError> {
         match &mut self.staging {
             Staging::Sqlite(staging) => staging.apply(&self.tenant).await,

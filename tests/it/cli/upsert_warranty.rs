@@ -256,6 +256,21 @@ fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
 }
 
 #[test]
+fn the_database_is_the_servers_default_one_unless_the_environment_or_env_file_names_another() {
+    let shop = Shop::new();
+    let list = format!("{HEADER}AA-1,Loa,2027-01-01\n");
+    std::fs::write(shop.list(), &list).unwrap();
+    let run = Run::from(shop.command(&[]).env("DATABASE_URL", " ").output().unwrap());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(shop.folder.path().join("database/frontdesk.db").exists());
+
+    std::fs::write(shop.folder.path().join(".env"), "DATABASE_URL=sqlite://from-env-file.db\n").unwrap();
+    let run = Run::from(shop.command(&[]).env_remove("DATABASE_URL").output().unwrap());
+    assert_eq!(run.counts(), "1 new, 0 changed, 0 unchanged, 0 refused", "{run:?}");
+    assert!(shop.folder.path().join("from-env-file.db").exists());
+}
+
+#[test]
 fn a_list_without_rows_changes_nothing() {
     let run = Shop::new().upsert(HEADER, &[]);
     assert_eq!((run.counts(), run.code), ("0 new, 0 changed, 0 unchanged, 0 refused", 0), "{run:?}");
