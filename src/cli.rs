@@ -1,4 +1,5 @@
 //! The commands: each reads its arguments, calls what does the work, and prints.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the terminal")]
 
 use std::process::ExitCode;
 
@@ -31,7 +32,7 @@ enum Command {
 
 /// The whole of the program `frontdesk`.
 pub fn main() -> ExitCode {
-    // `upsert-warranty` and clap read variables themselves, so `.env` must be in the environment before.
+    // Before clap, which reads variables too. What is set already wins over `.env`.
     let command = match dotenvy::dotenv() {
         Err(error) if !error.not_found() => return fail(&format!("the file .env cannot be read: {error}")),
         _ => Cli::parse().command.unwrap_or(Command::Serve),
@@ -61,7 +62,7 @@ async fn run(command: Command) -> ExitCode {
 }
 
 async fn with_config(work: impl AsyncFnOnce(Config) -> anyhow::Result<()>) -> ExitCode {
-    let config = match Env::from_process().and_then(Config::read) {
+    let config = match Config::read(Env::from_process()) {
         Ok(config) => config,
         Err(error) => return fail(&error.to_string()),
     };

@@ -1,4 +1,27 @@
 //! frontdesk: a customer-service chat server that a shop runs itself.
+//!
+//! Facts come from the shop's database and documents; the language model only speaks; with the model down, whatever does
+//! not need it keeps working.
+//!
+//! # A tour, top down
+//!
+//! Data flows one way, and a lower module never names a higher one:
+//!
+//! - [`cli`]: the commands: serve, chat, doctor, upsert-warranty
+//! - [`http`]: the wire contract: every route on one page, every error in one place, server-sent events in one file
+//! - [`app`]: the wired parts of a running server
+//! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
+//!   feeds and replay, recovery
+//! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
+//! - [`retrieval`]: finding the passages of the shop's documents that answer a question
+//! - [`providers`]: what runs elsewhere: the language model
+//! - [`store`]: SQLite or PostgreSQL; the only module that knows the database, with one door to a shop's rows
+//! - [`persona`]: the files under `prompts/`: who speaks, and every word that customers see
+//! - [`domain`]: plain types and pure decisions
+//! - [`config`]: what the shop can set
+//!
+//! Start reading at [`desks::retail`]'s `play` for what a turn does, at [`turn::engine`] for how it is run, and at
+//! [`turn::journal`] for why a client never sees what a crash could lose.
 pub mod app;
 pub mod cli;
 pub mod config;

@@ -107,6 +107,7 @@ async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Resu
 /// Ends with Ctrl-C or SIGTERM; the second of them ends the process at once.
 async fn told_to_end() {
     signal().await;
+    #[expect(clippy::disallowed_methods, reason = "it waits for a signal that may never come, until the process ends")]
     tokio::spawn(async {
         signal().await;
         std::process::exit(130);

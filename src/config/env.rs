@@ -18,27 +18,11 @@ pub struct Env {
 }
 
 impl Env {
-    /// The process's environment; a `.env` in the working directory fills what it leaves unset.
-    pub fn from_process() -> Result<Self, ConfigError> {
-        match dotenvy::dotenv_iter() {
-            Ok(lines) => {
-                let mut values = HashMap::new();
-                for line in lines {
-                    let (name, value) = line.map_err(|error| ConfigError(vec![format!(".env: {error}")]))?;
-                    values.insert(name, value);
-                }
-                values.extend(
-                    std::env::vars_os()
-                        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-                );
-                Ok(Self { values, errors: Vec::new() })
-            }
-            Err(error) if error.not_found() => Ok(Self::of(
-                std::env::vars_os()
-                    .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-            )),
-            Err(error) => Err(ConfigError(vec![format!(".env: {error}")])),
-        }
+    /// The process's environment. A variable that is no UTF-8 counts as unset.
+    pub fn from_process() -> Self {
+        Self::of(
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+        )
     }
 
     /// These values and nothing else.

@@ -16,8 +16,6 @@ pub struct HttpConfig {
     pub keep_alive: Duration,
     /// `SSE_RETRY_MS`: how soon a browser comes back.
     pub retry: Duration,
-    /// `SSE_STALL_SECONDS`: a reader that takes nothing for so long is cut off.
-    pub stall: Duration,
     /// `TEXT_MAX_CHARS`: how long a customer's message may be, after trimming.
     pub text_max_chars: usize,
 }
@@ -35,7 +33,6 @@ impl HttpConfig {
             body_max_bytes: env.number("BODY_MAX_BYTES", 64 * 1024),
             keep_alive: env.seconds("SSE_KEEP_ALIVE_SECONDS", 15),
             retry: env.milliseconds("SSE_RETRY_MS", 2000),
-            stall: env.seconds("SSE_STALL_SECONDS", 30),
             text_max_chars: env.number("TEXT_MAX_CHARS", 4000),
         }
     }

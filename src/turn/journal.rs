@@ -2,7 +2,7 @@
 //! costs one commit, and under load hundreds share it. Only what is stored is shown.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
@@ -124,7 +124,11 @@ async fn write(mut outbox: mpsc::Receiver<Posted>, store: Store, patience: Durat
             .filter(|posted| !posted.show.broken.is_cancelled())
             .map(|posted| (posted.entry, posted.show))
             .unzip();
-        match store_patiently(&store, &entries, patience).await {
+        metrics::histogram!("frontdesk_journal_batch_events").record(entries.len() as f64);
+        let started = Instant::now();
+        let stored = store_patiently(&store, &entries, patience).await;
+        metrics::histogram!("frontdesk_journal_commit_seconds").record(started.elapsed());
+        match stored {
             Ok(()) => entries.into_iter().zip(shows).for_each(show),
             Err(cause) if cause.is_unavailable() => {
                 error!(error = %cause, events = entries.len(), "The journal gave up on a batch");

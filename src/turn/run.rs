@@ -77,8 +77,10 @@ pub(super) async fn run(
     let total = u64::try_from((chrono::Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
     turn.timings.insert("total".to_owned(), total);
     turn.end(status, status == TurnStatus::Completed || status == TurnStatus::Failed).await?;
-    let kinds = turn.timings.clone();
-    info!(conversation.id = %turn.conversation.id, turn = turn.number(), status = status.as_str(), timings = ?kinds, "Turn ended");
+    let labels = [("desk", turn.persona.desk.clone()), ("status", status.as_str().to_owned())];
+    metrics::counter!("frontdesk_turns_total", &labels).increment(1);
+    metrics::histogram!("frontdesk_turn_seconds", &labels).record(Duration::from_millis(total));
+    info!(status = status.as_str(), timings = ?turn.timings, "Turn ended");
     Ok(status)
 }
 

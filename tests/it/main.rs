@@ -1,5 +1,15 @@
 //! The integration tests, one binary, laid out by what they drive.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test says what went wrong by panicking"
+)]
 
 mod cli;
+mod desks;
 mod providers;
 mod support;

@@ -1,6 +1,9 @@
 //! What the tests stand on.
 
+pub mod app;
+mod database;
 pub mod ollama;
+pub mod sse;
 
 use std::time::Duration;
 

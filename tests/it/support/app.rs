@@ -1,0 +1,186 @@
+//! A real server on a free port, with a real database, for the tests that drive it over HTTP.
+
+use std::path::{Path, PathBuf};
+
+use frontdesk::cli::upsert_warranty;
+use frontdesk::config::{Config, Env};
+use frontdesk::domain::TenantId;
+use frontdesk::store::{Store, StoreOptions};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::database;
+use super::ollama::ScriptedOllama;
+use super::sse::{Events, read_events};
+
+/// What the shop of the tests has on its warranty list.
+const WARRANTIES: &str = "serial,product_name,warranty_end_date\n\
+    ABC123,Laptop Dell,2024-12-31\n\
+    XYZ789,Mouse Logitech,30/06/2025\n\
+    FUT-2099,Bàn phím Keychron,05/01/2099\n\
+    LG27-0001,\"Màn hình LG, 27 inch\",2098-02-03\n";
+
+/// A running server. It ends when dropped.
+pub struct TestApp {
+    pub url: String,
+    pub client: Client,
+    pub database_url: String,
+    folder: TempDir,
+    shutdown: CancellationToken,
+    server: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+/// How the server is to be started.
+pub struct TestAppBuilder {
+    variables: Vec<(String, String)>,
+    folder: Option<TempDir>,
+    database_url: Option<String>,
+}
+
+impl TestApp {
+    /// Without a language model, without keys, with the repository's own prompts and documents.
+    pub fn builder() -> TestAppBuilder {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let builder = TestAppBuilder { variables: Vec::new(), folder: None, database_url: None };
+        builder
+            .env("LLM", "offline")
+            .env("PROMPTS_PATH", root.join("prompts").display())
+            .env("PERSONA_PATH", root.join("prompts/system_persona_vi.md").display())
+            .env("KNOWLEDGE_PATH", root.join("knowledge").display())
+            .env("TURNS_PER_MINUTE", 0)
+    }
+
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    /// Without a key.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url))
+    }
+
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.request(Method::GET, path)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+        self.request(Method::POST, path).json(body)
+    }
+
+    /// Opens a conversation and gives its id.
+    pub async fn open(&self, body: &Value) -> String {
+        let response = self.post("/conversations", body).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::CREATED);
+        let body: Value = response.json().await.unwrap();
+        body["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Says something and gives the turn's whole event stream.
+    pub async fn ask(&self, conversation: &str, text: &str) -> Events {
+        let path = format!("/conversations/{conversation}/stream");
+        let response = self.post(&path, &json!({ "text": text })).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        read_events(response).await
+    }
+
+    /// Opens a conversation and says one thing in it.
+    pub async fn ask_once(&self, text: &str) -> Events {
+        let conversation = self.open(&json!({})).await;
+        self.ask(&conversation, text).await
+    }
+
+    /// The conversation's messages, all of them.
+    pub async fn history(&self, conversation: &str) -> Vec<Value> {
+        let path = format!("/conversations/{conversation}/history?limit=200");
+        let body: Value = self.get(&path).send().await.unwrap().json().await.unwrap();
+        body["messages"].as_array().unwrap().clone()
+    }
+
+    /// Where the server's own files are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Tells the server to end, waits for it, and gives back what a next one can start on.
+    pub async fn stop(mut self) -> TestAppBuilder {
+        self.shutdown.cancel();
+        if let Some(server) = self.server.take() {
+            server.await.unwrap().unwrap();
+        }
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        let database_url = self.database_url.clone();
+        TestAppBuilder { folder: Some(folder), database_url: Some(database_url), ..Self::builder() }
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+        if let Some(server) = self.server.take() {
+            server.abort();
+        }
+    }
+}
+
+impl TestAppBuilder {
+    /// Sets a variable of the server's environment; the last one wins.
+    pub fn env(mut self, name: &str, value: impl ToString) -> Self {
+        self.variables.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// With this language model.
+    pub fn ollama(self, ollama: &ScriptedOllama) -> Self {
+        self.env("LLM", "auto").env("OLLAMA_HOST", ollama.url())
+    }
+
+    pub async fn start(self) -> TestApp {
+        let folder = self.folder.unwrap_or_else(|| tempfile::tempdir().unwrap());
+        let fresh = self.database_url.is_none();
+        let database_url = match self.database_url {
+            Some(url) => url,
+            None => database::fresh(folder.path()).await,
+        };
+        let own = [("BIND_ADDR", "127.0.0.1:0".to_owned()), ("DATABASE_URL", database_url.clone())];
+        let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let config = Config::read(Env::of(own.chain(self.variables))).unwrap();
+        let store = Store::open(&StoreOptions {
+            url: database_url.clone(),
+            timeout: config.store.timeout,
+            connections: config.store.connections,
+        })
+        .await
+        .unwrap();
+        if fresh {
+            import_warranties(folder.path(), &database_url).await;
+        }
+        let app = frontdesk::app::App::start(config, store).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let shutdown = CancellationToken::new();
+        let server = tokio::spawn(frontdesk::http::serve(app, listener, shutdown.clone().cancelled_owned()));
+        // Proxies of the machine that runs the tests have no part in them.
+        let client = Client::builder().no_proxy().build().unwrap();
+        TestApp { url, client, database_url, folder, shutdown, server: Some(server) }
+    }
+}
+
+async fn import_warranties(folder: &Path, database_url: &str) {
+    let file: PathBuf = folder.join("warranty.csv");
+    std::fs::write(&file, WARRANTIES).unwrap();
+    let report = upsert_warranty::import(&upsert_warranty::Args {
+        file,
+        dry_run: false,
+        tenant: TenantId::default(),
+        skip_invalid: false,
+        json: false,
+        max_refused_shown: 10,
+        database_url: database_url.to_owned(),
+    })
+    .await;
+    report.unwrap();
+}
