@@ -32,14 +32,20 @@ use crate::turn::journal::Journal;
 use crate::turn::{Engine, retention};
 
 mod keys;
+mod limits;
 mod metrics;
 mod streams;
 mod tokens;
 
 pub use keys::Keys;
+pub use limits::{Limits, TooMany};
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
+/// No token holds longer after its conversation began, by the wire contract.
+const TOKEN_LAST: TimeDelta = TimeDelta::days(30);
+/// How often callers that went away are forgotten.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// How long turns that were told to stop may take to say so.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
@@ -53,6 +59,7 @@ pub struct App {
     pub tokens: Tokens,
     pub metrics: PrometheusHandle,
     pub streams: Streams,
+    pub limits: Arc<Limits>,
     desks: Arc<ArcSwap<Desks>>,
     search: Arc<ArcSwap<LexicalIndex>>,
     llm: Arc<Gateway>,
@@ -162,12 +169,15 @@ impl App {
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
         background.spawn(watch_files(services, desks.clone(), stop.clone()));
+        let limits = Arc::new(Limits::new(&config.http));
+        background.spawn(sweep(limits.clone(), stop.clone()));
         let engine = Engine::new(config.turns.clone(), store.clone(), desks.clone(), journal, turns.clone());
         engine.recover().await?;
         Ok(Arc::new(Self {
             keys: config.auth.keys.as_deref().map(Keys::new),
             tokens: Tokens::new(&secret),
             metrics: metrics::handle(),
+            limits,
             streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
             store,
@@ -281,13 +291,18 @@ impl App {
     }
 
     fn opened(&self, conversation: Conversation, greeting: Message, now: DateTime<Utc>) -> Opened {
-        let ttl = TimeDelta::from_std(self.config.auth.token_ttl).unwrap_or(TimeDelta::hours(24));
+        let (token, token_expires_at) = self.token(&conversation, now).unwrap_or_default();
+        Opened { token, token_expires_at, conversation, greeting }
+    }
+
+    /// A token for the conversation and when it expires; `None` once the conversation is too old for one.
+    pub fn token(&self, conversation: &Conversation, now: DateTime<Utc>) -> Option<(String, DateTime<Utc>)> {
+        let ttl = TimeDelta::from_std(self.config.auth.token_ttl).unwrap_or(TOKEN_LAST);
+        let until = (now + ttl).min(conversation.created_at + TOKEN_LAST);
         // Whole seconds, as the token holds them.
-        let expires = (now + ttl).timestamp();
-        let token_expires_at = DateTime::from_timestamp(expires, 0).unwrap_or(now);
-        let claims =
-            Claims { tenant: conversation.tenant.clone(), conversation: conversation.id, expires_at: token_expires_at };
-        Opened { token: self.tokens.sign(&claims), token_expires_at, conversation, greeting }
+        let expires_at = DateTime::from_timestamp(until.timestamp(), 0).filter(|expires_at| now < *expires_at)?;
+        let (tenant, conversation) = (conversation.tenant.clone(), conversation.id);
+        Some((self.tokens.sign(&Claims { tenant, conversation, expires_at }), expires_at))
     }
 
     /// Takes no more messages, and lets running turns end for at most `DRAIN_SECONDS`; then they are interrupted.
@@ -314,6 +329,13 @@ fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
 fn load_index(config: &Config, prompts: &Prompts) -> Result<LexicalIndex, StartError> {
     let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
     Ok(LexicalIndex::load(&config.knowledge.folder, &rules)?)
+}
+
+/// Forgets, now and then, callers that have not been heard of.
+async fn sweep(limits: Arc<Limits>, stop: CancellationToken) {
+    while tokio::time::timeout(SWEEP_EVERY, stop.cancelled()).await.is_err() {
+        limits.sweep();
+    }
 }
 
 /// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.

@@ -21,6 +21,8 @@ use utoipa_axum::routes;
 use crate::app::App;
 
 mod access;
+mod browser;
+mod client;
 mod conversations;
 mod docs;
 mod error;
@@ -28,10 +30,12 @@ mod events;
 mod extract;
 mod health;
 mod history;
+mod limit;
 mod messages;
 mod problem;
 mod serve;
 mod sse;
+mod tokens;
 mod turns;
 mod views;
 
@@ -52,6 +56,7 @@ pub fn router(app: Arc<App>) -> Router {
     api.merge(docs::routes(openapi))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
+        .layer(middleware::from_fn_with_state(app.clone(), limit::count))
         .with_state(app)
         .layer(CompressionLayer::new())
         .layer(RequestBodyLimitLayer::new(body_limit))
@@ -78,6 +83,7 @@ fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(turns::get))
         .routes(routes!(turns::cancel))
         .routes(routes!(events::get))
+        .routes(routes!(tokens::renew))
         .routes(routes!(history::get))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

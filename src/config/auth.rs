@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::Env;
+use crate::domain::TenantId;
 
 /// Who may call.
 #[derive(Clone, Debug)]
@@ -11,6 +12,10 @@ pub struct AuthConfig {
     pub token_ttl: Duration,
     /// `TOKEN_SECRET`: what tokens are signed with; `None` = one is made once and kept in the store.
     pub token_secret: Option<String>,
+    /// `WEB_CHAT`: pages of our own create conversations without a key.
+    pub web_chat: bool,
+    /// `WEB_CHAT_TENANT`: whose conversations those are.
+    pub web_chat_tenant: TenantId,
 }
 
 /// A key and the shop it belongs to.
@@ -50,7 +55,7 @@ impl AuthConfig {
                 env.refuse("X_API_KEYS", "an entry has a tenant but no key: write tenant:key".to_owned());
             }
             for entry in keys {
-                if entry.tenant.parse::<crate::domain::TenantId>().is_err() {
+                if entry.tenant.parse::<TenantId>().is_err() {
                     env.refuse(
                         "X_API_KEYS",
                         format!("'{}' is no tenant name: use a-z, 0-9, '-' and '_'", entry.tenant),
@@ -62,7 +67,10 @@ impl AuthConfig {
         if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
             env.refuse("TOKEN_SECRET", "must have at least 32 characters, or be unset".to_owned());
         }
-        Self { keys, token_ttl: env.seconds_of_hours("TOKEN_TTL_HOURS", 24), token_secret }
+        let development = keys.is_none();
+        let web_chat = env.choice("WEB_CHAT", &[("on", true), ("off", false)], development);
+        let web_chat_tenant = env.number("WEB_CHAT_TENANT", TenantId::default());
+        Self { keys, web_chat, web_chat_tenant, token_ttl: env.seconds_of_hours("TOKEN_TTL_HOURS", 24), token_secret }
     }
 }
 

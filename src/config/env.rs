@@ -73,6 +73,17 @@ impl Env {
         Duration::from_millis(self.number(name, default))
     }
 
+    /// A comma separated list; empty entries do not count, and one that cannot be read is noted.
+    pub fn list<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+        let value = self.text(name, "");
+        let entries = value.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        let (good, bad): (Vec<_>, Vec<_>) = entries.map(|entry| read(entry).ok_or(entry)).partition(Result::is_ok);
+        for entry in bad.into_iter().filter_map(Result::err) {
+            self.refuse(name, format!("'{entry}' cannot be used"));
+        }
+        good.into_iter().filter_map(Result::ok).collect()
+    }
+
     /// One of the named choices.
     pub fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)], default: T) -> T {
         let Some(value) = self.find(name) else { return default };

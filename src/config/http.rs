@@ -1,5 +1,7 @@
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
+
+use ipnet::IpNet;
 
 use super::Env;
 
@@ -10,6 +12,19 @@ pub struct HttpConfig {
     pub bind: SocketAddr,
     /// `CORS_ORIGINS`, comma separated: other sites whose pages may read answers; empty = none.
     pub cors_origins: Vec<String>,
+    /// `PUBLIC_URL`: scheme and host under which browsers reach the server, such as `https://chat.example.com`; `None`
+    /// = the name that they call.
+    pub public_url: Option<String>,
+    /// `TRUSTED_PROXIES`, comma separated addresses or networks: whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// `RATE_LIMIT_PER_SECOND`: requests of each client address of callers without a key; 0 = off.
+    pub rate_per_second: u32,
+    /// `RATE_LIMIT_BURST`: so many at once.
+    pub rate_burst: u32,
+    /// `KEY_RATE_LIMIT_PER_SECOND`: requests of each API key; 0 = off.
+    pub key_rate_per_second: u32,
+    /// `SSE_STALL_SECONDS`: a connection that takes nothing of what is written to it for so long is cut.
+    pub stall: Duration,
     /// `BODY_MAX_BYTES`
     pub body_max_bytes: usize,
     /// `SSE_KEEP_ALIVE_SECONDS`: a comment after so much silence.
@@ -28,12 +43,15 @@ impl HttpConfig {
     pub(super) fn read(env: &mut Env) -> Self {
         Self {
             bind: env.number("BIND_ADDR", SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))),
-            cors_origins: env
-                .text("CORS_ORIGINS", "")
-                .split(',')
-                .map(|origin| origin.trim().trim_end_matches('/').to_owned())
-                .filter(|origin| !origin.is_empty())
-                .collect(),
+            cors_origins: env.list("CORS_ORIGINS", |origin| Some(origin.trim_end_matches('/').to_owned())),
+            public_url: env.find("PUBLIC_URL").map(|url| url.trim_end_matches('/').to_owned()),
+            trusted_proxies: env.list("TRUSTED_PROXIES", |entry| {
+                entry.parse::<IpNet>().ok().or_else(|| entry.parse::<IpAddr>().ok().map(IpNet::from))
+            }),
+            rate_per_second: env.number("RATE_LIMIT_PER_SECOND", 20),
+            rate_burst: env.number("RATE_LIMIT_BURST", 60),
+            key_rate_per_second: env.number("KEY_RATE_LIMIT_PER_SECOND", 0),
+            stall: env.seconds("SSE_STALL_SECONDS", 30),
             body_max_bytes: env.number("BODY_MAX_BYTES", 64 * 1024),
             keep_alive: env.seconds("SSE_KEEP_ALIVE_SECONDS", 15),
             retry: env.milliseconds("SSE_RETRY_MS", 2000),

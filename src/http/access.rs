@@ -1,6 +1,5 @@
 //! Who is calling, and what that opens.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -8,10 +7,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Uri, header};
 use chrono::{DateTime, Utc};
 
+use super::browser::{cookie_tokens, is_foreign_page, is_own_page};
+use super::client::ClientAddress;
 use super::error::ApiError;
 use super::extract::{conversation_id, path_parameter};
+use super::serve::Peer;
 use super::sse::Lease;
-use crate::app::{App, TooManyStreams};
+use crate::app::{App, Claims, TooManyStreams};
 use crate::desks::Caller;
 use crate::domain::{ConversationId, TenantId};
 
@@ -53,6 +55,30 @@ impl FromRequestParts<Arc<App>> for Shop {
     }
 }
 
+/// Somebody who may open a conversation: the shop, or, where `WEB_CHAT` is on, a page of our own.
+pub(super) struct Opener {
+    pub tenant: TenantId,
+    /// A page's word about the customer is not believed.
+    pub is_shop: bool,
+}
+
+impl FromRequestParts<Arc<App>> for Opener {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        if let Some((tenant, _)) = enter(parts, app)? {
+            return Ok(Self { tenant, is_shop: true });
+        }
+        if !app.config.auth.web_chat {
+            return Err(ApiError::Unauthorized(NO_SHOP_KEY));
+        }
+        if !is_own_page(&parts.headers, &app.config.http) {
+            return Err(ApiError::ForbiddenOrigin);
+        }
+        Ok(Self { tenant: app.config.auth.web_chat_tenant.clone(), is_shop: false })
+    }
+}
+
 /// Somebody who may use the conversation of the path: the shop, or who holds its token.
 pub(super) struct Guest {
     pub tenant: TenantId,
@@ -89,17 +115,35 @@ impl FromRequestParts<Arc<App>> for Guest {
         if let Some((tenant, access)) = entered {
             return Ok(Self { tenant, conversation: id?, access, caller: Caller::default() });
         }
-        let claims = bearer(&parts.headers)
-            .and_then(|token| app.tokens.verify(token, Utc::now()))
-            .ok_or(ApiError::Unauthorized(NO_KEY))?;
+        let (claims, by_cookie) = claims(parts, app, id.as_ref().ok()).ok_or(ApiError::Unauthorized(NO_KEY))?;
         let conversation = id?;
         if claims.conversation != conversation {
             return Err(ApiError::NotFound);
         }
-        let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        if by_cookie && parts.method != Method::GET && !is_own_page(&parts.headers, &app.config.http) {
+            return Err(ApiError::ForbiddenOrigin);
+        }
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         let access = Access::Token { expires_at: claims.expires_at };
         Ok(Self { tenant: claims.tenant, conversation, access, caller: Caller { address } })
     }
+}
+
+/// The claims of the request's token, and whether a cookie held it: a header first, then a cookie for this conversation,
+/// then, for an `EventSource` alone, the query.
+fn claims(parts: &Parts, app: &App, id: Option<&ConversationId>) -> Option<(Claims, bool)> {
+    let verify = |token: &str| app.tokens.verify(token, Utc::now());
+    if let Some(token) = bearer(&parts.headers) {
+        return Some((verify(token)?, false));
+    }
+    let cookie = cookie_tokens(&parts.headers).filter_map(verify).find(|claims| Some(&claims.conversation) == id);
+    if let Some(claims) = cookie {
+        return Some((claims, true));
+    }
+    let events = parts.method == Method::GET && parts.uri.path().ends_with("/events");
+    let query = parts.uri.query().filter(|_| events)?;
+    let token = query.split('&').find_map(|pair| pair.strip_prefix("token="))?;
+    Some((verify(token)?, false))
 }
 
 /// Whoever may see what describes the server itself: an API key, or this machine.
@@ -109,11 +153,9 @@ impl FromRequestParts<Arc<App>> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let local = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .is_some_and(|info| info.0.ip().to_canonical().is_loopback())
-            && !is_forwarded(&parts.headers);
+        let local =
+            parts.extensions.get::<ConnectInfo<Peer>>().is_some_and(|info| info.0.0.ip().to_canonical().is_loopback())
+                && !is_forwarded(&parts.headers);
         if local || matches!(enter(parts, app), Ok(Some(_))) {
             Ok(Self)
         } else {
@@ -135,7 +177,7 @@ fn enter(parts: &Parts, app: &App) -> Result<Option<(TenantId, Access)>, ApiErro
             if !is_local_host(&parts.headers, &parts.uri) || is_forwarded(&parts.headers) {
                 return Err(ApiError::Unauthorized(NOT_LOCAL));
             }
-            if parts.method != Method::GET && is_foreign_page(&parts.headers, app) {
+            if parts.method != Method::GET && is_foreign_page(&parts.headers, &app.config.http) {
                 return Err(ApiError::ForbiddenOrigin);
             }
             Ok(Some((TenantId::default(), Access::Development)))
@@ -163,16 +205,6 @@ fn is_local_host(headers: &HeaderMap, uri: &Uri) -> bool {
 
 fn is_forwarded(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| name.as_str() == "forwarded" || name.as_str().starts_with("x-forwarded-"))
-}
-
-/// Whether a page of another site sent this, that the shop has not allowed.
-fn is_foreign_page(headers: &HeaderMap, app: &App) -> bool {
-    let Some(origin) = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()) else {
-        return headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
-    };
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let own = origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
-    !own && !app.config.http.cors_origins.iter().any(|allowed| allowed == origin)
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::access::{Guest, Shop};
+use super::access::{Guest, Opener, Shop};
+use super::browser::{is_own_page, set_cookie};
 use super::error::{ApiError, KEY_REUSED};
 use super::extract::{Body, Query, conversation_id, idempotency};
 use super::problem::Problem;
@@ -62,11 +63,12 @@ pub(super) struct ConversationOpened {
         (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "`draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn create(
-    shop: Shop,
+    opener: Opener,
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     body: Body<CreateConversation>,
@@ -76,6 +78,9 @@ pub(super) async fn create(
     if wish.user_id.as_ref().is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
         return Err(ApiError::InvalidRequest("user_id must have 1 to 255 characters.".to_owned()));
     }
+    if !opener.is_shop && (wish.user_id.is_some() || wish.metadata.is_some()) {
+        return Err(ApiError::InvalidRequest("user_id and metadata are taken from an API key alone.".to_owned()));
+    }
     let new = NewConversation {
         user_id: wish.user_id,
         persona: wish.persona,
@@ -83,15 +88,22 @@ pub(super) async fn create(
         metadata: wish.metadata.unwrap_or_default(),
         idempotency,
     };
-    let Opened { conversation, greeting, token, token_expires_at } = app.open(&shop.tenant, new).await?;
+    let Opened { conversation, greeting, token, token_expires_at } = app.open(&opener.tenant, new).await?;
+    let cookie = is_own_page(&headers, &app.config.http)
+        .then(|| set_cookie(conversation.id, &token, token_expires_at, &app.config.http))
+        .flatten();
     let location = format!("/conversations/{}", conversation.id);
     let opened = ConversationOpened {
         conversation: conversation.into(),
-        greeting: MessageView::new(greeting, true),
+        greeting: MessageView::new(greeting, opener.is_shop),
         token,
         token_expires_at,
     };
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(opened)).into_response())
+    let mut response = (StatusCode::CREATED, [(header::LOCATION, location)], Json(opened)).into_response();
+    if let Some(cookie) = cookie {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
 }
 
 impl From<OpenError> for ApiError {

@@ -36,6 +36,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
+/// A body that may only be empty, or `{}`.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
 fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value, ApiError> {
     if bytes.is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -12,11 +13,12 @@ use utoipa::ToSchema;
 use super::access::Guest;
 use super::error::ApiError;
 use super::extract::{Body, idempotency};
+use super::limit::OnlyRepeats;
 use super::problem::Problem;
 use super::sse;
 use crate::app::App;
 use crate::domain::MessageId;
-use crate::turn::{Accepted, Message};
+use crate::turn::{AcceptError, Accepted, Message};
 
 /// What a customer says.
 #[derive(Deserialize, ToSchema)]
@@ -60,10 +62,11 @@ pub(super) struct MessageAccepted {
 pub(super) async fn post(
     guest: Guest,
     State(app): State<Arc<App>>,
+    repeats: Option<Extension<OnlyRepeats>>,
     headers: HeaderMap,
     body: Body<PostMessage>,
 ) -> Result<(StatusCode, Json<MessageAccepted>), ApiError> {
-    let Accepted { turn, message_id } = accept(&app, guest, &headers, body).await?.1;
+    let Accepted { turn, message_id } = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?.1;
     Ok((StatusCode::ACCEPTED, Json(MessageAccepted { message_id, turn, status: "queued" })))
 }
 
@@ -94,10 +97,11 @@ pub(super) async fn post(
 pub(super) async fn stream(
     guest: Guest,
     State(app): State<Arc<App>>,
+    repeats: Option<Extension<OnlyRepeats>>,
     headers: HeaderMap,
     body: Body<PostMessage>,
 ) -> Result<Response, ApiError> {
-    let (guest, accepted) = accept(&app, guest, &headers, body).await?;
+    let (guest, accepted) = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?;
     let lease = guest.lease(&app)?;
     let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
     Ok(sse::response(reader, lease, &app.config.http))
@@ -107,6 +111,7 @@ async fn accept(
     app: &App,
     guest: Guest,
     headers: &HeaderMap,
+    repeats: Option<OnlyRepeats>,
     body: Body<PostMessage>,
 ) -> Result<(Guest, Accepted), ApiError> {
     let text = body.value.text.trim();
@@ -116,7 +121,16 @@ async fn accept(
         let detail = format!("text must have 1 to {most} characters after trimming; this one has {length}.");
         return Err(ApiError::InvalidRequest(detail));
     }
-    let message = Message { text, idempotency: idempotency(headers, &body.hash)?, caller: guest.caller.clone() };
-    let accepted = app.engine.accept(&guest.tenant, guest.conversation, message).await?;
-    Ok((guest, accepted))
+    let message = Message {
+        text,
+        idempotency: idempotency(headers, &body.hash)?,
+        caller: guest.caller.clone(),
+        new: repeats.is_none(),
+    };
+    match (app.engine.accept(&guest.tenant, guest.conversation, message).await, repeats) {
+        (Ok(accepted), _) => Ok((guest, accepted)),
+        // Nothing new was to be taken in: the limit that said so is the answer.
+        (Err(AcceptError::Overloaded), Some(OnlyRepeats(too_many))) => Err(too_many.into()),
+        (Err(cause), _) => Err(cause.into()),
+    }
 }

@@ -8,7 +8,6 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use tokio::time::{Instant, sleep_until};
-use tracing::error;
 
 use crate::app::StreamPlace;
 use crate::config::HttpConfig;
@@ -53,16 +52,11 @@ fn frames(mut reader: Reader, lease: Lease, opening: Event) -> impl Stream<Item 
                 next = reader.next() => next,
             };
             match next {
-                Ok(Some(Item::Event(frame))) => {
+                Some(Item::Event(frame)) => {
                     yield Ok(Event::default().id(frame.id.to_string()).data(&*frame.body));
                 }
-                Ok(Some(Item::Reset(id))) => yield Ok(Event::default().id(id.to_string()).data(RESET)),
-                Ok(None) => break,
-                Err(cause) => {
-                    // The stream ends, and the client comes back for what is missing.
-                    error!(error = %cause, "A stream could not read the store");
-                    break;
-                }
+                Some(Item::Reset(id)) => yield Ok(Event::default().id(id.to_string()).data(RESET)),
+                None => break,
             }
         }
     }

@@ -36,6 +36,8 @@ pub struct Message<'a> {
     pub text: &'a str,
     pub idempotency: Option<IdempotencyKey>,
     pub caller: Caller,
+    /// `false`: taken in only if it repeats one that was accepted; a new one is refused as if the server were full.
+    pub new: bool,
 }
 
 /// A message that was taken in.
@@ -152,7 +154,7 @@ impl Engine {
             waiting_max: engine.config.waiting_max,
             per_minute: engine.config.per_minute,
             per_day: engine.config.per_day,
-            full: engine.waiting.load(Ordering::Relaxed) >= engine.config.waiting_total,
+            full: !message.new || engine.waiting.load(Ordering::Relaxed) >= engine.config.waiting_total,
         };
         match engine.store.tenant(tenant).accept(&new).await? {
             Acceptance::Accepted { turn, message_id } => {
@@ -178,16 +180,8 @@ impl Engine {
     }
 
     /// Reads the conversation's events from `start` on, for ever.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn read(
-        &self,
-        tenant: &TenantId,
-        conversation: ConversationId,
-        start: Start,
-    ) -> Result<Reader, StoreError> {
-        Reader::of_conversation(self.source(tenant, conversation), start).await
+    pub fn read(&self, tenant: &TenantId, conversation: ConversationId, start: Start) -> Reader {
+        Reader::of_conversation(self.source(tenant, conversation), start)
     }
 
     fn source(&self, tenant: &TenantId, conversation: ConversationId) -> Source {

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::{debug, error};
 
 use super::feed::{Feed, Frame, Look};
 use crate::domain::{ConversationId, EventId, TenantId};
@@ -13,6 +15,8 @@ use crate::store::{Store, StoreError};
 
 /// How many stored events a reader fetches at once.
 const PAGE: u64 = 256;
+/// How long a reader waits before it asks a store again that did not answer.
+const STORE_RETRY: Duration = Duration::from_millis(500);
 
 /// What a reader comes upon.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +47,8 @@ pub struct Reader {
     tip: watch::Receiver<EventId>,
     cursor: Cursor,
     only: Option<u32>,
+    /// Where to begin, until that is found.
+    start: Option<Start>,
     ahead: VecDeque<Item>,
     ended: bool,
     /// The server goes down: what is there is read, and nothing is waited for any more.
@@ -84,36 +90,58 @@ impl Reader {
         Self::new(source, Cursor { at: EventId::new(turn, 0), ends_turn: false }, Some(turn))
     }
 
-    /// Reads the conversation from `start` on, for ever.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub(super) async fn of_conversation(source: Source, start: Start) -> Result<Self, StoreError> {
-        let mut reader = Self::new(source, Cursor::START, None);
-        match start {
-            Start::NextTurn => reader.cursor = reader.before_next_turn().await?,
-            Start::After(id) => match reader.place(id).await? {
-                Some(cursor) => reader.cursor = cursor,
-                None => reader.reset().await?,
-            },
-            Start::Unknown => reader.reset().await?,
-        }
-        Ok(reader)
+    /// Reads the conversation from `start` on, for ever. Asks the store nothing yet.
+    pub(super) fn of_conversation(source: Source, start: Start) -> Self {
+        Self { start: Some(start), ..Self::new(source, Cursor::START, None) }
     }
 
     fn new(source: Source, cursor: Cursor, only: Option<u32>) -> Self {
         let Source { store, feed, tenant, conversation, closing } = source;
         // Subscribed before anything is read: what comes in between wakes the first wait.
         let tip = feed.subscribe();
-        Self { store, tenant, conversation, feed, tip, cursor, only, ahead: VecDeque::new(), ended: false, closing }
+        Self {
+            store,
+            tenant,
+            conversation,
+            feed,
+            tip,
+            cursor,
+            only,
+            start: None,
+            ahead: VecDeque::new(),
+            ended: false,
+            closing,
+        }
     }
 
-    /// The next event, or a reset; waits for it. `None`: the turn to be read, the conversation or
-    /// the server has ended.
-    ///
-    /// # Errors
-    /// The store does not answer; what was read so far is a beginning without gaps, and the call may be repeated.
-    pub async fn next(&mut self) -> Result<Option<Item>, StoreError> {
+    /// The next event, or a reset; waits for it, and for a store that does not answer. `None`: the turn to be read, the
+    /// conversation or the server has ended.
+    pub async fn next(&mut self) -> Option<Item> {
+        loop {
+            match self.try_next().await {
+                Ok(item) => return item,
+                Err(cause) if cause.is_unavailable() => {
+                    debug!(error = %cause, "A reader waits for the store");
+                    tokio::select! {
+                        () = tokio::time::sleep(STORE_RETRY) => {}
+                        () = self.closing.cancelled() => return None,
+                    }
+                }
+                Err(cause) => {
+                    error!(error = %cause, "A reader could not read the store");
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// As [`Reader::next`], for one try. After an error what was read so far is a beginning without gaps, and the call
+    /// may be repeated.
+    async fn try_next(&mut self) -> Result<Option<Item>, StoreError> {
+        if let Some(start) = self.start {
+            self.begin(start).await?;
+            self.start = None;
+        }
         loop {
             if let Some(item) = self.ahead.pop_front() {
                 if let Item::Event(frame) = &item {
@@ -142,6 +170,19 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// Finds the place to begin at.
+    async fn begin(&mut self, start: Start) -> Result<(), StoreError> {
+        match start {
+            Start::NextTurn => self.cursor = self.before_next_turn().await?,
+            Start::After(id) => match self.place(id).await? {
+                Some(cursor) => self.cursor = cursor,
+                None => self.reset().await?,
+            },
+            Start::Unknown => self.reset().await?,
+        }
+        Ok(())
     }
 
     /// Queues a page of stored events as far as it has no gap; what is behind a gap is read, and judged, next time.

@@ -1,0 +1,72 @@
+//! What a browser says of the page that calls: whose it is, and the token that it holds in a cookie.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use chrono::{DateTime, Utc};
+use cookie::{Cookie, SameSite};
+
+use crate::config::HttpConfig;
+use crate::domain::ConversationId;
+
+/// The cookie that holds a conversation's token.
+const COOKIE: &str = "fd_conversation";
+
+/// Whether a page of our own sent this: the browser says so, or the origin is ours.
+pub(super) fn is_own_page(headers: &HeaderMap, config: &HttpConfig) -> bool {
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return site == "same-origin";
+    }
+    headers
+        .get(header::ORIGIN)
+        .and_then(|origin| origin.to_str().ok())
+        .is_some_and(|origin| is_own(origin, headers, config))
+}
+
+/// Whether a page of another site sent this, that the shop has not allowed. Programs that are no browsers send neither
+/// header.
+pub(super) fn is_foreign_page(headers: &HeaderMap, config: &HttpConfig) -> bool {
+    match headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()) {
+        Some(origin) => {
+            !is_own(origin, headers, config) && !config.cors_origins.iter().any(|allowed| allowed == origin)
+        }
+        None => headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site"),
+    }
+}
+
+/// Our own origin: `PUBLIC_URL` where it is set, else the name under which the browser called.
+fn is_own(origin: &str, headers: &HeaderMap, config: &HttpConfig) -> bool {
+    if let Some(public) = &config.public_url {
+        return origin.eq_ignore_ascii_case(public);
+    }
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host))
+}
+
+/// The tokens that the request's cookies hold, most specific path first, as browsers send them.
+pub(super) fn cookie_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(Cookie::split_parse)
+        .flatten()
+        .filter(|cookie| cookie.name() == COOKIE)
+        .filter_map(|cookie| cookie.value_raw())
+}
+
+/// A `Set-Cookie` that gives the page its conversation's token.
+pub(super) fn set_cookie(
+    conversation: ConversationId,
+    token: &str,
+    expires: DateTime<Utc>,
+    config: &HttpConfig,
+) -> Option<HeaderValue> {
+    let https = config.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+    let seconds = (expires - Utc::now()).num_seconds().max(0);
+    let cookie = Cookie::build((COOKIE, token))
+        .path(format!("/conversations/{conversation}"))
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(https)
+        .max_age(cookie::time::Duration::seconds(seconds));
+    HeaderValue::from_str(&cookie.build().to_string()).ok()
+}
