@@ -9,7 +9,9 @@
     reason = "a test says what went wrong by panicking"
 )]
 
+mod architecture;
 mod cli;
 mod desks;
+mod docs;
 mod providers;
 mod support;

@@ -9,6 +9,8 @@ use frontdesk::domain::{Serial, TenantId};
 use frontdesk::store::{Store, StoreOptions};
 use tempfile::TempDir;
 
+use crate::support::database;
+
 mod beside_a_server;
 
 const HEADER: &str = "serial,product_name,warranty_end_date\n";
@@ -314,12 +316,12 @@ fn nothing_but_the_result_is_printed_into_a_pipe() {
     assert_eq!(run.stderr.lines().count(), 1, "no progress bar: {run:?}");
 }
 
-/// Needs `TEST_POSTGRES_URL`, an empty database on a real server.
+/// On PostgreSQL where `TEST_POSTGRES_URL` names a server: there the list goes in by another way.
 #[tokio::test]
-#[ignore = "needs PostgreSQL: TEST_POSTGRES_URL"]
-async fn on_postgresql_a_list_is_compared_and_written_as_on_sqlite() {
-    let url = std::env::var("TEST_POSTGRES_URL").unwrap();
-    let shop = Shop { url, ..Shop::new() };
+async fn on_either_database_a_list_is_compared_and_written_the_same_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = database::fresh(folder.path()).await;
+    let shop = Shop { folder, url };
     let tenant = format!("t{}", uuid::Uuid::now_v7().simple());
     let run = |list: &str, arguments: &[&str]| shop.upsert(list, &[arguments, &["--tenant", &tenant]].concat());
     let first = run(&format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Loa,2027-01-01\naa-1,Loa,01/01/2027\n"), &[]);
