@@ -1,11 +1,12 @@
 //! `upsert-warranty`: brings a list of warranties, as a spreadsheet writes it, into the shop's database.
 //!
-//! - `csv_rows`, `header`: the file
+//! - `csv_rows`, `header`, `records`: the file
 //! - `report`: what was found, and how it is printed
 //!
 //! Exit codes: 0, done (or, with `--dry-run`, nothing stands in the way); 1, rows were refused and nothing was written;
 //! 2, the command line, the file or the database is at fault, and nothing was written.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use crate::store::{Store, StoreOptions};
 
 mod csv_rows;
 mod header;
+mod records;
 mod report;
 
 /// The arguments, of `upsert-warranty` and of `frontdesk upsert-warranty`.
@@ -49,7 +51,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub max_refused_shown: usize,
     /// The database: sqlite://PATH or postgres://…
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true, default_value = "sqlite://database/frontdesk.db")]
+    #[arg(
+        long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL",
+        default_value = DEFAULT_DATABASE_URL, value_parser = database_url
+    )]
     pub database_url: String,
 }
 
@@ -62,6 +67,15 @@ pub struct Args {
 struct Command {
     #[command(flatten)]
     args: Args,
+}
+
+/// The server's default as well.
+const DEFAULT_DATABASE_URL: &str = "sqlite://database/frontdesk.db";
+
+/// A variable that is set to nothing counts as unset, as it does for the server.
+fn database_url(text: &str) -> Result<String, Infallible> {
+    let text = text.trim();
+    Ok(if text.is_empty() { DEFAULT_DATABASE_URL } else { text }.to_owned())
 }
 
 const REFUSED: u8 = 1;

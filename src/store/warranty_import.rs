@@ -65,7 +65,8 @@ pub struct Comparison {
 pub struct Applied {
     /// Rows inserted or updated.
     pub written: u64,
-    /// How long the transaction that wrote them was open: in SQLite nobody else could write meanwhile.
+    /// How long the transaction that wrote them was open. On SQLite others who write wait so long; on PostgreSQL only
+    /// those who write the same rows do.
     pub locked: Duration,
 }
 
@@ -114,7 +115,7 @@ impl WarrantyImport {
         let mut repeated = 0;
         self.staging.begin().await?;
         while let Some(batch) = batches.recv().await {
-            let Settled { records, conflicts, repeated: more } = batch;
+            let Batch { records, conflicts, repeated: more } = batch;
             repeated += more;
             conflicts.into_iter().for_each(&mut on_conflict);
             match &mut self.staging {
@@ -132,7 +133,9 @@ impl WarrantyImport {
 
     /// Writes the new and the changed rows in one transaction: all of them, or none.
     ///
-    /// A row that somebody else wrote since [`compare`](Self::compare) is overwritten.
+    /// A row that somebody else wrote since [`compare`](Self::compare) is overwritten. On SQLite the write lock is
+    /// held for about a second a million rows (`scripts/bench-warranty-import` measures it); others wait for it, which
+    /// for a server must stay below its `STORE_TIMEOUT_SECONDS`.
     pub async fn apply(mut self) -> Result<Applied, ImportError> {
         match &mut self.staging {
             Staging::Sqlite(staging) => staging.apply(&self.tenant).await,
@@ -150,20 +153,48 @@ impl Staging {
     }
 }
 
+/// What the sorting thread sends.
+#[derive(Debug)]
+struct Batch {
+    records: Vec<RecordTexts>,
+    conflicts: Vec<Conflict>,
+    repeated: u64,
+}
+
+/// A record as the database takes it. Made on the sorting thread, so that the database need not wait for it.
+#[derive(Debug)]
+struct RecordTexts {
+    serial: String,
+    product_name: String,
+    /// `YYYY-MM-DD`
+    warranty_end_date: String,
+}
+
+impl From<Settled> for Batch {
+    fn from(settled: Settled) -> Self {
+        let records = settled.records.into_iter().map(|record| RecordTexts {
+            serial: record.serial.to_string(),
+            product_name: record.product_name,
+            warranty_end_date: record.warranty_end_date.to_string(),
+        });
+        Self { records: records.collect(), conflicts: settled.conflicts, repeated: settled.repeated }
+    }
+}
+
 /// Merges the sorted rows and sends what they settle, batch by batch, until the receiver is gone.
-fn merge(rows: RowSorter, batches: &mpsc::Sender<Settled>) -> io::Result<()> {
+fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
     let mut repeats = Repeats::default();
     let mut settled = Settled::default();
     for row in rows.into_sorted()? {
         repeats.push(row?, &mut settled);
         if settled.records.len().max(settled.conflicts.len()) >= BATCH_ROWS
-            && batches.blocking_send(std::mem::take(&mut settled)).is_err()
+            && batches.blocking_send(std::mem::take(&mut settled).into()).is_err()
         {
             return Ok(());
         }
     }
     repeats.finish(&mut settled);
     // A receiver that is gone has failed by itself.
-    let _ = batches.blocking_send(settled);
+    let _ = batches.blocking_send(settled.into());
     Ok(())
 }

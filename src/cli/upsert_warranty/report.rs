@@ -111,7 +111,7 @@ pub struct Report {
     pub seconds: f64,
     /// Rows of the file, whatever became of them, a second.
     pub rows_per_second: u64,
-    /// How long others who wanted to write had to wait at most.
+    /// How long the transaction that writes was open: on SQLite, how long others who write had to wait at most.
     pub locked_seconds: f64,
 }
 
@@ -187,7 +187,7 @@ impl Report {
         } else {
             writeln!(
                 out,
-                "written: {} rows; {:.3} s in all ({} rows/s), others who write waited {:.3} s at most",
+                "written: {} rows; {:.3} s in all ({} rows/s), {:.3} s of it in the transaction that writes",
                 self.new + self.changed,
                 self.seconds,
                 self.rows_per_second,

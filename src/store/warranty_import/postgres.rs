@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
-use chrono::NaiveDate;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Connection, Executor};
 
-use super::{Applied, Comparison, ImportError};
-use crate::domain::{TenantId, WarrantyRecord};
+use super::{Applied, Comparison, ImportError, RecordTexts};
+use crate::domain::TenantId;
 
 /// A connection with a temporary table `staged_warranties`, which nobody else sees and which is not logged.
 #[derive(Debug)]
@@ -18,15 +17,19 @@ pub struct PostgresStaging {
 const CREATE: &str = "CREATE TEMP TABLE staged_warranties (serial text NOT NULL, product_name text NOT NULL, \
      warranty_end_date date NOT NULL)";
 
-const INSERT: &str = "INSERT INTO staged_warranties SELECT * FROM unnest($1::text[], $2::text[], $3::date[])";
+const INSERT: &str = "INSERT INTO staged_warranties SELECT * FROM unnest($1::text[], $2::text[], $3::text[]::date[])";
 
 const COUNT: &str = "SELECT COUNT(*) FILTER (WHERE w.serial IS NULL), \
      COUNT(*) FILTER (WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date), COUNT(*) \
      FROM staged_warranties s LEFT JOIN warranty_records w ON w.tenant_id = $1 AND w.serial = s.serial";
 
-const FORGET_UNCHANGED: &str = "DELETE FROM staged_warranties s USING warranty_records w \
-     WHERE w.tenant_id = $1 AND w.serial = s.serial \
-     AND w.product_name = s.product_name AND w.warranty_end_date = s.warranty_end_date";
+/// The new and the changed rows.
+const KEEP_DIFFERING: &str = "CREATE TEMP TABLE differing AS \
+     SELECT s.serial, s.product_name, s.warranty_end_date FROM staged_warranties s \
+     LEFT JOIN warranty_records w ON w.tenant_id = $1 AND w.serial = s.serial \
+     WHERE w.serial IS NULL OR w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date";
+
+const FORGET_OTHERS: &str = "DROP TABLE staged_warranties; ALTER TABLE differing RENAME TO staged_warranties";
 
 /// In the order of serials, so that two imports at once wait for each other instead of locking each other out.
 const WRITE: &str = "INSERT INTO warranty_records (tenant_id, serial, product_name, warranty_end_date) \
@@ -49,15 +52,18 @@ impl PostgresStaging {
     }
 
     /// Adds rows, each serial once.
-    pub async fn insert(&mut self, records: Vec<WarrantyRecord>) -> Result<(), ImportError> {
-        let serials: Vec<&str> = records.iter().map(|record| record.serial.as_str()).collect();
-        let names: Vec<&str> = records.iter().map(|record| record.product_name.as_str()).collect();
-        let dates: Vec<NaiveDate> = records.iter().map(|record| record.warranty_end_date).collect();
+    pub async fn insert(&mut self, records: Vec<RecordTexts>) -> Result<(), ImportError> {
+        let (mut serials, mut names, mut dates) = (Vec::new(), Vec::new(), Vec::new());
+        for RecordTexts { serial, product_name, warranty_end_date } in records {
+            serials.push(serial);
+            names.push(product_name);
+            dates.push(warranty_end_date);
+        }
         sqlx::query(INSERT).bind(serials).bind(names).bind(dates).execute(&mut self.connection).await?;
         Ok(())
     }
 
-    /// Ends staging, and keeps of the staged rows those that are new or changed.
+    /// Ends staging, and keeps of the staged rows those that are new or changed, if there are any.
     pub async fn compare(&mut self, tenant: &TenantId) -> Result<Comparison, ImportError> {
         self.connection.execute("COMMIT").await?;
         // Nobody else gathers statistics on a temporary table, and without them the join is planned badly.
@@ -65,8 +71,9 @@ impl PostgresStaging {
         let (new, changed, all): (i64, i64, i64) =
             sqlx::query_as(COUNT).bind(tenant.as_str()).fetch_one(&mut self.connection).await?;
         let unchanged = all - new - changed;
-        if unchanged > 0 {
-            sqlx::query(FORGET_UNCHANGED).bind(tenant.as_str()).execute(&mut self.connection).await?;
+        if unchanged > 0 && unchanged < all {
+            sqlx::query(KEEP_DIFFERING).bind(tenant.as_str()).execute(&mut self.connection).await?;
+            self.connection.execute(FORGET_OTHERS).await?;
         }
         let count = |n: i64| u64::try_from(n).unwrap_or_default();
         Ok(Comparison { new: count(new), changed: count(changed), unchanged: count(unchanged), repeated: 0 })

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection, Executor};
 
-use super::{Applied, Comparison, ImportError};
-use crate::domain::{TenantId, WarrantyRecord};
+use super::{Applied, Comparison, ImportError, RecordTexts};
+use crate::domain::TenantId;
 
 /// A connection with a temporary table `staged_warranties`, which SQLite keeps in a file of its own in the temporary
 /// folder: filling it takes no lock on the shop's database. Its rows come sorted, so `rowid` is the order of serials.
@@ -31,9 +31,14 @@ const COUNT: &str = "SELECT COUNT(*) FILTER (WHERE w.serial IS NULL), \
      FROM temp.staged_warranties s \
      LEFT JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial";
 
-const FORGET_UNCHANGED: &str = "DELETE FROM temp.staged_warranties AS s WHERE EXISTS ( \
-     SELECT 1 FROM main.warranty_records w WHERE w.tenant_id = ? AND w.serial = s.serial \
-     AND w.product_name = s.product_name AND w.warranty_end_date = s.warranty_end_date)";
+/// The new and the changed rows, in order.
+const KEEP_DIFFERING: &str = "CREATE TEMP TABLE differing AS \
+     SELECT s.serial, s.product_name, s.warranty_end_date FROM temp.staged_warranties s \
+     LEFT JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial \
+     WHERE w.serial IS NULL OR w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date \
+     ORDER BY s.rowid";
+
+const FORGET_OTHERS: &str = "DROP TABLE temp.staged_warranties; ALTER TABLE temp.differing RENAME TO staged_warranties";
 
 const WRITE: &str = "INSERT INTO main.warranty_records (tenant_id, serial, product_name, warranty_end_date) \
      SELECT ?, serial, product_name, warranty_end_date FROM temp.staged_warranties WHERE true ORDER BY rowid \
@@ -60,30 +65,30 @@ impl SqliteStaging {
     }
 
     /// Adds rows, which must come sorted by serial, each serial once.
-    pub async fn insert(&mut self, records: Vec<WarrantyRecord>) -> Result<(), ImportError> {
-        for records in records.chunks(INSERT_ROWS) {
+    pub async fn insert(&mut self, records: Vec<RecordTexts>) -> Result<(), ImportError> {
+        let mut records = records.into_iter();
+        while records.len() > 0 {
+            let rows = records.len().min(INSERT_ROWS);
             let mut statement = "INSERT INTO temp.staged_warranties VALUES (?,?,?)".to_owned();
-            statement.push_str(&",(?,?,?)".repeat(records.len().saturating_sub(1)));
+            statement.push_str(&",(?,?,?)".repeat(rows - 1));
             let mut query = sqlx::query::<sqlx::Sqlite>(AssertSqlSafe(statement));
-            for record in records {
-                query = query
-                    .bind(record.serial.as_str())
-                    .bind(record.product_name.as_str())
-                    .bind(record.warranty_end_date);
+            for RecordTexts { serial, product_name, warranty_end_date } in records.by_ref().take(rows) {
+                query = query.bind(serial).bind(product_name).bind(warranty_end_date);
             }
             query.execute(&mut self.connection).await?;
         }
         Ok(())
     }
 
-    /// Ends staging, and keeps of the staged rows those that are new or changed.
+    /// Ends staging, and keeps of the staged rows those that are new or changed, if there are any.
     pub async fn compare(&mut self, tenant: &TenantId) -> Result<Comparison, ImportError> {
         self.connection.execute("COMMIT").await?;
         let (new, changed, all): (i64, i64, i64) =
             sqlx::query_as(COUNT).bind(tenant.as_str()).fetch_one(&mut self.connection).await?;
         let unchanged = all - new - changed;
-        if unchanged > 0 {
-            sqlx::query(FORGET_UNCHANGED).bind(tenant.as_str()).execute(&mut self.connection).await?;
+        if unchanged > 0 && unchanged < all {
+            sqlx::query(KEEP_DIFFERING).bind(tenant.as_str()).execute(&mut self.connection).await?;
+            self.connection.execute(FORGET_OTHERS).await?;
         }
         let count = |n: i64| u64::try_from(n).unwrap_or_default();
         Ok(Comparison { new: count(new), changed: count(changed), unchanged: count(unchanged), repeated: 0 })

@@ -1,10 +1,10 @@
-//! `upsert-warranty`, run as a program in a folder of its own, on a real database.
+//! `upsert-warranty`, run as a program in a folder of its own, on a real database: SQLite, or the PostgreSQL of
+//! `TEST_POSTGRES_URL`.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use chrono::NaiveDate;
 use frontdesk::domain::{Serial, TenantId};
 use frontdesk::store::{Store, StoreOptions};
 use tempfile::TempDir;
@@ -30,9 +30,9 @@ struct Run {
 }
 
 impl Shop {
-    fn new() -> Self {
+    async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = format!("sqlite://{}", folder.path().join("data/shop.db").display());
+        let url = database::fresh(&folder.path().join("data")).await;
         Self { folder, url }
     }
 
@@ -63,11 +63,8 @@ impl Shop {
         let tenant: TenantId = tenant.parse().unwrap();
         let serials: Vec<Serial> = serials.iter().map(|serial| serial.parse().unwrap()).collect();
         let found = self.store().await.tenant(&tenant).list_warranties(&serials).await.unwrap();
-        let shown = |end_date: NaiveDate| end_date.format("%F").to_string();
-        let mut found: Vec<String> = found
-            .into_iter()
-            .map(|w| format!("{}|{}|{}", w.serial, w.product_name, shown(w.warranty_end_date)))
-            .collect();
+        let mut found: Vec<String> =
+            found.into_iter().map(|w| format!("{}|{}|{}", w.serial, w.product_name, w.warranty_end_date)).collect();
         found.sort();
         found
     }
@@ -108,7 +105,7 @@ async fn every_shape_that_a_spreadsheet_writes_is_read() {
         "Warranty_End_Date\tserial\tProduct_Name\n31/12/2027\t AA-1 \tBàn phím; đen\n2028-02-29\tbb-2\tMàn 27\", cong",
         "\u{feff}product_name,serial,warranty_end_date\r\nBàn phím; đen,AA-1,2027-12-31\r\n\r\n\"Màn 27\"\", cong\",BB-2,2028-02-29\r\n",
     ] {
-        let shop = Shop::new();
+        let shop = Shop::new().await;
         let run = shop.upsert(list, &[]);
         assert_eq!(run.counts(), "2 new, 0 changed, 0 unchanged, 0 refused", "{list:?} {run:?}");
         assert_eq!(run.code, 0, "{run:?}");
@@ -119,7 +116,7 @@ async fn every_shape_that_a_spreadsheet_writes_is_read() {
 
 #[tokio::test]
 async fn a_second_run_tells_new_changed_and_unchanged_apart_and_a_third_finds_nothing_to_do() {
-    let shop = Shop::new();
+    let shop = Shop::new().await;
     let first = format!("{HEADER}A1A,Loa,2027-01-01\nB2B,Loa,2027-01-01\nC3C,Loa,2027-01-01\nKEPT-1,Loa,2027-01-01\n");
     assert_eq!(shop.upsert(first, &[]).counts(), "4 new, 0 changed, 0 unchanged, 0 refused");
     let list = format!("{HEADER}c3c,Loa,01/01/2027\nA1A,Loa to,2027-01-01\nD4D,Loa,2027-01-01\nB2B,Loa,2027-01-02\n");
@@ -141,7 +138,7 @@ async fn a_second_run_tells_new_changed_and_unchanged_apart_and_a_third_finds_no
 
 #[tokio::test]
 async fn a_refused_row_is_named_with_its_line_and_keeps_every_row_out_unless_it_may_be_skipped() {
-    let shop = Shop::new();
+    let shop = Shop::new().await;
     let list = [
         "serial,product_name,warranty_end_date,note",
         "OK-1,\"Loa hai",
@@ -198,7 +195,7 @@ async fn a_refused_row_is_named_with_its_line_and_keeps_every_row_out_unless_it_
 
 #[tokio::test]
 async fn a_serial_on_two_lines_counts_once_if_they_agree_and_is_refused_on_both_if_they_do_not() {
-    let shop = Shop::new();
+    let shop = Shop::new().await;
     let list = format!(
         "{HEADER}same-1,Loa,2027-01-01\nTWO-1,Loa,2027-01-01\nSAME-1, Loa ,01/01/2027\nOK-1,Loa,2027-01-01\ntwo-1,Loa,2027-01-02\n"
     );
@@ -217,7 +214,7 @@ async fn a_serial_on_two_lines_counts_once_if_they_agree_and_is_refused_on_both_
 
 #[tokio::test]
 async fn one_shops_list_does_not_touch_another_shop() {
-    let shop = Shop::new();
+    let shop = Shop::new().await;
     shop.upsert(format!("{HEADER}AA-1,Loa,2027-01-01\n"), &[]);
     let other = shop.upsert(format!("{HEADER}AA-1,Chuột,2028-01-01\n"), &["--tenant", "acme"]);
     assert_eq!(other.counts(), "1 new, 0 changed, 0 unchanged, 0 refused", "{other:?}");
@@ -226,8 +223,8 @@ async fn one_shops_list_does_not_touch_another_shop() {
     assert_eq!(shop.upsert(HEADER, &["--tenant", "Not A Name"]).code, 2);
 }
 
-#[test]
-fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
+#[tokio::test]
+async fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
     let utf16: Vec<u8> = "\u{feff}serial\tproduct_name".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for (list, says) in [
         (b"".to_vec(), "the file is empty"),
@@ -246,13 +243,13 @@ fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
             "line 2 opens a quote",
         ),
     ] {
-        let shop = Shop::new();
+        let shop = Shop::new().await;
         let run = shop.upsert(&list, &[]);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
         assert!(run.stderr.contains(says), "{says:?} is not in {run:?}");
         assert!(!shop.folder.path().join("data").exists(), "a bad file makes no database");
     }
-    let shop = Shop::new();
+    let shop = Shop::new().await;
     let missing = Run::from(shop.command(&[]).output().unwrap());
     assert_eq!(missing.code, 2);
     assert!(missing.stderr.contains("warranty.csv"), "{missing:?}");
@@ -261,15 +258,30 @@ fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
     assert!(bad_url.stderr.contains("DATABASE_URL must begin with"), "{bad_url:?}");
 }
 
-#[test]
-fn a_list_without_rows_changes_nothing() {
-    let run = Shop::new().upsert(HEADER, &[]);
+#[tokio::test]
+async fn the_database_is_the_servers_default_one_unless_the_environment_or_env_file_names_another() {
+    let shop = Shop::new().await;
+    let list = format!("{HEADER}AA-1,Loa,2027-01-01\n");
+    std::fs::write(shop.list(), &list).unwrap();
+    let run = Run::from(shop.command(&[]).env("DATABASE_URL", " ").output().unwrap());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(shop.folder.path().join("database/frontdesk.db").exists());
+
+    std::fs::write(shop.folder.path().join(".env"), "DATABASE_URL=sqlite://from-env-file.db\n").unwrap();
+    let run = Run::from(shop.command(&[]).env_remove("DATABASE_URL").output().unwrap());
+    assert_eq!(run.counts(), "1 new, 0 changed, 0 unchanged, 0 refused", "{run:?}");
+    assert!(shop.folder.path().join("from-env-file.db").exists());
+}
+
+#[tokio::test]
+async fn a_list_without_rows_changes_nothing() {
+    let run = Shop::new().await.upsert(HEADER, &[]);
     assert_eq!((run.counts(), run.code), ("0 new, 0 changed, 0 unchanged, 0 refused", 0), "{run:?}");
 }
 
-#[test]
-fn json_is_one_object_with_the_counts_and_the_refused_rows() {
-    let shop = Shop::new();
+#[tokio::test]
+async fn json_is_one_object_with_the_counts_and_the_refused_rows() {
+    let shop = Shop::new().await;
     let list = format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Loa,2027-02-29\nCC-3,Loa\n");
     let run = shop.upsert(list, &["--json", "--dry-run"]);
     let mut json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
@@ -309,29 +321,9 @@ fn json_is_one_object_with_the_counts_and_the_refused_rows() {
     "#);
 }
 
-#[test]
-fn nothing_but_the_result_is_printed_into_a_pipe() {
-    let run = Shop::new().upsert(format!("{HEADER}AA-1,Loa,2027-01-01\n"), &[]);
+#[tokio::test]
+async fn nothing_but_the_result_is_printed_into_a_pipe() {
+    let run = Shop::new().await.upsert(format!("{HEADER}AA-1,Loa,2027-01-01\n"), &[]);
     assert_eq!(run.stdout, "1 new, 0 changed, 0 unchanged, 0 refused\n");
     assert_eq!(run.stderr.lines().count(), 1, "no progress bar: {run:?}");
-}
-
-/// On PostgreSQL where `TEST_POSTGRES_URL` names a server: there the list goes in by another way.
-#[tokio::test]
-async fn on_either_database_a_list_is_compared_and_written_the_same_way() {
-    let folder = tempfile::tempdir().unwrap();
-    let url = database::fresh(folder.path()).await;
-    let shop = Shop { folder, url };
-    let tenant = format!("t{}", uuid::Uuid::now_v7().simple());
-    let run = |list: &str, arguments: &[&str]| shop.upsert(list, &[arguments, &["--tenant", &tenant]].concat());
-    let first = run(&format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Loa,2027-01-01\naa-1,Loa,01/01/2027\n"), &[]);
-    assert_eq!((first.counts(), first.code), ("2 new, 0 changed, 0 unchanged, 0 refused", 0), "{first:?}");
-    let list = format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Chuột,2027-01-01\nCC-3,Loa,2027-01-01\nDD-4,Loa,bad\n");
-    let expected = "1 new, 1 changed, 1 unchanged, 1 refused";
-    assert_eq!(run(&list, &["--dry-run"]).counts(), expected);
-    assert_eq!(run(&list, &[]).code, 1);
-    assert_eq!(shop.records(&tenant, &["BB-2", "CC-3"]).await, ["BB-2|Loa|2027-01-01"]);
-    assert_eq!(run(&list, &["--skip-invalid"]).counts(), expected);
-    assert_eq!(shop.records(&tenant, &["BB-2", "CC-3"]).await, ["BB-2|Chuột|2027-01-01", "CC-3|Loa|2027-01-01"]);
-    assert_eq!(run(&list, &["--skip-invalid"]).counts(), "0 new, 0 changed, 3 unchanged, 1 refused");
 }

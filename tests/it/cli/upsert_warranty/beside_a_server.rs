@@ -24,7 +24,7 @@ fn long_list(name: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn those_who_write_and_read_beside_a_long_list_see_no_error_and_never_half_of_it() {
-    let shop = Shop::new();
+    let shop = Shop::new().await;
     let store = shop.store().await;
     let done = Arc::new(AtomicBool::new(false));
 
@@ -65,7 +65,7 @@ async fn those_who_write_and_read_beside_a_long_list_see_no_error_and_never_half
 
 #[tokio::test]
 async fn an_import_that_is_killed_leaves_all_of_the_list_or_nothing() {
-    let shop = Shop::new();
+    let shop = Shop::new().await;
     std::fs::write(shop.list(), long_list("Loa")).unwrap();
     for step in 1..=8 {
         let mut child = shop.command(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
