@@ -8,13 +8,33 @@ use std::time::Duration;
 /// The values that cannot be used, one line each.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
-pub struct ConfigError(Vec<String>);
+pub struct ConfigError(pub(super) Vec<String>);
 
 /// The environment, with the errors met so far.
 #[derive(Debug, Default)]
 pub struct Env {
     values: HashMap<String, String>,
     errors: Vec<String>,
+}
+
+impl ConfigError {
+    /// Each value that cannot be used, as `NAME: why`.
+    pub fn lines(&self) -> &[String] {
+        &self.0
+    }
+
+    /// What is wrong with a `.env`. Never with the words that stand there: they may be a key.
+    pub fn of_dotenv(error: &dotenvy::Error) -> Self {
+        let dotenvy::Error::LineParse(..) = error else {
+            return Self(vec![format!(".env: cannot be read ({error})")]);
+        };
+        let place = std::fs::read_to_string(".env").ok().and_then(|content| {
+            content.lines().position(|line| dotenvy::from_read_iter(line.as_bytes()).any(|pair| pair.is_err()))
+        });
+        let place = place.map(|index| format!(":{}", index + 1)).unwrap_or_default();
+        let mend = "write NAME=value, the value in single quotes if it holds spaces or quotes";
+        Self(vec![format!(".env{place}: the line cannot be understood: {mend}")])
+    }
 }
 
 impl Env {
@@ -24,21 +44,20 @@ impl Env {
             Ok(lines) => {
                 let mut values = HashMap::new();
                 for line in lines {
-                    let (name, value) = line.map_err(|error| ConfigError(vec![format!(".env: {error}")]))?;
+                    let (name, value) = line.map_err(|error| ConfigError::of_dotenv(&error))?;
                     values.insert(name, value);
                 }
-                values.extend(
-                    std::env::vars_os()
-                        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-                );
+                values.extend(variables());
                 Ok(Self { values, errors: Vec::new() })
             }
-            Err(error) if error.not_found() => Ok(Self::of(
-                std::env::vars_os()
-                    .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-            )),
-            Err(error) => Err(ConfigError(vec![format!(".env: {error}")])),
+            Err(error) if error.not_found() => Ok(Self::without_dotenv()),
+            Err(error) => Err(ConfigError::of_dotenv(&error)),
         }
+    }
+
+    /// The process's environment alone.
+    pub fn without_dotenv() -> Self {
+        Self::of(variables())
     }
 
     /// These values and nothing else.
@@ -105,7 +124,12 @@ impl Env {
         self.errors.push(format!("{name}: {why}"));
     }
 
-    pub(super) fn finish<T>(self, config: T) -> Result<T, ConfigError> {
-        if self.errors.is_empty() { Ok(config) } else { Err(ConfigError(self.errors)) }
+    pub(super) fn into_errors(self) -> Vec<String> {
+        self.errors
     }
+}
+
+/// The variables of the process that are text.
+fn variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
