@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use file_rotate::compression::Compression;
 use file_rotate::suffix::AppendCount;
 use file_rotate::{ContentLimit, FileRotate};
@@ -77,7 +77,8 @@ pub(super) fn init(config: &LogConfig, terminal: Terminal) -> anyhow::Result<()>
 /// # Errors
 /// It is no filter.
 pub(super) fn parse(filter: &str) -> anyhow::Result<EnvFilter> {
-    EnvFilter::try_new(filter).with_context(|| format!("LOG={filter} is no filter; write for example info or debug"))
+    EnvFilter::try_new(filter)
+        .map_err(|error| anyhow!("LOG={filter} is no filter, for example info, or warn,frontdesk=debug: {error}"))
 }
 
 /// Lets through what is not [`QUIET`], and what of it the user's own filter names.

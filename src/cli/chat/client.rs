@@ -55,7 +55,7 @@ struct Problem {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// Nobody answers, or the answer broke off; the same request may be sent again.
-    #[error("cannot reach the server ({0})")]
+    #[error("{0}")]
     Lost(String),
     /// The server asks to come back later.
     #[error("{detail}")]
@@ -121,7 +121,8 @@ impl Client {
             return Err(Failure::Strange("it answers without events"));
         }
         let body = response.bytes_stream().map_err(std::io::Error::other);
-        Ok(Box::pin(events::read(body).map_err(|error| Failure::Lost(error.to_string()))))
+        let lost = |_| Failure::Lost("the connection to the server was lost".to_owned());
+        Ok(Box::pin(events::read(body).map_err(lost)))
     }
 
     /// The whole conversation, oldest first.
@@ -163,7 +164,7 @@ fn lost(error: reqwest::Error) -> Failure {
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    Failure::Lost(cause.to_string())
+    Failure::Lost(format!("cannot reach the server ({cause})"))
 }
 
 async fn refusal(response: Response) -> Failure {

@@ -1,4 +1,6 @@
 //! Where the person's lines come from.
+//!
+//! rustyline's feature `signal-hook` matters: without it, it takes Ctrl-C for itself between the lines, too.
 
 use std::io::{self, IsTerminal};
 
