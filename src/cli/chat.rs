@@ -16,6 +16,7 @@ use self::screen::Screen;
 use self::server::Server;
 use self::session::Session;
 use super::logging::{self, Terminal};
+use super::serve::Prepared;
 use super::signals::Signals;
 use crate::config::{Config, KeyEntry};
 use crate::domain::{Language, TenantId};
@@ -67,9 +68,10 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
             if let Some(remark) = own.remark() {
                 screen.remark(&remark)?;
             }
-            let own = own.prepared;
+            // The lock is held until the end.
+            let Prepared { app, listener, lock: _held, .. } = *own.prepared;
             let stop = CancellationToken::new();
-            let mut served = pin!(crate::http::serve(own.app, own.listener, stop.clone().cancelled_owned()));
+            let mut served = pin!(crate::http::serve(app, listener, stop.clone().cancelled_owned()));
             let ended = tokio::select! {
                 ended = talk(&client, args, &names, &mut screen, &mut signals) => ended,
                 result = &mut served => bail!("the server of this conversation has ended ({result:?})"),

@@ -29,12 +29,12 @@ pub(super) struct Prepared {
     pub address: String,
     /// The shop's list, if this is the start that read it.
     pub warranties: Option<Report>,
-    _lock: ServingLock,
+    pub lock: ServingLock,
 }
 
 /// Whether this process may serve the database.
 pub(super) enum Preparation {
-    Ready(Prepared),
+    Ready(Box<Prepared>),
     /// Another one does, there, as far as it has said.
     Served {
         at: Option<String>,
@@ -59,7 +59,9 @@ pub(super) async fn run(config: Config) -> anyhow::Result<()> {
         }
     };
     announce(&prepared, &mut std::io::stdout())?;
-    crate::http::serve(prepared.app, prepared.listener, told_to_end(signals)).await?;
+    // The lock is held until the end.
+    let Prepared { app, listener, lock: _held, .. } = *prepared;
+    crate::http::serve(app, listener, told_to_end(signals)).await?;
     info!("Ended");
     Ok(())
 }
@@ -94,7 +96,7 @@ pub(super) async fn prepare(config: Config) -> anyhow::Result<Preparation> {
     let address = format!("http://{}", listener.local_addr()?);
     store.set_setting(SERVING_AT, &address).await?;
     let app = App::start(config, store).await?;
-    Ok(Preparation::Ready(Prepared { app, listener, address, warranties, _lock: lock }))
+    Ok(Preparation::Ready(Box::new(Prepared { app, listener, address, warranties, lock })))
 }
 
 /// Where the server of a database that is served says that it is.

@@ -1,12 +1,11 @@
 //! Where the person's lines come from.
-//!
-//! rustyline's feature `signal-hook` matters: without it, it takes Ctrl-C for itself between the lines, too.
 
 use std::io::{self, IsTerminal};
 
 use anyhow::Context;
-use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{Config, Editor};
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 use tokio::task::spawn_blocking;
 
@@ -14,25 +13,20 @@ const PROMPT: &str = "> ";
 
 /// A terminal, with line editing and the earlier lines at the arrow keys; or a pipe.
 pub(super) enum Input {
-    /// `None` while a line is being read.
-    Terminal(Option<Box<DefaultEditor>>),
+    Terminal(MemHistory),
     Pipe(BufReader<Stdin>),
 }
 
 impl Input {
-    pub fn of_process() -> anyhow::Result<Self> {
-        if is_terminal() {
-            let editor = DefaultEditor::new().context("the terminal cannot be used")?;
-            return Ok(Self::Terminal(Some(Box::new(editor))));
-        }
-        Ok(Self::Pipe(BufReader::new(tokio::io::stdin())))
+    pub fn of_process() -> Self {
+        if is_terminal() { Self::Terminal(MemHistory::new()) } else { Self::Pipe(BufReader::new(tokio::io::stdin())) }
     }
 
     /// The next line that is not empty, trimmed. `None`: there will be no more.
     pub async fn next(&mut self) -> anyhow::Result<Option<String>> {
         loop {
             let line = match self {
-                Self::Terminal(editor) => read_terminal(editor).await?,
+                Self::Terminal(history) => read_terminal(history).await?,
                 Self::Pipe(pipe) => read_pipe(pipe).await?,
             };
             match line.as_deref().map(str::trim) {
@@ -49,20 +43,20 @@ pub(super) fn is_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-async fn read_terminal(slot: &mut Option<Box<DefaultEditor>>) -> anyhow::Result<Option<String>> {
-    let Some(mut editor) = slot.take() else { return Ok(None) };
-    let (editor, line) = spawn_blocking(move || {
+/// Reads with an editor for this line alone: while one lives, rustyline takes every Ctrl-C for itself, and between the
+/// lines it is ours.
+async fn read_terminal(history: &mut MemHistory) -> anyhow::Result<Option<String>> {
+    let earlier = std::mem::take(history);
+    let read = spawn_blocking(move || {
+        let config = Config::builder().auto_add_history(true).build();
+        let mut editor = Editor::<(), _>::with_history(config, earlier)?;
         let line = editor.readline(PROMPT);
-        (editor, line)
-    })
-    .await?;
-    let editor = slot.insert(editor);
+        Ok::<_, ReadlineError>((std::mem::take(editor.history_mut()), line))
+    });
+    let (earlier, line) = read.await?.context("the terminal cannot be used")?;
+    *history = earlier;
     match line {
-        Ok(line) => {
-            // Refused for a line that is empty or stands there already.
-            let _ = editor.add_history_entry(&line);
-            Ok(Some(line))
-        }
+        Ok(line) => Ok(Some(line)),
         Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
         Err(error) => Err(error).context("the terminal cannot be read"),
     }

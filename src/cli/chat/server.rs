@@ -18,12 +18,12 @@ const STARTING: Duration = Duration::from_secs(10);
 /// Where the conversation takes place.
 pub(super) enum Server {
     Elsewhere(String),
-    Own(Box<Own>),
+    Own(Own),
 }
 
 /// A server in this process, for one conversation.
 pub(super) struct Own {
-    pub prepared: Prepared,
+    pub prepared: Box<Prepared>,
     model: PartState,
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> 
                 LlmMode::Offline => PartState::Off,
                 _ => prepared.app.parts().await.language_model,
             };
-            Ok(Server::Own(Box::new(Own { prepared, model })))
+            Ok(Server::Own(Own { prepared, model }))
         }
         Preparation::Served { mut at } => {
             let deadline = Instant::now() + STARTING;
@@ -71,7 +71,7 @@ pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> 
                 sleep(Duration::from_millis(100)).await;
                 at = serve::find_server(&options).await;
             }
-            let place = at.map_or_else(|| "an address that it has not told".to_owned(), |at| at);
+            let place = at.unwrap_or_else(|| "an address that it has not told".to_owned());
             bail!(
                 "another frontdesk serves this database, at {place}, but does not answer from here: stop it, or name the \
                  server to talk to with --url"

@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
 
     /// Talks until the person ends it; gives how many messages got no answer, which somebody at a terminal has seen.
     pub async fn hold(mut self, greeting: &str) -> anyhow::Result<u32> {
-        let mut input = Input::of_process()?;
+        let mut input = Input::of_process();
         self.screen.message(&self.name, greeting)?;
         if self.screen.is_terminal() {
             self.screen.remark("/help lists what else there is; /quit ends.")?;

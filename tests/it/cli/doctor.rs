@@ -103,14 +103,14 @@ fn in_a_broken_folder_every_fault_has_its_line_and_its_mend() {
 fn texts_documents_and_a_file_that_is_no_database_are_looked_into() {
     let shop = Shop::new();
     shop.edit("prompts/texts/retail.vi.toml", "=", "= =");
-    shop.write("knowledge/products.csv", "no,such,header\n1,2,3\n");
+    std::fs::write(shop.path("knowledge/latin1.md"), b"# Gi\xe1\n").unwrap();
     shop.write(".env", "X_API_KEYS=s3cret 's\n");
     std::fs::create_dir(shop.path("database")).unwrap();
     shop.write("database/frontdesk.db", &"no database at all. ".repeat(100));
     let (code, lines) = doctor(&shop, &[]);
     has(&lines, FAIL, "config: .env:1: the line cannot be understood");
     has(&lines, FAIL, "prompts: prompts/texts/retail.vi.toml:");
-    has(&lines, WARN, "knowledge: knowledge/products.csv");
+    has(&lines, WARN, "knowledge: knowledge/latin1.md");
     has(&lines, FAIL, "store: ");
     assert_eq!(code, Some(1), "{lines:#?}");
     assert!(!lines.concat().contains("s3cret"), "{lines:#?}");
