@@ -10,6 +10,7 @@
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`settings`]: what the server itself keeps
 //! - [`lock`]: one serving process a database
+//! - `as_is`: looking at a database without touching it
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +23,7 @@ use sea_orm_migration::MigratorTrait;
 use crate::domain::TenantId;
 
 pub mod acceptance;
+mod as_is;
 pub mod conversations;
 mod entities;
 mod error;
@@ -34,6 +36,7 @@ pub mod turns;
 pub mod warranty;
 pub mod warranty_import;
 
+pub use as_is::Schema;
 pub use error::StoreError;
 
 /// How the store is opened.
@@ -48,6 +51,11 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
+    /// The file of an SQLite database; `None`: PostgreSQL.
+    pub fn sqlite_file(&self) -> Result<Option<PathBuf>, StoreError> {
+        sqlite_path(&self.url)
+    }
+
     /// Whether opening would create the database, since its SQLite file is not there yet.
     pub fn would_create(&self) -> Result<bool, StoreError> {
         Ok(sqlite_path(&self.url)?.is_some_and(|path| !path.exists()))
