@@ -112,7 +112,8 @@ impl Retail {
         } else {
             (Kind::WarrantyPrompt, &texts.warranty_prompt)
         };
-        Ok(turn.say_with(kind, text, metadata(kind, false, None)).await?)
+        let text = fill(text, &[("hotline", self.hotline(turn))]);
+        Ok(turn.say_with(kind, &text, metadata(kind, false, None)).await?)
     }
 
     async fn ask_to_wait(&self, turn: &mut Turn, window: Duration) -> Result<(), DeskError> {

@@ -77,6 +77,24 @@ async fn without_a_model_social_talk_is_answered_by_topic_and_led_back() {
 }
 
 #[tokio::test]
+async fn who_wants_a_person_or_is_angry_gets_the_hotline_whether_or_not_a_model_is_there() {
+    let ollama = ScriptedOllama::start().await;
+    for builder in [TestApp::builder(), TestApp::builder().ollama(&ollama)] {
+        let shop = open_shop(builder).await;
+        for text in ["nói chuyện với nhân viên thật được không", "cho gap quan ly di", "tôi muốn khiếu nại"]
+        {
+            ollama.classify(&json!({"intent": "unknown", "confidence": 0.9, "need_retrieval": false,
+                "clarify_needed": true, "clarify_questions": [], "rationale": "Wants a person."}));
+            let events = shop.chat().await.say(text).await;
+            assert!(events.text("social").contains("1900 636 979"), "{text}: {:?}", events.messages());
+        }
+        let events = shop.chat_with(json!({"language": "en"})).await.say("can I talk to a real person please").await;
+        assert!(events.text("social").starts_with("To talk to a colleague"), "{:?}", events.messages());
+    }
+    assert!(ollama.chats().iter().all(|chat| chat.get("format").is_some()), "a number is not left to the model");
+}
+
+#[tokio::test]
 async fn the_same_talk_again_gets_another_answer() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
