@@ -61,9 +61,11 @@ pub(super) fn is_waiting(history: &[Message], texts: &ByLanguage<RetailTexts>) -
     }
 }
 
-/// The words that a prompt is known by: its first six.
+/// The words that a prompt is known by: those up to what it asks for, the "serial"; without that word, its first six.
 fn opening(prompt: &str) -> &str {
-    let end = prompt.match_indices(' ').nth(5).map_or(prompt.len(), |(at, _)| at);
+    const ASKED: &str = "serial";
+    let sixth = prompt.match_indices(' ').nth(5).map_or(prompt.len(), |(at, _)| at);
+    let end = prompt.find(ASKED).map_or(sixth, |at| at + ASKED.len());
     &prompt[..end]
 }
 
