@@ -115,7 +115,8 @@ impl Retail {
         turn.note("intent", &understood.receipt);
         let event = Event::Intent {
             intent: understood.intent.as_str().to_owned(),
-            confidence: understood.confidence,
+            // Two digits are all that it is worth.
+            confidence: (understood.confidence * 100.0).round() / 100.0,
             source: understood.source,
             language: turn.language(),
             clarify_needed: understood.clarify_needed,
