@@ -1,7 +1,7 @@
 //! What the tests stand on.
 
 pub mod app;
-mod database;
+pub mod database;
 pub mod ollama;
 pub mod sse;
 
