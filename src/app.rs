@@ -300,6 +300,7 @@ impl App {
                 error!("Turns did not end; the next start will end them");
             }
         }
+        self.engine.end_streams();
         self.stop.cancel();
         self.background.close();
     }

@@ -27,6 +27,7 @@ mod error;
 mod extract;
 mod health;
 mod history;
+mod json;
 mod messages;
 mod problem;
 mod serve;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend};
-use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait, TryInsertResult};
 use sea_orm_migration::MigratorTrait;
 
 use crate::domain::TenantId;
@@ -168,6 +168,15 @@ impl Store {
             ..Default::default()
         };
         Ok(self.write.begin_with_options(options).await?)
+    }
+}
+
+/// Whether every row was new. sea-orm says `Inserted(0)` of a row that was there already.
+fn all_inserted(inserted: &TryInsertResult<u64>, rows: usize) -> bool {
+    match inserted {
+        TryInsertResult::Inserted(count) => usize::try_from(*count) == Ok(rows),
+        TryInsertResult::Empty => rows == 0,
+        TryInsertResult::Conflicted => false,
     }
 }
 

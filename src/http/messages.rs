@@ -115,7 +115,8 @@ async fn accept(
         let detail = format!("text must have 1 to {most} characters after trimming; this one has {length}.");
         return Err(ApiError::InvalidRequest(detail));
     }
-    let message = Message { text, idempotency: idempotency(headers, &body.hash)?, caller: guest.caller.clone() };
+    let message =
+        Message { text: text.to_owned(), idempotency: idempotency(headers, &body.hash)?, caller: guest.caller.clone() };
     let accepted = app.engine.accept(&guest.tenant, guest.conversation, message).await?;
     Ok((guest, accepted))
 }

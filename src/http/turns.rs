@@ -46,7 +46,9 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
 ) -> Result<Json<TurnView>, ApiError> {
     let (_, turn) = path.0;
-    let turn: u32 = turn.parse().ok().filter(|n| (1..=0x7fff_ffff).contains(n)).ok_or(ApiError::NotFound)?;
+    // One spelling: neither `+1` nor `01` is a turn.
+    let turn = turn.parse().ok().filter(|n: &u32| (1..=0x7fff_ffff).contains(n) && n.to_string() == turn);
+    let turn = turn.ok_or(ApiError::NotFound)?;
     let found = app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn).await?;
     let record = found.ok_or(ApiError::NotFound)?;
     Ok(Json(TurnView {

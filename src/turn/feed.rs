@@ -5,6 +5,7 @@
 //! costs nothing, blocks nobody and loses nothing.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use tokio::sync::watch;
@@ -44,6 +45,8 @@ pub struct Feed {
     live: RwLock<VecDeque<Frame>>,
     /// The last event that was shown.
     tip: watch::Sender<EventId>,
+    /// Nothing will be shown any more.
+    over: AtomicBool,
 }
 
 /// What the live list can say to a reader.
@@ -57,20 +60,31 @@ enum Look {
 
 impl Feed {
     fn new() -> Self {
-        Self { live: RwLock::new(VecDeque::new()), tip: watch::Sender::new(EventId::ZERO) }
+        Self {
+            live: RwLock::new(VecDeque::new()),
+            tip: watch::Sender::new(EventId::ZERO),
+            over: AtomicBool::new(false),
+        }
     }
 
-    /// Shows an event that is stored. A new turn's first event takes the place of the turn before.
+    /// Shows an event that is stored. A new turn's first event takes the place of the turn before; so does an event
+    /// behind others that are stored and were never shown, since the list has no gaps.
     pub fn publish(&self, frame: Frame) {
         let id = frame.id;
         {
             let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-            if live.front().is_some_and(|first| first.id.turn != id.turn) {
+            if live.back().is_some_and(|last| (last.id.turn, last.id.n + 1) != (id.turn, id.n)) {
                 live.clear();
             }
             live.push_back(frame);
         }
         self.tip.send_replace(id);
+    }
+
+    /// Nothing will be shown any more: readers end with what there is.
+    pub fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+        self.tip.send_modify(|_| {});
     }
 
     /// What stands behind `cursor`; `only` that turn, where it is given.
@@ -109,6 +123,12 @@ impl Feeds {
         let feed = Arc::new(Feed::new());
         feeds.insert(conversation, Arc::downgrade(&feed));
         feed
+    }
+
+    /// Ends every feed that somebody reads.
+    pub fn end_all(&self) {
+        let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.values().filter_map(Weak::upgrade).for_each(|feed| feed.end());
     }
 }
 
@@ -149,15 +169,17 @@ impl Reader {
             }
             // Marked as seen *before* looking: an event that comes in between wakes the wait below.
             self.tip.borrow_and_update();
+            let over = self.feed.over.load(Ordering::SeqCst);
             match self.feed.look(self.cursor, self.only) {
                 Look::Here(frames) if !frames.is_empty() => self.ahead = frames.into(),
+                Look::Here(_) if over => self.ended = true,
                 Look::Here(_) => self.wait().await,
                 Look::Store => {
                     let tenant = self.store.tenant(&self.tenant);
                     let events = tenant.list_events(self.conversation, self.cursor, self.only, PAGE).await?;
                     if !events.is_empty() {
                         self.ahead = events.into_iter().map(Frame::from).collect();
-                    } else if self.turn_is_over().await? {
+                    } else if over || self.turn_is_over().await? {
                         self.ended = true;
                     } else {
                         self.wait().await;
@@ -206,6 +228,10 @@ mod tests {
         resumed.publish(frame(5, 7));
         assert_eq!(resumed.look(EventId::new(5, 3), None), Look::Store);
         assert_eq!(resumed.look(EventId::new(5, 6), None), Look::Here(vec![frame(5, 7)]));
+        // A commit that happened although it seemed lost: 8 and 9 are stored and were never shown.
+        resumed.publish(frame(5, 10));
+        assert_eq!(resumed.look(EventId::new(5, 7), None), Look::Store);
+        assert_eq!(resumed.look(EventId::new(5, 9), None), Look::Here(vec![frame(5, 10)]));
     }
 
     #[test]

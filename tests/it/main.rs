@@ -13,5 +13,8 @@ mod architecture;
 mod cli;
 mod desks;
 mod docs;
+mod http;
 mod providers;
+mod store;
 mod support;
+mod turn;
