@@ -200,6 +200,10 @@ impl App {
         let model = match (self.config.llm.mode, self.llm.availability()) {
             (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote the shop's documents".to_owned(),
             (_, Availability::Up) => format!("Ollama, {}", self.config.llm.model),
+            (_, Availability::ModelMissing) => format!(
+                "Ollama does not have it yet: run `ollama pull {}`; rules classify, replies quote the shop's documents",
+                self.config.llm.model
+            ),
             _ => format!(
                 "none answers at {}; rules classify, replies quote the shop's documents; looking again every {} s",
                 self.config.llm.host,

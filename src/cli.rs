@@ -5,11 +5,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod chat;
+mod doctor;
 mod logging;
 mod serve;
+mod signals;
 pub mod upsert_warranty;
 
-use crate::config::{Config, Env};
+use crate::config::{Config, ConfigError, Env};
 
 /// A customer-service chat server that a shop runs itself.
 #[derive(Debug, Parser)]
@@ -24,6 +27,10 @@ struct Cli {
 enum Command {
     /// Serve customers over HTTP
     Serve,
+    /// Talk to a persona in the terminal, or through a pipe
+    Chat(chat::Args),
+    /// Check the configuration, the files and the services, and say what to mend
+    Doctor(doctor::Args),
     /// Bring a list of warranties into the database: all of it, or nothing
     UpsertWarranty(upsert_warranty::Args),
     /// Print the API's description
@@ -32,11 +39,16 @@ enum Command {
 
 /// The whole of the program `frontdesk`.
 pub fn main() -> ExitCode {
-    // Before clap, which reads variables too. What is set already wins over `.env`.
-    let command = match dotenvy::dotenv() {
-        Err(error) if !error.not_found() => return fail(&format!("the file .env cannot be read: {error}")),
-        _ => Cli::parse().command.unwrap_or(Command::Serve),
-    };
+    // `upsert-warranty` and clap read variables themselves, so `.env` must be in the environment before.
+    let dotenv = dotenvy::dotenv();
+    let command = Cli::parse().command.unwrap_or(Command::Serve);
+    match dotenv {
+        // The doctor says that, too, and goes on.
+        Err(error) if !error.not_found() && !matches!(command, Command::Doctor(_)) => {
+            return fail(&ConfigError::of_dotenv(&error).to_string());
+        }
+        _ => {}
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
@@ -58,6 +70,8 @@ async fn run(command: Command) -> ExitCode {
             Err(error) => fail(&error.to_string()),
         },
         Command::Serve => with_config(serve::run).await,
+        Command::Chat(args) => with_config(async |config| chat::run(config, &args).await).await,
+        Command::Doctor(args) => doctor::run(&args).await,
     }
 }
 

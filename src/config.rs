@@ -87,7 +87,14 @@ pub struct KnowledgeConfig {
 
 impl Config {
     /// Reads everything; the error lists every value that cannot be used, not only the first.
-    pub fn read(mut env: Env) -> Result<Self, ConfigError> {
+    pub fn read(env: Env) -> Result<Self, ConfigError> {
+        let (config, errors) = Self::read_all(env);
+        if errors.is_empty() { Ok(config) } else { Err(ConfigError(errors)) }
+    }
+
+    /// Reads everything, with the documented default where a value cannot be used, and each such value as `NAME: why`:
+    /// for whoever looks at the rest all the same.
+    pub fn read_all(mut env: Env) -> (Self, Vec<String>) {
         let env_ref = &mut env;
         let config = Self {
             http: HttpConfig::read(env_ref),
@@ -126,7 +133,7 @@ impl Config {
                 "an address that is not loopback needs X_API_KEYS: set keys, or bind to 127.0.0.1".to_owned(),
             );
         }
-        env.finish(config)
+        (config, env.into_errors())
     }
 }
 

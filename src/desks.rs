@@ -1,6 +1,6 @@
 //! What a conversation is for. A desk plays one turn at a time.
 //!
-//! A new desk is one folder here and one line in [`Desks::new`].
+//! A new desk is one folder here and one line in `read`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -65,20 +65,14 @@ pub struct Desks {
 impl Desks {
     /// Makes every desk from the prompts. The first text that cannot be used is the error.
     pub fn new(services: &Services, prompts: Prompts) -> Result<Self, PromptError> {
-        let retail = |languages: &[Language]| retail::Retail::new(services, &prompts, languages);
-        let mut desks: BTreeMap<&'static str, Arc<dyn Desk>> = BTreeMap::new();
-        desks.insert("retail", Arc::new(retail(&spoken_at(&prompts, "retail"))?));
-        for persona in prompts.personas() {
-            if !desks.contains_key(persona.desk.as_str()) {
-                let known: Vec<&str> = desks.keys().copied().collect();
-                let mend = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
-                return Err(prompts.error(&format!("{}.md", persona.id), Some(1), mend));
-            }
-        }
-        let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
-        let languages: Vec<Language> = all.into_iter().collect();
-        let common = ByLanguage::load(&prompts, "common", &languages)?;
+        let Read { common, desks } = read(&prompts)?;
+        let desks = desks.into_iter().map(|(name, open)| (name, open(services))).collect();
         Ok(Self { prompts, common, desks })
+    }
+
+    /// Whether every desk could be made from the prompts; the first text that cannot be used is the error.
+    pub fn check(prompts: &Prompts) -> Result<(), PromptError> {
+        read(prompts).map(|_| ())
     }
 
     pub fn prompts(&self) -> &Prompts {
@@ -93,6 +87,30 @@ impl Desks {
     pub fn find(&self, name: &str) -> Option<Arc<dyn Desk>> {
         self.desks.get(name).cloned()
     }
+}
+
+/// What was read of the prompts: the desks want only their services.
+struct Read {
+    common: ByLanguage<CommonTexts>,
+    desks: BTreeMap<&'static str, OpenDesk>,
+}
+
+type OpenDesk = Box<dyn FnOnce(&Services) -> Arc<dyn Desk>>;
+
+fn read(prompts: &Prompts) -> Result<Read, PromptError> {
+    let mut desks: BTreeMap<&'static str, OpenDesk> = BTreeMap::new();
+    let retail = retail::Retail::read(prompts, &spoken_at(prompts, "retail"))?;
+    desks.insert("retail", Box::new(|services| Arc::new(retail(services))));
+    for persona in prompts.personas() {
+        if !desks.contains_key(persona.desk.as_str()) {
+            let known: Vec<&str> = desks.keys().copied().collect();
+            let mend = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
+            return Err(prompts.error(&format!("{}.md", persona.id), Some(1), mend));
+        }
+    }
+    let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
+    let languages: Vec<Language> = all.into_iter().collect();
+    Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, desks })
 }
 
 /// The languages of the desk's personas, the default persona's first.

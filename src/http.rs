@@ -30,6 +30,7 @@ mod events;
 mod extract;
 mod health;
 mod history;
+mod json;
 mod limit;
 mod messages;
 mod problem;

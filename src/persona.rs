@@ -14,7 +14,7 @@ pub mod texts;
 pub mod watch;
 
 pub use cut::cut_at_sentence;
-pub use prompts::{PromptError, Prompts};
+pub use prompts::{PromptError, PromptErrors, Prompts};
 
 /// A persona: who speaks, and for which desk.
 #[derive(Clone, Debug, PartialEq)]

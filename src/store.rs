@@ -11,18 +11,20 @@
 //! - [`settings`]: what the server itself keeps
 //! - [`retention`]: what is forgotten, and when
 //! - [`lock`]: one serving process a database
+//! - `as_is`: looking at a database without touching it
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend};
-use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait, TryInsertResult};
 use sea_orm_migration::MigratorTrait;
 
 use crate::domain::TenantId;
 
 pub mod acceptance;
+mod as_is;
 pub mod conversations;
 mod entities;
 mod error;
@@ -36,6 +38,7 @@ pub mod turns;
 pub mod warranty;
 pub mod warranty_import;
 
+pub use as_is::Schema;
 pub use error::StoreError;
 
 /// How the store is opened.
@@ -50,6 +53,11 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
+    /// The file of an SQLite database; `None`: PostgreSQL.
+    pub fn sqlite_file(&self) -> Result<Option<PathBuf>, StoreError> {
+        sqlite_path(&self.url)
+    }
+
     /// Whether opening would create the database, since its SQLite file is not there yet.
     pub fn would_create(&self) -> Result<bool, StoreError> {
         Ok(sqlite_path(&self.url)?.is_some_and(|path| !path.exists()))
@@ -162,6 +170,15 @@ impl Store {
             ..Default::default()
         };
         Ok(self.write.begin_with_options(options).await?)
+    }
+}
+
+/// Whether every row was new. sea-orm says `Inserted(0)` of a row that was there already.
+fn all_inserted(inserted: &TryInsertResult<u64>, rows: usize) -> bool {
+    match inserted {
+        TryInsertResult::Inserted(count) => usize::try_from(*count) == Ok(rows),
+        TryInsertResult::Empty => rows == 0,
+        TryInsertResult::Conflicted => false,
     }
 }
 

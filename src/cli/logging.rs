@@ -1,32 +1,52 @@
 //! Where log lines go: the terminal, and a file as well where `LOG_FILE` names one.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use file_rotate::compression::Compression;
 use file_rotate::suffix::AppendCount;
 use file_rotate::{ContentLimit, FileRotate};
-use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::filter::{EnvFilter, FilterExt, LevelFilter, Targets};
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{LogConfig, LogFormat};
 
-/// Begins to log. `terminal`: where lines go besides the file; `None` for commands that speak for themselves.
+/// What the terminal gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Terminal {
+    /// What `LOG` lets through.
+    Log,
+    /// Somebody talks there: warnings, and nothing at all where a file takes them.
+    Conversation,
+}
+
+/// The store's own libraries, which tell at `info` what every start does; heard from `warn` on unless `LOG` names them.
+const QUIET: [&str; 3] = ["sqlx", "sea_orm", "sea_orm_migration"];
+
+/// In a conversation the model's absence is said once, in words.
+const CONVERSATION: &str = "warn,frontdesk::providers=error";
+
+/// Begins to log.
 ///
 /// # Errors
 /// `LOG` is no filter, or the file cannot be opened.
-pub(super) fn init(config: &LogConfig, terminal: bool) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&config.filter).with_context(|| format!("LOG={} is no filter", config.filter))?;
-    let console = terminal.then(|| {
-        let layer = fmt::layer().with_writer(io::stderr).with_target(false);
+pub(super) fn init(config: &LogConfig, terminal: Terminal) -> anyhow::Result<()> {
+    let filter = parse(&config.filter)?;
+    let filter = match terminal {
+        Terminal::Log => Some(filter),
+        Terminal::Conversation if config.file.is_some() => None,
+        Terminal::Conversation => Some(parse(CONVERSATION)?),
+    };
+    let console = filter.map(|filter| {
+        let layer = fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(io::stderr().is_terminal());
         match config.format {
             LogFormat::Text => layer.boxed(),
             LogFormat::Json => layer.json().flatten_event(true).boxed(),
         }
-        .with_filter(filter)
+        .with_filter(filter.and(quiet(&config.filter)))
     });
     let file = match &config.file {
         Some(path) => {
@@ -50,4 +70,46 @@ pub(super) fn init(config: &LogConfig, terminal: bool) -> anyhow::Result<()> {
         None => None,
     };
     tracing_subscriber::registry().with(console).with(file).try_init().context("logging cannot begin")
+}
+
+/// Reads a `LOG`.
+///
+/// # Errors
+/// It is no filter.
+pub(super) fn parse(filter: &str) -> anyhow::Result<EnvFilter> {
+    EnvFilter::try_new(filter)
+        .map_err(|error| anyhow!("LOG={filter} is no filter, for example info, or warn,frontdesk=debug: {error}"))
+}
+
+/// Lets through what is not [`QUIET`], and what of it the user's own filter names.
+fn quiet(filter: &str) -> Targets {
+    let named = |library: &str| {
+        filter.split(',').any(|directive| {
+            let target = directive.split(['=', '[', ':']).next().unwrap_or_default();
+            target.trim() == library
+        })
+    };
+    let quiet = QUIET.into_iter().map(|library| {
+        let level = if named(library) { LevelFilter::TRACE } else { LevelFilter::WARN };
+        (library, level)
+    });
+    Targets::new().with_default(LevelFilter::TRACE).with_targets(quiet)
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn the_stores_libraries_are_quiet_unless_they_are_named() {
+        let migration = |filter: &str, level| quiet(filter).would_enable("sea_orm_migration::migrator", &level);
+        assert!(!migration("info", Level::INFO));
+        assert!(!migration("debug,sqlx=info", Level::INFO));
+        assert!(migration("info", Level::WARN));
+        assert!(migration("info,sea_orm_migration=info", Level::INFO));
+        assert!(migration("warn,sea_orm_migration::migrator=debug", Level::DEBUG));
+        assert!(quiet("info").would_enable("frontdesk::app", &Level::DEBUG));
+    }
 }

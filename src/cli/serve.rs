@@ -1,15 +1,17 @@
 //! `frontdesk serve`: the server.
 
-use std::future::pending;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::{logging, upsert_warranty};
+use super::logging::{self, Terminal};
+use super::signals::Signals;
+use super::upsert_warranty::{self, Report};
 use crate::app::App;
 use crate::config::Config;
 use crate::domain::TenantId;
@@ -17,18 +19,60 @@ use crate::store::lock::ServingLock;
 use crate::store::settings::SERVING_AT;
 use crate::store::{Store, StoreOptions};
 
+/// `frontdesk doctor` holds an SQLite database's lock for an instant; after so long it is another server.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// A server that holds its database and its socket, and does not serve yet.
 pub(super) struct Prepared {
     pub app: Arc<App>,
     pub listener: TcpListener,
     pub address: String,
-    _lock: ServingLock,
+    /// The shop's list, if this is the start that read it.
+    pub warranties: Option<Report>,
+    pub lock: ServingLock,
+}
+
+/// Whether this process may serve the database.
+pub(super) enum Preparation {
+    Ready(Box<Prepared>),
+    /// Another one does, there, as far as it has said.
+    Served {
+        at: Option<String>,
+    },
 }
 
 pub(super) async fn run(config: Config) -> anyhow::Result<()> {
-    logging::init(&config.log, true)?;
-    let prepared = prepare(config).await?;
-    let mut out = std::io::stdout();
+    logging::init(&config.log, Terminal::Log)?;
+    let mut signals = Signals::listen()?;
+    // While it starts, nothing has to be ended in order.
+    let prepared = tokio::select! {
+        prepared = prepare(config) => prepared?,
+        _ = signals.next() => return Ok(()),
+    };
+    let prepared = match prepared {
+        Preparation::Ready(prepared) => prepared,
+        Preparation::Served { at } => {
+            let at = at.map(|address| format!(" (at {address})")).unwrap_or_default();
+            bail!(
+                "another frontdesk serves this database already{at}: stop it, or give this one a DATABASE_URL of its own"
+            );
+        }
+    };
+    announce(&prepared, &mut std::io::stdout())?;
+    // The lock is held until the end.
+    let Prepared { app, listener, lock: _held, .. } = *prepared;
+    crate::http::serve(app, listener, told_to_end(signals)).await?;
+    info!("Ended");
+    Ok(())
+}
+
+/// One line for each part, then where it listens.
+fn announce(prepared: &Prepared, out: &mut impl Write) -> anyhow::Result<()> {
+    if let Some(report) = &prepared.warranties {
+        writeln!(out, "warranties: the first start, so {} was read", report.file)?;
+        report.write_text(out)?;
+        report.write_remarks(&mut std::io::stderr())?;
+    }
     for (part, state) in prepared.app.report() {
         writeln!(out, "{part}: {state}")?;
     }
@@ -36,40 +80,47 @@ pub(super) async fn run(config: Config) -> anyhow::Result<()> {
         writeln!(out, "development: no X_API_KEYS, so only this machine may call, and it needs no key")?;
     }
     writeln!(out, "listening on {}", prepared.address)?;
-    out.flush()?;
-    crate::http::serve(prepared.app, prepared.listener, told_to_end()).await?;
-    info!("Ended");
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// Opens and wires everything; fills an empty warranty table from the shop's list.
-pub(super) async fn prepare(config: Config) -> anyhow::Result<Prepared> {
+pub(super) async fn prepare(config: Config) -> anyhow::Result<Preparation> {
     let options = store_options(&config);
     let Some(lock) = ServingLock::acquire(&options, lock_wait(&config)).await? else {
-        let at = match Store::open(&options).await {
-            Ok(store) => store.find_setting(SERVING_AT).await.ok().flatten(),
-            Err(_) => None,
-        };
-        let at = at.map(|address| format!(" (at {address})")).unwrap_or_default();
-        bail!(
-            "another frontdesk serves this database already{at}: stop it, or give this one a DATABASE_URL of its own"
-        );
+        return Ok(Preparation::Served { at: find_server(&options).await });
     };
     // Before the store is touched: a port that is taken is the likelier mistake.
-    let bind = config.http.bind;
-    let listener = TcpListener::bind(bind).await.with_context(|| format!("BIND_ADDR={bind} cannot be used"))?;
+    let listener = bind(config.http.bind).await?;
     let store = Store::open(&options).await?;
-    import_first_warranties(&config, &store).await?;
+    let warranties = import_first_warranties(&config, &store).await?;
     let address = format!("http://{}", listener.local_addr()?);
     store.set_setting(SERVING_AT, &address).await?;
     let app = App::start(config, store).await?;
-    Ok(Prepared { app, listener, address, _lock: lock })
+    Ok(Preparation::Ready(Box::new(Prepared { app, listener, address, warranties, lock })))
+}
+
+/// Where the server of a database that is served says that it is.
+pub(super) async fn find_server(options: &StoreOptions) -> Option<String> {
+    let store = Store::open_as_is(options).await.ok()?;
+    let at = store.find_setting(SERVING_AT).await.ok().flatten();
+    let _ = store.close().await;
+    at
+}
+
+async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => anyhow!(
+            "BIND_ADDR={address} is taken by another program: stop that one, or set BIND_ADDR to another port (port 0: \
+             any free one)"
+        ),
+        _ => anyhow!("BIND_ADDR={address} cannot be used: {error}"),
+    })
 }
 
 /// How long to wait for a process that is going down. An SQLite file's server is ended before the next one is started;
 /// PostgreSQL's may be another machine's.
 fn lock_wait(config: &Config) -> Duration {
-    if config.store.url.starts_with("sqlite:") { Duration::ZERO } else { config.turns.drain }
+    if config.store.url.starts_with("sqlite:") { LOOK } else { config.turns.drain }
 }
 
 pub(super) fn store_options(config: &Config) -> StoreOptions {
@@ -77,11 +128,11 @@ pub(super) fn store_options(config: &Config) -> StoreOptions {
 }
 
 /// The first start of a shop: its `warranty.csv` goes into the table. Later changes are `upsert-warranty`'s matter.
-async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<()> {
+async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Option<Report>> {
     let file = config.knowledge.folder.join("warranty.csv");
     let tenant = TenantId::default();
     if !file.exists() || store.tenant(&tenant).count_warranties().await? > 0 {
-        return Ok(());
+        return Ok(None);
     }
     let args = upsert_warranty::Args {
         file,
@@ -94,38 +145,20 @@ async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Resu
     };
     // A list with a mistake is no reason not to serve: everything else works.
     match upsert_warranty::import(&args).await {
-        Ok(report) => {
-            println!("warranties: the first start, so {} was read", args.file.display());
-            report.write_text(&mut std::io::stdout())?;
-            report.write_remarks(&mut std::io::stderr())?;
+        Ok(report) => Ok(Some(report)),
+        Err(error) => {
+            warn!("The warranties of {} were not read: {error:#}", args.file.display());
+            Ok(None)
         }
-        Err(error) => warn!("The warranties of {} were not read: {error:#}", args.file.display()),
     }
-    Ok(())
 }
 
-/// Ends with Ctrl-C or SIGTERM; the second of them ends the process at once.
-async fn told_to_end() {
-    signal().await;
+/// Ends with the first signal; the second one ends the process at once.
+async fn told_to_end(mut signals: Signals) {
+    signals.next().await;
     #[expect(clippy::disallowed_methods, reason = "it waits for a signal that may never come, until the process ends")]
-    tokio::spawn(async {
-        signal().await;
+    tokio::spawn(async move {
+        signals.next().await;
         std::process::exit(130);
     });
-}
-
-async fn signal() {
-    let terminate = async {
-        #[cfg(unix)]
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut terminate) => terminate.recv().await,
-            Err(_) => pending().await,
-        };
-        #[cfg(not(unix))]
-        pending::<()>().await;
-    };
-    tokio::select! {
-        result = tokio::signal::ctrl_c() => if result.is_err() { pending::<()>().await },
-        () = terminate => {}
-    }
 }

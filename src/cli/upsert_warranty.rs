@@ -18,7 +18,7 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::csv_rows::{CsvRows, Row};
-use self::report::{Refusals, Report};
+use self::report::Refusals;
 use crate::domain::TenantId;
 use crate::domain::warranty::parse_row;
 use crate::store::warranty_import::{Applied, ImportRow, RowSorter, WarrantyImport};
@@ -28,6 +28,8 @@ mod csv_rows;
 mod header;
 mod records;
 mod report;
+
+pub use self::report::Report;
 
 /// The arguments, of `upsert-warranty` and of `frontdesk upsert-warranty`.
 #[derive(Clone, Debug, clap::Args)]

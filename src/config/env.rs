@@ -8,13 +8,42 @@ use std::time::Duration;
 /// The values that cannot be used, one line each.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
-pub struct ConfigError(Vec<String>);
+pub struct ConfigError(pub(super) Vec<String>);
 
 /// The environment, with the errors met so far.
 #[derive(Debug, Default)]
 pub struct Env {
     values: HashMap<String, String>,
     errors: Vec<String>,
+}
+
+impl ConfigError {
+    /// Each value that cannot be used, as `NAME: why`.
+    pub fn lines(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Whether the `.env` of the working directory, if there is one, can be read.
+    pub fn check_dotenv() -> Result<(), Self> {
+        let result = dotenvy::dotenv_iter().and_then(|lines| lines.collect::<Result<Vec<_>, _>>());
+        match result {
+            Err(error) if !error.not_found() => Err(Self::of_dotenv(&error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is wrong with a `.env`. Never with the words that stand there: they may be a key.
+    pub fn of_dotenv(error: &dotenvy::Error) -> Self {
+        let dotenvy::Error::LineParse(..) = error else {
+            return Self(vec![format!(".env: cannot be read ({error})")]);
+        };
+        let place = std::fs::read_to_string(".env").ok().and_then(|content| {
+            content.lines().position(|line| dotenvy::from_read_iter(line.as_bytes()).any(|pair| pair.is_err()))
+        });
+        let place = place.map(|index| format!(":{}", index + 1)).unwrap_or_default();
+        let mend = "write NAME=value, the value in single quotes if it holds spaces or quotes";
+        Self(vec![format!(".env{place}: the line cannot be understood: {mend}")])
+    }
 }
 
 impl Env {
@@ -100,7 +129,7 @@ impl Env {
         self.errors.push(format!("{name}: {why}"));
     }
 
-    pub(super) fn finish<T>(self, config: T) -> Result<T, ConfigError> {
-        if self.errors.is_empty() { Ok(config) } else { Err(ConfigError(self.errors)) }
+    pub(super) fn into_errors(self) -> Vec<String> {
+        self.errors
     }
 }

@@ -57,19 +57,27 @@ struct Heard {
 }
 
 impl Retail {
-    /// Reads the desk's texts and rules.
-    pub fn new(services: &Services, prompts: &Prompts, languages: &[Language]) -> Result<Self, PromptError> {
+    /// Reads the desk's texts and rules; the desk wants only its services then.
+    pub fn read(
+        prompts: &Prompts,
+        languages: &[Language],
+    ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<RetailTexts>::load(prompts, "retail", languages)?;
         for (language, texts) in texts.iter() {
             texts.check().map_err(|mend| prompts.error(&format!("texts/retail.{language}.toml"), None, mend))?;
         }
-        Ok(Self {
+        let common = ByLanguage::load(prompts, "common", languages)?;
+        let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
+        let rules = prompts.toml_with("rules/retail.toml", RetailRules::from_toml)?;
+        let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
+        let social_prompt = prompts.text("retail/social.md")?.to_owned();
+        Ok(move |services: &Services| Self {
             texts,
-            common: ByLanguage::load(prompts, "common", languages)?,
-            language_rules: prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?,
-            rules: prompts.toml_with("rules/retail.toml", RetailRules::from_toml)?,
-            classify_prompt: prompts.text("retail/classify.md")?.to_owned(),
-            social_prompt: prompts.text("retail/social.md")?.to_owned(),
+            common,
+            language_rules,
+            rules,
+            classify_prompt,
+            social_prompt,
             misses: services.misses.clone(),
             services: services.clone(),
         })
@@ -107,7 +115,8 @@ impl Retail {
         turn.note("intent", &understood.receipt);
         let event = Event::Intent {
             intent: understood.intent.as_str().to_owned(),
-            confidence: understood.confidence,
+            // Two digits are all that it is worth.
+            confidence: (understood.confidence * 100.0).round() / 100.0,
             source: understood.source,
             language: turn.language(),
             clarify_needed: understood.clarify_needed,

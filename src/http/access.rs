@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::http::{HeaderMap, Uri, header};
 use chrono::{DateTime, Utc};
 
 use super::browser::{cookie_tokens, is_foreign_page, is_own_page};
@@ -111,7 +111,7 @@ impl FromRequestParts<Arc<App>> for Guest {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
         let entered = enter(parts, app)?;
-        let id = conversation_id(&path_parameter(parts, app, "id").await?);
+        let id = path_parameter(parts, app, "id").await.and_then(|id| conversation_id(&id));
         if let Some((tenant, access)) = entered {
             return Ok(Self { tenant, conversation: id?, access, caller: Caller::default() });
         }
@@ -177,7 +177,7 @@ fn enter(parts: &Parts, app: &App) -> Result<Option<(TenantId, Access)>, ApiErro
             if !is_local_host(&parts.headers, &parts.uri) || is_forwarded(&parts.headers) {
                 return Err(ApiError::Unauthorized(NOT_LOCAL));
             }
-            if parts.method != Method::GET && is_foreign_page(&parts.headers, &app.config.http) {
+            if !parts.method.is_safe() && is_foreign_page(&parts.headers, &app.config.http) {
                 return Err(ApiError::ForbiddenOrigin);
             }
             Ok(Some((TenantId::default(), Access::Development)))

@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::access::{Guest, Opener, Shop};
 use super::browser::{is_own_page, set_cookie};
 use super::error::{ApiError, KEY_REUSED};
-use super::extract::{Body, Query, conversation_id, idempotency};
+use super::extract::{Body, ConversationPath, Query, conversation_id, idempotency};
 use super::problem::Problem;
 use super::views::{ConversationView, MessageView, time};
 use crate::app::{App, NewConversation, OpenError, Opened};
@@ -216,9 +216,8 @@ pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Jso
 )]
 pub(super) async fn delete(
     shop: Shop,
-    axum::extract::Path(id): axum::extract::Path<String>,
+    ConversationPath(id): ConversationPath,
     State(app): State<Arc<App>>,
 ) -> Result<StatusCode, ApiError> {
-    let id = conversation_id(&id)?;
     if app.engine.delete(&shop.tenant, id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
@@ -45,9 +46,9 @@ impl utoipa::Modify for Security {
 pub(super) fn routes(openapi: utoipa::openapi::OpenApi) -> Router<Arc<App>> {
     let description = Arc::new(openapi);
     let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
-    let page = move |_: Operator, Path(file): Path<String>| {
+    let page = move |_: Operator, file: Result<Path<String>, PathRejection>| {
         let config = config.clone();
-        async move { asset(&file, config) }
+        async move { file.map_err(|_| ApiError::NotFound).and_then(|Path(file)| asset(&file, config)) }
     };
     Router::new()
         .route("/openapi.json", get(move || async move { Json(description.as_ref().clone()) }))

@@ -4,8 +4,10 @@ use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::error::Category;
 use sha2::{Digest, Sha256};
 
 use super::error::ApiError;
@@ -27,13 +29,27 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
-        let bytes = to_bytes(body, BODY_CEILING).await.map_err(|_| ApiError::TooLarge)?;
+        let bytes = to_bytes(body, BODY_CEILING).await.map_err(|cause| unreadable(&cause))?;
         let value = read(&parts.headers, &bytes)?;
         refuse_nul(&value)?;
-        let hash = hex(&Sha256::digest(value.to_string()));
+        let mut sorted = value.clone();
+        sorted.sort_all_objects();
+        let hash = hex(&Sha256::digest(sorted.to_string()));
         let value = serde_json::from_value(value).map_err(|error| ApiError::InvalidRequest(sentence(&error)))?;
         Ok(Self { value, hash })
     }
+}
+
+/// Why a body could not be read: it is larger than allowed, or it is no HTTP body.
+fn unreadable(cause: &axum::Error) -> ApiError {
+    let mut source = std::error::Error::source(cause);
+    while let Some(error) = source {
+        if error.is::<LengthLimitError>() {
+            return ApiError::TooLarge;
+        }
+        source = error.source();
+    }
+    ApiError::InvalidJson
 }
 
 /// A body that may only be empty, or `{}`.
@@ -50,7 +66,11 @@ fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value, ApiError> {
     if essence != "application/json" && !(essence.starts_with("application/") && essence.ends_with("+json")) {
         return Err(ApiError::UnsupportedMediaType);
     }
-    let value: Value = serde_json::from_slice(bytes).map_err(|_| ApiError::InvalidJson)?;
+    let value = super::json::parse(bytes).map_err(|cause| match cause.classify() {
+        // It is JSON, but none that we take: a name twice, or too deep.
+        Category::Data => ApiError::InvalidRequest(sentence(&cause)),
+        Category::Io | Category::Syntax | Category::Eof => ApiError::InvalidJson,
+    })?;
     if value.is_object() {
         Ok(value)
     } else {
@@ -90,11 +110,26 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        axum::extract::Query::try_from_uri(&parts.uri).map(|query| Self(query.0)).map_err(|_| {
+        let refused = || {
             ApiError::InvalidRequest(
                 "The query does not fit: a parameter is unknown or has a wrong value; see /docs.".to_owned(),
             )
-        })
+        };
+        if parts.uri.query().is_some_and(|query| query.contains("%00")) {
+            return Err(refused());
+        }
+        axum::extract::Query::try_from_uri(&parts.uri).map(|query| Self(query.0)).map_err(|_| refused())
+    }
+}
+
+/// The conversation of the path, for who may name any.
+pub(super) struct ConversationPath(pub ConversationId);
+
+impl<S: Send + Sync> FromRequestParts<S> for ConversationPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        conversation_id(&path_parameter(parts, state, "id").await?).map(Self)
     }
 }
 

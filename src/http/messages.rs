@@ -122,7 +122,7 @@ async fn accept(
         return Err(ApiError::InvalidRequest(detail));
     }
     let message = Message {
-        text,
+        text: text.to_owned(),
         idempotency: idempotency(headers, &body.hash)?,
         caller: guest.caller.clone(),
         new: repeats.is_none(),

@@ -81,7 +81,8 @@ pub(super) async fn cancel(
     Ok(StatusCode::ACCEPTED)
 }
 
-/// A turn of the path. What is no number names no turn.
+/// A turn of the path, in its one spelling: neither `+1` nor `01` names one.
 fn turn_number(text: &str) -> Result<u32, ApiError> {
-    text.parse().ok().filter(|n| (1..=i32::MAX.unsigned_abs()).contains(n)).ok_or(ApiError::NotFound)
+    let turn = text.parse().ok().filter(|n: &u32| (1..=i32::MAX.unsigned_abs()).contains(n) && n.to_string() == text);
+    turn.ok_or(ApiError::NotFound)
 }

@@ -28,6 +28,19 @@ impl fmt::Display for PromptError {
 
 impl std::error::Error for PromptError {}
 
+/// Every mistake that was found: at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptErrors {
+    pub first: PromptError,
+    pub others: Vec<PromptError>,
+}
+
+impl From<PromptError> for PromptErrors {
+    fn from(first: PromptError) -> Self {
+        Self { first, others: Vec::new() }
+    }
+}
+
 /// The personas, and the other files by their path below the folder (`texts/retail.vi.toml`).
 #[derive(Clone, Debug)]
 pub struct Prompts {
@@ -38,16 +51,28 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// Reads the folder and the default persona's file, which may stand elsewhere.
+    /// Reads the folder and the default persona's file, which may stand elsewhere. The first mistake is the error.
     pub fn load(folder: &Path, default_persona: &Path) -> Result<Self, PromptError> {
+        Self::load_all(folder, default_persona).map_err(|mistakes| mistakes.first)
+    }
+
+    /// The same, with every persona's mistake.
+    pub fn load_all(folder: &Path, default_persona: &Path) -> Result<Self, PromptErrors> {
         let mut files = BTreeMap::new();
         read_folder(folder, folder, &mut files)?;
-        let mut personas = BTreeMap::new();
+        let (mut personas, mut mistakes) = (BTreeMap::new(), Vec::new());
         for (name, content) in &files {
             if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
                 let shown = folder.join(name).display().to_string();
-                personas.insert(id.to_owned(), Arc::new(file::parse(&shown, id, content)?));
+                match file::parse(&shown, id, content) {
+                    Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
+                    Err(mistake) => mistakes.push(mistake),
+                }
             }
+        }
+        let mut mistakes = mistakes.into_iter();
+        if let Some(first) = mistakes.next() {
+            return Err(PromptErrors { first, others: mistakes.collect() });
         }
         let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));

@@ -1,11 +1,13 @@
 //! Conversations.
 
+use chrono::TimeDelta;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::{Map, Value};
 
+use super::acceptance::IDEMPOTENCY_HOURS;
 use super::entities::{conversations, events, idempotency_keys, messages, turns};
-use super::{StoreError, TenantStore};
+use super::{StoreError, TenantStore, all_inserted};
 use crate::domain::{Conversation, ConversationId, EventId, LanguageSource, Message, TenantId};
 
 /// A request's `Idempotency-Key` and what it asked for.
@@ -46,12 +48,20 @@ impl TenantStore<'_> {
                 message_id: Set(greeting.id.0),
                 created_at: Set(conversation.created_at),
             };
+            let forgotten = conversation.created_at - TimeDelta::hours(IDEMPOTENCY_HOURS);
+            idempotency_keys::Entity::delete_many()
+                .filter(idempotency_keys::Column::TenantId.eq(self.tenant.as_str()))
+                .filter(idempotency_keys::Column::Scope.eq(""))
+                .filter(idempotency_keys::Column::Key.eq(idempotency.key.as_str()))
+                .filter(idempotency_keys::Column::CreatedAt.lte(forgotten))
+                .exec(&transaction)
+                .await?;
             // Inserting first makes a second request wait for the first one's commit instead of racing it.
             let inserted = idempotency_keys::Entity::insert(row)
                 .on_conflict_do_nothing()
                 .exec_without_returning(&transaction)
                 .await?;
-            if !matches!(inserted, sea_orm::TryInsertResult::Inserted(_)) {
+            if !all_inserted(&inserted, 1) {
                 let earlier = super::acceptance::find_key(&transaction, self.tenant, "", &idempotency.key).await?;
                 return Ok(match earlier {
                     Some(row) if row.body_hash == idempotency.body_hash => {

@@ -15,6 +15,9 @@ pub enum StoreError {
     /// A row holds what this version cannot read.
     #[error("a row of {table} cannot be read: {reason}")]
     Unreadable { table: &'static str, reason: String },
+    /// A row is there already, and says something else.
+    #[error("{table} holds another row in this place")]
+    Conflict { table: &'static str },
     /// The database cannot be opened.
     #[error("{0}")]
     Open(String),

@@ -1,7 +1,10 @@
 //! Storing events, and the rows they speak of, many turns in one commit.
 //!
 //! Every statement here can be repeated: a connection that is cut during a commit may hide that it happened, and the
-//! same batch then comes again.
+//! same batch then comes again. A row that is there already and says something else is an error: nobody may see what is
+//! not stored.
+
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -11,7 +14,7 @@ use serde_json::Value;
 use super::conversations::to_db;
 use super::entities::{conversations, events, messages, turns};
 use super::turns::StoredEvent;
-use super::{Store, StoreError};
+use super::{Store, StoreError, all_inserted};
 use crate::domain::{ConversationId, Language, LanguageSource, Message, TenantId, Timings, TurnStatus};
 
 /// One event and the rows it speaks of: stored together or not at all.
@@ -69,24 +72,45 @@ async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> 
         body: Set(entry.event.body.clone()),
         created_at: Set(entry.at),
     });
-    events::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    let inserted =
+        events::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    if all_inserted(&inserted, entries.len()) {
+        return Ok(());
+    }
+    for entry in entries {
+        let place = (entry.conversation.0, to_db(entry.event.id.turn), to_db(entry.event.id.n));
+        let stored = events::Entity::find_by_id(place).one(connection).await?;
+        if !stored.is_some_and(|row| row.body == entry.event.body && row.tenant_id == entry.tenant.as_str()) {
+            return Err(StoreError::Conflict { table: "events" });
+        }
+    }
     Ok(())
 }
 
 async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<(), StoreError> {
-    let rows: Vec<messages::ActiveModel> = entries
+    let new: Vec<(&TenantId, &Message)> = entries
         .iter()
         .flat_map(|entry| {
             entry.changes.iter().filter_map(|change| match change {
-                Change::Message(message) => Some(super::messages::message_row(&entry.tenant, message)),
+                Change::Message(message) => Some((&entry.tenant, message)),
                 _ => None,
             })
         })
         .collect();
-    if !rows.is_empty() {
-        messages::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    if new.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let rows = new.iter().map(|(tenant, message)| super::messages::message_row(tenant, message));
+    let inserted =
+        messages::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    if all_inserted(&inserted, new.len()) {
+        return Ok(());
+    }
+    let texts: HashMap<uuid::Uuid, &String> = new.iter().map(|(_, message)| (message.id.0, &message.text)).collect();
+    let ids = texts.keys().copied();
+    let stored = messages::Entity::find().filter(messages::Column::Id.is_in(ids)).all(connection).await?;
+    let same = stored.iter().filter(|row| texts.get(&row.id).copied() == Some(&row.text)).count();
+    if same == texts.len() { Ok(()) } else { Err(StoreError::Conflict { table: "messages" }) }
 }
 
 async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change) -> Result<(), StoreError> {

@@ -1,6 +1,7 @@
 //! Taking messages in, and running each conversation's turns in order.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,8 +33,8 @@ const STORE_RETRY: Duration = Duration::from_millis(500);
 
 /// A message that wants to become a turn.
 #[derive(Debug)]
-pub struct Message<'a> {
-    pub text: &'a str,
+pub struct Message {
+    pub text: String,
     pub idempotency: Option<IdempotencyKey>,
     pub caller: Caller,
     /// `false`: taken in only if it repeats one that was accepted; a new one is refused as if the server were full.
@@ -131,41 +132,57 @@ impl Engine {
         }))
     }
 
-    /// Takes a message in: what this returns is stored, and its turn will run.
+    /// Takes a message in: what this returns is stored, and its turn will run, even if nobody waits for the answer
+    /// any more. While the engine is draining, only what was accepted before is answered.
     pub async fn accept(
         &self,
         tenant: &TenantId,
         conversation: ConversationId,
-        message: Message<'_>,
+        message: Message,
+    ) -> Result<Accepted, AcceptError> {
+        let (engine, tenant) = (self.clone(), tenant.clone());
+        self.to_its_end(async move { engine.accept_now(tenant, conversation, message).await }).await
+    }
+
+    async fn accept_now(
+        &self,
+        tenant: TenantId,
+        conversation: ConversationId,
+        message: Message,
     ) -> Result<Accepted, AcceptError> {
         let engine = &self.0;
-        if engine.draining.is_cancelled() {
-            return Err(AcceptError::Draining);
-        }
         if engine.lanes.is_closed(conversation) {
             return Err(AcceptError::NotFound);
         }
+        let draining = engine.draining.is_cancelled();
+        // Counted before it is stored: requests that come together cannot all see the last free place.
+        let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
         let new = NewTurn {
             conversation,
             message_id: MessageId::now(),
-            text: message.text,
+            text: &message.text,
             idempotency: message.idempotency.as_ref(),
             now: Utc::now(),
             waiting_max: engine.config.waiting_max,
             per_minute: engine.config.per_minute,
             per_day: engine.config.per_day,
-            full: !message.new || engine.waiting.load(Ordering::Relaxed) >= engine.config.waiting_total,
+            full: draining || !message.new || waiting >= engine.config.waiting_total,
         };
-        match engine.store.tenant(tenant).accept(&new).await? {
-            Acceptance::Accepted { turn, message_id } => {
-                if message.caller != Caller::default() {
-                    self.callers(|callers| callers.insert(message_id, message.caller));
-                }
-                self.enqueue(tenant.clone(), conversation, 1);
+        let acceptance = engine.store.tenant(&tenant).accept(&new).await;
+        if let Ok(Acceptance::Accepted { turn, message_id }) = acceptance {
+            if message.caller != Caller::default() {
+                self.callers(|callers| callers.insert(message_id, message.caller));
+            }
+            self.enqueue(tenant, conversation, 1);
+            return Ok(Accepted { turn, message_id });
+        }
+        engine.waiting.fetch_sub(1, Ordering::Relaxed);
+        match acceptance? {
+            Acceptance::Accepted { turn, message_id } | Acceptance::Repeated { turn, message_id } => {
                 Ok(Accepted { turn, message_id })
             }
-            Acceptance::Repeated { turn, message_id } => Ok(Accepted { turn, message_id }),
             Acceptance::KeyReused => Err(AcceptError::KeyReused),
+            Acceptance::Full if draining => Err(AcceptError::Draining),
             Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting),
             Acceptance::TooManyPerMinute { retry_after } => Err(AcceptError::TooManyPerMinute { retry_after }),
             Acceptance::TooManyPerDay { retry_after } => Err(AcceptError::TooManyPerDay { retry_after }),
@@ -209,15 +226,36 @@ impl Engine {
 
     /// Stops the conversation's turns, waits for the running one, and removes everything. `false`: there was none.
     pub async fn delete(&self, tenant: &TenantId, conversation: ConversationId) -> Result<bool, StoreError> {
+        let (engine, tenant) = (self.clone(), tenant.clone());
+        self.to_its_end(async move { engine.delete_now(&tenant, conversation).await }).await
+    }
+
+    async fn delete_now(&self, tenant: &TenantId, conversation: ConversationId) -> Result<bool, StoreError> {
         let store = self.0.store.tenant(tenant);
         if store.find_conversation(conversation).await?.is_none() {
             return Ok(false);
         }
         self.0.lanes.close(conversation).await;
         let deleted = store.delete_conversation(conversation).await;
+        if deleted.is_ok() {
+            // Whoever waits for what will never come must not wait for ever.
+            self.0.feeds.get(conversation).close();
+        }
         self.0.lanes.reopen(conversation);
-        self.0.feeds.get(conversation).close();
         deleted
+    }
+
+    /// Does the work on a task of its own: a client that leaves drops its request's future wherever it stands, and a
+    /// message that is stored and never run, or a conversation that stays closed, must not come of that.
+    async fn to_its_end<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
+        match self.0.tasks.spawn(work.in_current_span()).await {
+            Ok(value) => value,
+            Err(lost) => match lost.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                // Only the runtime's own end cancels the task.
+                Err(_) => std::future::pending().await,
+            },
+        }
     }
 
     /// Goes on with what an earlier process left behind: running turns are ended, queued ones run.
@@ -227,7 +265,9 @@ impl Engine {
             info!(conversations = unfinished.len(), "Going on with turns that an earlier run left");
         }
         for (tenant, conversation, turns) in unfinished {
-            self.enqueue(tenant, conversation, usize::try_from(turns).unwrap_or(usize::MAX));
+            let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+            self.0.waiting.fetch_add(turns, Ordering::Relaxed);
+            self.enqueue(tenant, conversation, turns);
         }
         Ok(())
     }
@@ -240,6 +280,11 @@ impl Engine {
     /// Whether the engine is going down.
     pub fn is_draining(&self) -> bool {
         self.0.draining.is_cancelled()
+    }
+
+    /// Ends every stream: no turn will run any more.
+    pub fn end_streams(&self) {
+        self.0.feeds.end_all();
     }
 
     /// Ends running turns as interrupted.
@@ -257,8 +302,8 @@ impl Engine {
         work(&mut self.0.callers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Gives turns, which count as waiting already, to their conversation's lane.
     fn enqueue(&self, tenant: TenantId, conversation: ConversationId, turns: usize) {
-        self.0.waiting.fetch_add(turns, Ordering::Relaxed);
         if self.0.lanes.add(conversation, turns) {
             let engine = self.clone();
             self.0.tasks.spawn(async move { engine.run_lane(&tenant, conversation).await });
@@ -335,6 +380,9 @@ impl Engine {
             })
             .await
         else {
+            if !self.0.stop.is_cancelled() {
+                self.end_interrupted(tenant, conversation, number).await;
+            }
             return;
         };
         let desks = self.0.desks.load_full();

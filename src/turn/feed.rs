@@ -5,6 +5,7 @@
 //! costs nothing, blocks nobody and loses nothing.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use tokio::sync::watch;
@@ -64,12 +65,13 @@ impl Feed {
         }
     }
 
-    /// Shows an event that is stored. A new turn's first event takes the place of the turn before.
+    /// Shows an event that is stored. A new turn's first event takes the place of the turn before; so does an event
+    /// behind others that are stored and were never shown, since the list has no gaps.
     pub fn publish(&self, frame: Frame) {
         let id = frame.id;
         {
             let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-            if live.front().is_some_and(|first| first.id.turn != id.turn) {
+            if live.back().is_some_and(|last| (last.id.turn, last.id.n + 1) != (id.turn, id.n)) {
                 live.clear();
             }
             live.push_back(frame);

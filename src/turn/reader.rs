@@ -153,18 +153,22 @@ impl Reader {
             if self.ended {
                 return Ok(None);
             }
-            // Marked as seen *before* looking: an event that comes in between wakes the wait below.
+            // Marked as seen *before* looking: an event that comes in between wakes the wait below. Likewise what says that
+            // nothing more will come is asked first: what came before it is then found.
             self.tip.borrow_and_update();
+            let over = self.closing.is_cancelled() || self.feed.is_closed();
             match self.feed.look(self.cursor, self.only) {
                 Look::Here(frames) if !frames.is_empty() => self.ahead = frames.into_iter().map(Item::Event).collect(),
+                Look::Here(_) if over => self.ended = true,
                 Look::Here(_) => self.wait().await,
                 Look::Store => {
+                    let over = over || self.turn_is_over().await?;
                     let events = self.stored().await?;
                     match events.first() {
                         Some(first) if self.cursor.is_followed_by(first.id) => self.take_in(events),
                         // Events that should stand in between are past their keeping.
                         Some(_) => self.reset().await?,
-                        None if self.is_over().await? => self.ended = true,
+                        None if over => self.ended = true,
                         None => self.wait().await,
                     }
                 }
@@ -205,22 +209,16 @@ impl Reader {
         tokio::select! {
             // The sender lives in the feed that we hold, so this cannot fail.
             _ = self.tip.changed() => {}
-            () = self.feed.closed() => self.ended = true,
-            () = self.closing.cancelled() => self.ended = true,
+            () = self.feed.closed() => {}
+            () = self.closing.cancelled() => {}
         }
     }
 
-    /// Whether there is nothing more to read: the turn has ended (its events may be past their keeping), or the
-    /// conversation is gone.
-    async fn is_over(&self) -> Result<bool, StoreError> {
-        let store = self.store.tenant(&self.tenant);
-        match self.only {
-            Some(turn) => {
-                let record = store.find_turn(self.conversation, turn).await?;
-                Ok(record.is_none_or(|record| record.status.has_ended()))
-            }
-            None => Ok(self.feed.is_closed()),
-        }
+    /// Whether the one turn to be read has ended; its events may be past their keeping.
+    async fn turn_is_over(&self) -> Result<bool, StoreError> {
+        let Some(turn) = self.only else { return Ok(false) };
+        let record = self.store.tenant(&self.tenant).find_turn(self.conversation, turn).await?;
+        Ok(record.is_none_or(|record| record.status.has_ended()))
     }
 
     /// Goes on behind the last ended turn.

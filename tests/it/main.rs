@@ -9,7 +9,12 @@
     reason = "a test says what went wrong by panicking"
 )]
 
+mod architecture;
 mod cli;
 mod desks;
+mod docs;
+mod http;
 mod providers;
+mod store;
 mod support;
+mod turn;

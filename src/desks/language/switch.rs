@@ -191,7 +191,7 @@ impl Wishes {
 
 impl Reading<'_, '_> {
     fn allows(&self, tier: Tier, words: &Range<usize>) -> bool {
-        let clause = self.clause(words.start);
+        let clause = self.wording.clause(words.start);
         let begins = || self.padding[clause.start..words.start].iter().all(|padding| *padding);
         let ends = || self.padding[words.end..clause.end].iter().all(|padding| *padding);
         let goods_earlier = || self.goods[..clause.start].contains(&true);
@@ -208,15 +208,6 @@ impl Reading<'_, '_> {
             Tier::Bare => begins() && !goods_earlier(),
             Tier::Alone => begins() && ends() && !goods_earlier(),
         }
-    }
-
-    /// The words of the part of the sentence that this word is in.
-    fn clause(&self, word: usize) -> Range<usize> {
-        let tokens = self.wording.tokens();
-        let clause = tokens[word].clause;
-        let start = tokens.iter().position(|token| token.clause == clause).unwrap_or(word);
-        let end = tokens.iter().rposition(|token| token.clause == clause).unwrap_or(word) + 1;
-        start..end
     }
 }
 

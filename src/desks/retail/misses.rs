@@ -1,10 +1,12 @@
 //! Serial numbers must not be guessable by trying: counting those that were not found.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use tokio::sync::MutexGuard;
 
 use crate::domain::{ConversationId, TenantId};
 
@@ -20,13 +22,37 @@ pub(super) enum MissKey {
 /// So many keys are kept before those without a recent miss are swept out.
 const SWEEP_AT: usize = 10_000;
 
+/// Keys share so many doors.
+const DOORS: usize = 64;
+
 /// The misses of the last while, in this process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Misses {
     table: Mutex<HashMap<MissKey, Vec<Instant>>>,
+    doors: [tokio::sync::Mutex<()>; DOORS],
+}
+
+impl Default for Misses {
+    fn default() -> Self {
+        Self { table: Mutex::default(), doors: std::array::from_fn(|_| tokio::sync::Mutex::default()) }
+    }
 }
 
 impl Misses {
+    /// Waits until nobody else who counts under one of the keys looks a serial number up. Without it, guesses in a
+    /// hundred conversations at once would all be looked up before the first miss is counted.
+    pub(super) async fn alone(&self, keys: &[MissKey]) -> Vec<MutexGuard<'_, ()>> {
+        let mut doors: Vec<usize> = keys.iter().map(door).collect();
+        // Everybody takes them in the same order, so that nobody waits for each other.
+        doors.sort_unstable();
+        doors.dedup();
+        let mut held = Vec::with_capacity(doors.len());
+        for door in doors {
+            held.push(self.doors[door].lock().await);
+        }
+        held
+    }
+
     /// Whether one of the keys has had `limit` misses within `window`: nothing is then looked up.
     pub(super) fn is_over(&self, keys: &[MissKey], limit: usize, window: Duration, now: Instant) -> bool {
         let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,6 +75,13 @@ impl Misses {
             earlier.extend(std::iter::repeat_n(now, misses));
         }
     }
+}
+
+fn door(key: &MissKey) -> usize {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    // Below 64, so it fits.
+    usize::try_from(hasher.finish() % DOORS as u64).unwrap_or_default()
 }
 
 fn recent(misses: &[Instant], window: Duration, now: Instant) -> impl Iterator<Item = Instant> {

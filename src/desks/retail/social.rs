@@ -9,6 +9,7 @@ use super::{Heard, Retail};
 use crate::desks::{DeskError, Turn};
 use crate::domain::Kind;
 use crate::persona::cut_at_sentence;
+use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 
 /// So much of the conversation helps the model to reply in its tone.
@@ -20,9 +21,12 @@ impl Retail {
     /// Says one message: the model's reply, or a written one on the topic, ended with the redirect.
     pub(super) async fn chat(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
         let topic = understood.social.as_deref().unwrap_or("other");
-        let reply = match self.social_reply(turn).await {
-            Some(reply) => reply,
-            None => self.texts(turn).social(topic, turn.number()).to_owned(),
+        let written = self.texts(turn).social(topic, turn.number());
+        let filled = fill(written, &[("hotline", self.hotline(turn))]);
+        // A telephone number is a fact, and facts are not left to the model.
+        let reply = match filled == written {
+            true => self.social_reply(turn).await.unwrap_or(filled),
+            false => filled,
         };
         turn.note("social_topic", topic);
         let text = format!("{reply} {}", self.texts(turn).social_redirect);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use chrono::Utc;
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 
 use super::misses::MissKey;
@@ -61,9 +61,11 @@ pub(super) fn is_waiting(history: &[Message], texts: &ByLanguage<RetailTexts>) -
     }
 }
 
-/// The words that a prompt is known by: its first six.
+/// The words that a prompt is known by: those up to what it asks for, the "serial"; without that word, its first six.
 fn opening(prompt: &str) -> &str {
-    let end = prompt.match_indices(' ').nth(5).map_or(prompt.len(), |(at, _)| at);
+    const ASKED: &str = "serial";
+    let sixth = prompt.match_indices(' ').nth(5).map_or(prompt.len(), |(at, _)| at);
+    let end = prompt.find(ASKED).map_or(sixth, |at| at + ASKED.len());
     &prompt[..end]
 }
 
@@ -76,6 +78,7 @@ impl Retail {
         }
         let keys = miss_keys(turn);
         let (limit, window) = (self.config().miss_limit, self.config().miss_window);
+        let _alone = self.misses.alone(&keys).await;
         // Before anything is looked up: whether the next one exists makes no difference, in words or in time.
         if limit > 0 && self.misses.is_over(&keys, limit, window, Instant::now()) {
             return self.ask_to_wait(turn, window).await;
@@ -87,7 +90,7 @@ impl Retail {
         match finding {
             Finding::Nothing => self.ask_for_serial(turn, heard).await,
             Finding::Answers(answers) => {
-                for answer in answers.iter().take(self.config().serials_max) {
+                for answer in &most_telling(answers, self.config().serials_max) {
                     self.tell(turn, answer).await?;
                 }
                 self.follow_up(turn).await
@@ -111,7 +114,8 @@ impl Retail {
         } else {
             (Kind::WarrantyPrompt, &texts.warranty_prompt)
         };
-        Ok(turn.say_with(kind, text, metadata(kind, false, None)).await?)
+        let text = fill(text, &[("hotline", self.hotline(turn))]);
+        Ok(turn.say_with(kind, &text, metadata(kind, false, None)).await?)
     }
 
     async fn ask_to_wait(&self, turn: &mut Turn, window: Duration) -> Result<(), DeskError> {
@@ -131,17 +135,14 @@ impl Retail {
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
                 let mut text = fill(&texts.warranty_found, &values);
-                let today = Utc::now().with_timezone(&self.config().time_zone).date_naive();
-                if record.is_expired(today) {
+                if record.is_expired(today(Utc::now(), self.config().time_zone)) {
                     text = format!("{text}. {}", fill(&texts.warranty_expired, &[hotline]));
                 }
                 (text, &record.serial)
             }
             Err(serial) => (fill(&texts.warranty_not_found, &[("serial", serial.as_str()), hotline]), serial),
         };
-        if let Ok(record) = answer {
-            turn.note("warranty_row", record);
-        }
+        turn.note("warranty_row", answer.as_ref().ok());
         let metadata = metadata(Kind::WarrantyResult, answer.is_ok(), Some(serial.as_str()));
         Ok(turn.say_with(Kind::WarrantyResult, &text, metadata).await?)
     }
@@ -153,23 +154,26 @@ impl Retail {
     async fn look_up(&self, turn: &Turn, heard: &Heard, candidates: &[&str]) -> Result<(Finding, usize), DeskError> {
         let (likely, unlikely): (Vec<&str>, Vec<&str>) =
             candidates.iter().partition(|candidate| Likeness::of(candidate) >= Likeness::Number);
-        let likely_answers = self.records(turn, &likely).await?;
-        let missed = likely_answers.iter().filter(|answer| answer.is_err()).count();
-        if missed < likely_answers.len() {
-            return Ok((Finding::Answers(likely_answers), missed));
+        let answers = self.records(turn, &likely).await?;
+        let missed = answers.iter().filter(|answer| answer.is_err()).count();
+        if missed < answers.len() {
+            return Ok((Finding::Answers(worth_telling(answers)), missed));
         }
         let found: Vec<_> = self.records(turn, &unlikely).await?.into_iter().filter(Result::is_ok).collect();
         if !found.is_empty() {
             return Ok((Finding::Answers(found), missed));
         }
-        if likely.is_empty() && !is_bare(heard.question(), candidates) {
-            return Ok((Finding::Nothing, 0));
+        // A serial number may look like a telephone number, so who guesses may guess those as well. A customer who
+        // adds the own one to a serial number has missed once, not twice.
+        let phones = unlikely.iter().filter(|candidate| Likeness::of(candidate) == Likeness::Phone).count();
+        let missed = missed.max(phones);
+        if !answers.is_empty() {
+            return Ok((Finding::Answers(worth_telling(answers)), missed));
         }
-        let named = match likely_answers.len() {
-            0 | 1 => most_serial_like(candidates).and_then(|named| named.parse().ok()).map(Err).into_iter().collect(),
-            _ => likely_answers,
-        };
-        Ok((Finding::Answers(named), missed.max(1)))
+        match most_serial_like(candidates).filter(|_| is_bare(heard.question(), candidates)) {
+            Some(named) => Ok((Finding::Answers(named.parse().map(Err).into_iter().collect()), missed.max(1))),
+            None => Ok((Finding::Nothing, missed)),
+        }
     }
 
     async fn records(
@@ -192,7 +196,7 @@ impl Retail {
     }
 }
 
-/// The message's candidates, each once, however it is written.
+/// The message's candidates, each once, however it is written; of too many, those most like a serial number.
 fn candidates(text: &str) -> Vec<&str> {
     let mut candidates: Vec<&str> = Vec::new();
     for run in find_serials(text) {
@@ -200,8 +204,37 @@ fn candidates(text: &str) -> Vec<&str> {
             candidates.push(run);
         }
     }
-    candidates.truncate(CANDIDATES);
-    candidates
+    keep_best(candidates, CANDIDATES, |candidate| Likeness::of(candidate))
+}
+
+/// The answers without those misses that look less like a serial number than the others: "5990000" beside "ABC123"
+/// is a price.
+fn worth_telling(answers: Vec<Result<WarrantyRecord, Serial>>) -> Vec<Result<WarrantyRecord, Serial>> {
+    let likeness = |answer: &Result<WarrantyRecord, Serial>| match answer {
+        Ok(record) => Likeness::of(record.serial.as_str()),
+        Err(serial) => Likeness::of(serial.as_str()),
+    };
+    let found = answers.iter().filter(|answer| answer.is_ok()).map(likeness).min();
+    let least = found.or_else(|| answers.iter().map(likeness).max());
+    answers.into_iter().filter(|answer| answer.is_ok() || Some(likeness(answer)) >= least).collect()
+}
+
+/// At most so many answers, those that were found first of all, in the order of the message.
+fn most_telling(answers: Vec<Result<WarrantyRecord, Serial>>, most: usize) -> Vec<Result<WarrantyRecord, Serial>> {
+    keep_best(answers, most, Result::is_ok)
+}
+
+/// The `most` items with the highest rank, the first of equals, in their own order.
+fn keep_best<T, R: Ord>(items: Vec<T>, most: usize, rank: impl Fn(&T) -> R) -> Vec<T> {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(rank(&items[*at])));
+    order.truncate(most);
+    items.into_iter().enumerate().filter(|(at, _)| order.contains(at)).map(|(_, item)| item).collect()
+}
+
+/// The date in the shop, which is what a warranty ends by.
+fn today(now: DateTime<Utc>, shop: chrono_tz::Tz) -> NaiveDate {
+    now.with_timezone(&shop).date_naive()
 }
 
 /// Whether the message is nothing but its candidates.
@@ -217,3 +250,6 @@ fn miss_keys(turn: &Turn) -> Vec<MissKey> {
     let address = turn.caller.address.map(MissKey::Address);
     std::iter::once(MissKey::Conversation(conversation.id)).chain(user).chain(address).collect()
 }
+
+#[cfg(test)]
+mod tests;

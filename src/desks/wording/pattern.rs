@@ -10,10 +10,15 @@ const NUMBER: &str = "#";
 /// How many words `..` stands for at most.
 const GAP: usize = 4;
 
+/// So many rows of words are tried one by one.
+const FEW: usize = 4;
+
 /// A pattern, written as the module's page says.
 #[derive(Debug)]
 pub struct Pattern {
     elements: Vec<Element>,
+    /// The words that a match can begin with, without their marks ([`NUMBER`] among them); `None`: any word.
+    openings: Option<Vec<String>>,
     /// Of more than one word: then a word is believed without its marks sooner, since its neighbours tell it.
     phrase: bool,
 }
@@ -29,14 +34,19 @@ pub enum InvalidPattern {
 
 #[derive(Debug)]
 enum Element {
-    /// One of these rows of words.
-    Words {
-        any: Vec<Vec<Word>>,
-        optional: bool,
-    },
+    Words(Choice),
     Gap,
     Start,
     End,
+}
+
+/// One of these rows of words, or none.
+#[derive(Debug)]
+struct Choice {
+    any: Vec<Vec<Word>>,
+    optional: bool,
+    /// The places of the rows in `any` by their first words, where there are so many that trying each takes long.
+    by_opening: Option<HashMap<String, Vec<usize>>>,
 }
 
 #[derive(Debug)]
@@ -61,28 +71,46 @@ impl Pattern {
         if needed == 0 {
             return Err(InvalidPattern::Empty(written.to_owned()));
         }
-        Ok(Self { elements, phrase: needed > 1 })
+        Ok(Self { openings: openings(&elements), elements, phrase: needed > 1 })
     }
 
     /// The first place where the pattern holds, as a range of words.
     pub fn find(&self, wording: &Wording<'_>, hidden: &[bool]) -> Option<Range<usize>> {
-        self.find_from(0, wording, hidden)
+        self.places(wording, hidden).next()
     }
 
     /// Every place where it holds, without overlaps.
     pub fn find_all(&self, wording: &Wording<'_>, hidden: &[bool]) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
         let mut from = 0;
-        while let Some(range) = self.find_from(from, wording, hidden) {
-            from = range.end;
-            found.push(range);
-        }
-        found
+        self.places(wording, hidden)
+            .filter(|range| {
+                let free = range.start >= from;
+                if free {
+                    from = range.end;
+                }
+                free
+            })
+            .collect()
     }
 
-    fn find_from(&self, from: usize, wording: &Wording<'_>, hidden: &[bool]) -> Option<Range<usize>> {
+    /// The places where it holds, by their beginnings. Only where one of its opening words stands is it tried: a turn
+    /// runs beside others, and thousands of patterns tried at every word of a long message would hold them up.
+    fn places<'s>(&'s self, wording: &'s Wording<'_>, hidden: &'s [bool]) -> impl Iterator<Item = Range<usize>> + 's {
+        let starts = match &self.openings {
+            None => (0..wording.tokens().len()).collect(),
+            Some(openings) => {
+                let mut starts: Vec<usize> = openings
+                    .iter()
+                    .flat_map(|word| if word == NUMBER { wording.numbers() } else { wording.places(word) })
+                    .copied()
+                    .collect();
+                starts.sort_unstable();
+                starts.dedup();
+                starts
+            }
+        };
         let search = Search { phrase: self.phrase, wording, hidden };
-        (from..wording.tokens().len()).find_map(|at| {
+        starts.into_iter().filter_map(move |at| {
             let end = search.end(&self.elements, at, at)?;
             (end > at).then_some(at..end)
         })
@@ -92,10 +120,30 @@ impl Pattern {
 impl Element {
     fn least_words(&self) -> usize {
         match self {
-            Self::Words { any, optional: false } => any.iter().map(Vec::len).min().unwrap_or(0),
+            Self::Words(choice) if !choice.optional => choice.any.iter().map(Vec::len).min().unwrap_or(0),
             _ => 0,
         }
     }
+}
+
+/// The first words of every element up to the first one that cannot be left out.
+fn openings(elements: &[Element]) -> Option<Vec<String>> {
+    let mut openings = Vec::new();
+    for element in elements {
+        match element {
+            Element::Start | Element::End => {}
+            Element::Gap => return None,
+            Element::Words(choice) => {
+                openings.extend(choice.any.iter().filter_map(|row| row.first()).map(Word::opening));
+                if !choice.optional {
+                    break;
+                }
+            }
+        }
+    }
+    openings.sort_unstable();
+    openings.dedup();
+    Some(openings)
 }
 
 fn words(part: &str, pattern: &str, classes: &HashMap<String, Vec<String>>) -> Result<Element, InvalidPattern> {
@@ -113,7 +161,7 @@ fn words(part: &str, pattern: &str, classes: &HashMap<String, Vec<String>>) -> R
             }
         }
     }
-    Ok(Element::Words { any, optional })
+    Ok(Element::Words(Choice::new(any, optional)))
 }
 
 fn row<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Word> {
@@ -136,11 +184,17 @@ impl Search<'_, '_> {
             Element::Gap => (0..=GAP)
                 .take_while(|skip| *skip == 0 || self.same_clause(begun, at + skip - 1))
                 .find_map(|skip| self.end(rest, begun, at + skip)),
-            Element::Words { any, optional } => any
-                .iter()
-                .filter_map(|row| self.row_end(row, begun, at))
-                .find_map(|next| self.end(rest, begun, next))
-                .or_else(|| optional.then(|| self.end(rest, begun, at))?),
+            Element::Words(choice) => {
+                let goes_on = |row: &Vec<Word>| self.end(rest, begun, self.row_end(row, begun, at)?);
+                let end = match &choice.by_opening {
+                    None => choice.any.iter().find_map(goes_on),
+                    Some(by_opening) => {
+                        let rows = self.visible(begun, at).and_then(|token| by_opening.get(token.folded()));
+                        rows.into_iter().flatten().filter_map(|row| choice.any.get(*row)).find_map(goes_on)
+                    }
+                };
+                end.or_else(|| choice.optional.then(|| self.end(rest, begun, at))?)
+            }
         }
     }
 
@@ -176,10 +230,30 @@ impl Search<'_, '_> {
     }
 }
 
+impl Choice {
+    fn new(any: Vec<Vec<Word>>, optional: bool) -> Self {
+        let openings: Vec<String> = any.iter().filter_map(|row| row.first()).map(Word::opening).collect();
+        let many = openings.len() > FEW && !openings.iter().any(|word| word == NUMBER);
+        let by_opening = many.then(|| {
+            let mut rows: HashMap<String, Vec<usize>> = HashMap::new();
+            for (at, word) in openings.into_iter().enumerate() {
+                rows.entry(word).or_default().push(at);
+            }
+            rows
+        });
+        Self { any, optional, by_opening }
+    }
+}
+
 impl Word {
+    /// What [`Word::fits`] lets through has this folded spelling, or is a number.
+    fn opening(&self) -> String {
+        if self.spelling.exact == NUMBER { NUMBER.to_owned() } else { self.spelling.folded.clone() }
+    }
+
     fn fits(&self, token: &Token, bare_may_stand: bool) -> bool {
         self.spelling.exact == token.spelling.exact
-            || (self.spelling.exact == NUMBER && token.folded().starts_with(|c: char| c.is_ascii_digit()))
+            || (self.spelling.exact == NUMBER && token.is_number())
             || (!self.strict
                 && bare_may_stand
                 && !token.spelling.is_marked()

@@ -25,6 +25,10 @@ impl Token {
     pub fn folded(&self) -> &str {
         &self.spelling.folded
     }
+
+    pub(super) fn is_number(&self) -> bool {
+        self.folded().starts_with(|c: char| c.is_ascii_digit())
+    }
 }
 
 /// A message as words.
@@ -37,6 +41,9 @@ pub struct Wording<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     marked: bool,
+    /// Where each word stands, by its folded spelling; and where a word begins with a digit.
+    places: HashMap<String, Vec<usize>>,
+    numbers: Vec<usize>,
 }
 
 impl<'a> Wording<'a> {
@@ -61,7 +68,38 @@ impl<'a> Wording<'a> {
             tokens.push(Token { spelling, plain, span, clause });
         }
         // Written properly, two Vietnamese words in three carry a mark; a lone "Đà Nẵng" among bare words says nothing.
-        Self { text, tokens, marked: marked > 0 && marked * 3 >= words }
+        let marked = marked > 0 && marked * 3 >= words;
+        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut numbers = Vec::new();
+        for (at, token) in tokens.iter().enumerate() {
+            match places.get_mut(token.folded()) {
+                Some(known) => known.push(at),
+                None => {
+                    places.insert(token.folded().to_owned(), vec![at]);
+                }
+            }
+            if token.is_number() {
+                numbers.push(at);
+            }
+        }
+        Self { text, tokens, marked, places, numbers }
+    }
+
+    /// Where words of this folded spelling stand, in order.
+    pub(super) fn places(&self, folded: &str) -> &[usize] {
+        self.places.get(folded).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where words stand that begin with a digit, in order.
+    pub(super) fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// The words of the part of the sentence that this word is in.
+    pub fn clause(&self, word: usize) -> Range<usize> {
+        let Some(clause) = self.tokens.get(word).map(|token| token.clause) else { return word..word };
+        let start = self.tokens.partition_point(|token| token.clause < clause);
+        start..self.tokens.partition_point(|token| token.clause <= clause)
     }
 
     pub fn text(&self) -> &'a str {

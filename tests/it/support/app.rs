@@ -105,6 +105,11 @@ impl TestApp {
         self.folder.path()
     }
 
+    /// Tells the server to end.
+    pub fn begin_shutdown(&self) {
+        self.shutdown.cancel();
+    }
+
     /// Tells the server to end, waits for it, and gives back what a next one can start on.
     pub async fn stop(mut self) -> TestAppBuilder {
         self.shutdown.cancel();

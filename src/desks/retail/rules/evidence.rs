@@ -84,24 +84,32 @@ impl Evidence {
     fn add_serials(&mut self, text: &str, wording: &Wording<'_>, filler: &[bool]) {
         let candidates = find_serials(text);
         let Some(likeness) = candidates.iter().map(|candidate| Likeness::of(candidate)).max() else { return };
-        let spans: Vec<Range<usize>> = candidates
+        let tokens = wording.tokens();
+        let places: Vec<Range<usize>> = candidates
             .iter()
             .map(|candidate| {
                 let start = candidate.as_ptr().addr() - text.as_ptr().addr();
-                start..start + candidate.len()
+                let end = start + candidate.len();
+                let first = tokens.partition_point(|token| token.span.start < start);
+                first..tokens.partition_point(|token| token.span.end <= end).max(first)
             })
             .collect();
-        let tokens = wording.tokens();
-        let holds =
-            |span: &Range<usize>, at: usize| span.start <= tokens[at].span.start && tokens[at].span.end <= span.end;
-        let says_nothing_else = |at: usize| filler[at] || spans.iter().any(|span| holds(span, at));
-        self.bare_candidate = (0..tokens.len()).all(says_nothing_else);
-        self.gives_serial = candidates.iter().zip(&spans).any(|(candidate, span)| {
-            let Some(clause) = (0..tokens.len()).find(|at| holds(span, *at)).map(|at| tokens[at].clause) else {
-                return false;
-            };
-            let mut part = (0..tokens.len()).filter(|at| tokens[*at].clause == clause);
-            Likeness::of(candidate) == Likeness::Serial && part.all(says_nothing_else)
+        let mut says_nothing_else = filler.to_vec();
+        for place in &places {
+            says_nothing_else[place.clone()].fill(true);
+        }
+        self.bare_candidate = says_nothing_else.iter().all(|nothing| *nothing);
+        let mut clauses_with_more: Vec<usize> = tokens
+            .iter()
+            .zip(&says_nothing_else)
+            .filter(|(_, nothing)| !**nothing)
+            .map(|(token, _)| token.clause)
+            .collect();
+        clauses_with_more.dedup();
+        self.gives_serial = candidates.iter().zip(&places).any(|(candidate, place)| {
+            !place.is_empty()
+                && Likeness::of(candidate) == Likeness::Serial
+                && clauses_with_more.binary_search(&tokens[place.start].clause).is_err()
         });
         if likeness == Likeness::Serial {
             self.matched.push("serial".to_owned());

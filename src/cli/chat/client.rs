@@ -1,0 +1,185 @@
+//! The HTTP contract, from a client's side.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use futures_util::{Stream, TryStreamExt};
+use reqwest::{RequestBuilder, Response, StatusCode, Url, header};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::events::{self, Frame};
+use crate::domain::Language;
+
+/// A silence longer than any comment of a living server's stream.
+const SILENCE: Duration = Duration::from_secs(90);
+
+/// A client of one server.
+pub(super) struct Client {
+    http: reqwest::Client,
+    base: String,
+    key: Option<String>,
+}
+
+/// A conversation that was opened.
+#[derive(Debug, Deserialize)]
+pub(super) struct Opened {
+    pub id: String,
+    pub persona: String,
+    pub greeting: Message,
+}
+
+/// A message of the history.
+#[derive(Debug, Deserialize)]
+pub(super) struct Message {
+    pub sender: String,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+struct History {
+    messages: Vec<Message>,
+    next: Option<String>,
+}
+
+/// What the server says when it refuses; anything else that answers may leave it out.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Problem {
+    code: String,
+    detail: String,
+}
+
+/// Why a request gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// Nobody answers, or the answer broke off; the same request may be sent again.
+    #[error("{0}")]
+    Lost(String),
+    /// The server asks to come back later.
+    #[error("{detail}")]
+    Later { detail: String, after: Duration },
+    #[error("{detail}")]
+    Refused { detail: String },
+    /// What answers is no frontdesk.
+    #[error("what answers there is no frontdesk: {0}")]
+    Strange(&'static str),
+}
+
+impl Client {
+    pub fn new(address: &str, key: Option<String>) -> anyhow::Result<Self> {
+        let url = Url::parse(address).with_context(|| format!("{address} is no URL, such as http://127.0.0.1:8080"))?;
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        let mut http = reqwest::Client::builder()
+            .user_agent(concat!("frontdesk-chat/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_secs(5))
+            .read_timeout(SILENCE)
+            // A key goes to the server that was named, and to no other.
+            .redirect(reqwest::redirect::Policy::none());
+        if local {
+            http = http.no_proxy();
+        }
+        let base = url.as_str().trim_end_matches('/').to_owned();
+        Ok(Self { http: http.build().context("no HTTP client can be made")?, base, key })
+    }
+
+    /// Whether a server answers there.
+    pub async fn is_up(&self) -> bool {
+        let asked = self.http.get(format!("{}/healthz", self.base)).timeout(Duration::from_secs(2)).send().await;
+        asked.is_ok_and(|response| response.status().is_success())
+    }
+
+    pub async fn open(&self, persona: Option<&str>, language: Option<Language>) -> Result<Opened, Failure> {
+        let mut wish = serde_json::Map::new();
+        if let Some(persona) = persona {
+            wish.insert("persona".to_owned(), persona.into());
+        }
+        if let Some(language) = language {
+            wish.insert("language".to_owned(), language.code().into());
+        }
+        let request = self.http.post(format!("{}/conversations", self.base)).json(&wish);
+        read(self.send(request).await?).await
+    }
+
+    /// Says something; gives the turn's events. The same `key` gives the same turn again.
+    pub async fn say(
+        &self,
+        conversation: &str,
+        text: &str,
+        key: &str,
+    ) -> Result<impl Stream<Item = Result<Frame, Failure>> + Unpin + use<>, Failure> {
+        let request = self
+            .http
+            .post(format!("{}/conversations/{conversation}/stream", self.base))
+            .header("idempotency-key", key)
+            .json(&json!({ "text": text }));
+        let response = self.send(request).await?;
+        let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("text/event-stream") {
+            return Err(Failure::Strange("it answers without events"));
+        }
+        let body = response.bytes_stream().map_err(std::io::Error::other);
+        let lost = |_| Failure::Lost("the connection to the server was lost".to_owned());
+        Ok(Box::pin(events::read(body).map_err(lost)))
+    }
+
+    /// The whole conversation, oldest first.
+    pub async fn history(&self, conversation: &str) -> Result<Vec<Message>, Failure> {
+        let mut messages = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let mut request =
+                self.http.get(format!("{}/conversations/{conversation}/history", self.base)).query(&[("limit", "200")]);
+            if let Some(after) = &after {
+                request = request.query(&[("after", after)]);
+            }
+            let page: History = read(self.send(request).await?).await?;
+            messages.extend(page.messages);
+            if page.next.is_none() || page.next == after {
+                return Ok(messages);
+            }
+            after = page.next;
+        }
+    }
+
+    async fn send(&self, mut request: RequestBuilder) -> Result<Response, Failure> {
+        if let Some(key) = &self.key {
+            request = request.header("x-api-key", key);
+        }
+        let response = request.send().await.map_err(lost)?;
+        if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+    }
+}
+
+async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Failure> {
+    let body = response.bytes().await.map_err(lost)?;
+    serde_json::from_slice(&body).map_err(|_| Failure::Strange("its answer is not understood"))
+}
+
+fn lost(error: reqwest::Error) -> Failure {
+    // The innermost cause is the plain one: "Connection refused".
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    Failure::Lost(format!("cannot reach the server ({cause})"))
+}
+
+async fn refusal(response: Response) -> Failure {
+    let status = response.status();
+    let after = response.headers().get(header::RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
+    let body = response.bytes().await.unwrap_or_default();
+    let Problem { code, detail } = serde_json::from_slice(&body).unwrap_or_default();
+    let detail = match (status, detail.is_empty()) {
+        (StatusCode::UNAUTHORIZED, _) => format!("the server does not let us in; set X_API_KEYS to its keys. {detail}"),
+        (_, false) => detail,
+        (_, true) => format!("the server answers {status}"),
+    };
+    match after {
+        Some(seconds) => Failure::Later { detail, after: Duration::from_secs(seconds) },
+        None if code == "conflict" => Failure::Later { detail, after: Duration::from_millis(500) },
+        None => Failure::Refused { detail },
+    }
+}

@@ -1,0 +1,187 @@
+//! The store, the warranty records, the server that may run, the port.
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+
+use tokio::time::timeout;
+
+use super::settings::{may_create_in, nearest_folder};
+use super::{Check, PATIENCE};
+use crate::cli::chat;
+use crate::cli::serve;
+use crate::config::Config;
+use crate::domain::TenantId;
+use crate::store::settings::SERVING_AT;
+use crate::store::{Schema, Store, StoreError, StoreOptions, lock};
+
+/// Whether a server serves the database, and where it says that it is.
+enum Server {
+    None,
+    At(Option<String>),
+}
+
+pub(super) async fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> {
+    let options = serve::store_options(config);
+    let mut checks = Vec::new();
+    let mut server = Server::None;
+    match options.sqlite_file() {
+        Err(error) => checks.push(Check::fail("store", error.to_string())),
+        Ok(Some(file)) if !file.exists() => {
+            let folder = nearest_folder(&file);
+            let shown = file.display();
+            checks.push(match may_create_in(&folder) {
+                Ok(()) => Check::ok("store", format!("SQLite ({shown}) is not there yet: the first start creates it")),
+                Err(error) => Check::fail(
+                    "store",
+                    format!("SQLite ({shown}) is not there, and cannot be created in {}: {error}", folder.display()),
+                ),
+            });
+            checks.push(no_records_yet(config));
+        }
+        Ok(_) => {
+            let looked = timeout(PATIENCE * 2, look(config, &options, &mut checks, &mut server)).await;
+            if let Err(why) = looked
+                .map_err(|_| "it does not answer in time".to_owned())
+                .and_then(|looked| looked.map_err(|error| error.to_string()))
+            {
+                checks.push(Check::fail("store", format!("{why}; DATABASE_URL names the database")));
+            }
+        }
+    }
+    checks.push(running(&server).await);
+    let bad_address = mistakes.iter().any(|mistake| mistake.starts_with("BIND_ADDR:"));
+    if !bad_address {
+        checks.push(port(config, &server));
+    }
+    checks
+}
+
+async fn look(
+    config: &Config,
+    options: &StoreOptions,
+    checks: &mut Vec<Check>,
+    server: &mut Server,
+) -> Result<(), StoreError> {
+    let store = Store::open_as_is(options).await?;
+    let looked = look_into(config, options, &store, checks, server).await;
+    store.close().await?;
+    looked
+}
+
+async fn look_into(
+    config: &Config,
+    options: &StoreOptions,
+    store: &Store,
+    checks: &mut Vec<Check>,
+    server: &mut Server,
+) -> Result<(), StoreError> {
+    let schema = store.look_at_schema().await?;
+    let shown = store.describe();
+    let writable = match store.try_write().await {
+        // Somebody else writes just now.
+        Err(error) if !error.is_unavailable() => Some(error),
+        _ => None,
+    };
+    checks.push(match (&schema, writable) {
+        (_, Some(error)) => Check::fail("store", format!("{shown} cannot be written to: {error}")),
+        (Schema::Current, None) => Check::ok("store", format!("{shown}, its tables are up to date")),
+        (Schema::Older { pending }, None) => {
+            Check::ok("store", format!("{shown}; the next start runs {pending} migration(s) on it"))
+        }
+        (Schema::Newer, None) => Check::fail(
+            "store",
+            format!("{shown} was written by a newer frontdesk: start that one, or name another DATABASE_URL"),
+        ),
+    });
+    let served = lock::is_served(options).await?;
+    // An older schema may lack the tables.
+    if schema != Schema::Current {
+        if served {
+            *server = Server::At(None);
+        }
+        return Ok(());
+    }
+    if served {
+        *server = Server::At(store.find_setting(SERVING_AT).await?);
+    }
+    checks.push(records(config, store).await?);
+    Ok(())
+}
+
+/// How many warranty records each shop has that has a key.
+async fn records(config: &Config, store: &Store) -> Result<Check, StoreError> {
+    let keys = config.auth.keys.iter().flatten();
+    let tenants: BTreeSet<TenantId> = keys.filter_map(|entry| entry.tenant.parse().ok()).collect();
+    let tenants = if tenants.is_empty() { BTreeSet::from([TenantId::default()]) } else { tenants };
+    let (mut counts, mut without) = (Vec::new(), Vec::new());
+    for tenant in &tenants {
+        let count = store.tenant(tenant).count_warranties().await?;
+        counts.push(format!("{count} records of tenant {tenant}"));
+        if count == 0 {
+            without.push(tenant.as_str());
+        }
+    }
+    let default_is_next = without == [TenantId::DEFAULT] && first_list(config);
+    Ok(match without.is_empty() {
+        true => Check::ok("warranties", counts.join(", ")),
+        false if default_is_next => no_records_yet(config),
+        false => Check::warn(
+            "warranties",
+            format!("{}: bring a list in with `frontdesk upsert-warranty --file warranty.csv`", counts.join(", ")),
+        ),
+    })
+}
+
+fn first_list(config: &Config) -> bool {
+    config.knowledge.folder.join("warranty.csv").exists()
+}
+
+fn no_records_yet(config: &Config) -> Check {
+    let list = config.knowledge.folder.join("warranty.csv");
+    if first_list(config) {
+        return Check::ok("warranties", format!("none yet: the first start reads {}", list.display()));
+    }
+    Check::warn(
+        "warranties",
+        "none: bring a list in with `frontdesk upsert-warranty --file warranty.csv`, or no serial number is found",
+    )
+}
+
+async fn running(server: &Server) -> Check {
+    const NAME: &str = "server";
+    match server {
+        Server::None => Check::ok(NAME, "none runs on this database"),
+        Server::At(None) => Check::warn(NAME, "one runs on this database and has not told where"),
+        Server::At(Some(address)) => match chat::answers(address).await {
+            true => Check::ok(NAME, format!("one runs on this database, at {address}")),
+            false => Check::warn(
+                NAME,
+                format!("one runs on this database, at {address}, but does not answer from here: look at its log"),
+            ),
+        },
+    }
+}
+
+/// Whether the port is free, or taken by the very server that runs.
+fn port(config: &Config, server: &Server) -> Check {
+    const NAME: &str = "port";
+    let bind = config.http.bind;
+    if let Server::At(Some(address)) = server
+        && *address == format!("http://{bind}")
+    {
+        return Check::ok(NAME, format!("BIND_ADDR={bind} is the running server's"));
+    }
+    match TcpListener::bind(bind) {
+        Ok(_) => Check::ok(NAME, format!("BIND_ADDR={bind} is free")),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Check::fail(
+            NAME,
+            format!("BIND_ADDR={bind} is taken by another program: stop that one, or set BIND_ADDR to another port"),
+        ),
+        Err(error) => Check::fail(
+            NAME,
+            format!(
+                "BIND_ADDR={bind} cannot be used ({error}): name an address of this machine, such as 127.0.0.1:8080"
+            ),
+        ),
+    }
+}

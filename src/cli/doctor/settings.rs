@@ -1,0 +1,118 @@
+//! The configuration, the keys, the log.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+use super::Check;
+use crate::cli::logging;
+use crate::config::{AuthConfig, Config, KeyEntry, LogConfig};
+
+pub(super) fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> {
+    let mut checks: Vec<Check> = mistakes.iter().map(|mistake| Check::fail("config", mistake)).collect();
+    if let Err(error) = logging::parse(&config.log.filter) {
+        checks.push(Check::fail("config", format!("{error:#}")));
+    }
+    if checks.is_empty() {
+        let dotenv = if Path::new(".env").exists() { " and .env" } else { "" };
+        checks.push(Check::ok("config", format!("every value of the environment{dotenv} can be used")));
+    }
+    checks.extend(keys(&config.auth));
+    checks.extend(log_file(&config.log));
+    checks
+}
+
+/// Whose keys there are, never the keys. Keys that cannot be used are the configuration's matter.
+fn keys(auth: &AuthConfig) -> Option<Check> {
+    let keys = match &auth.keys {
+        None => {
+            return Some(Check::ok("keys", "none: development, so only this machine may call, and it needs no key"));
+        }
+        Some(keys) if keys.is_empty() => return None,
+        Some(keys) => keys,
+    };
+    let mut tenants: BTreeMap<&str, usize> = BTreeMap::new();
+    for KeyEntry { tenant, .. } in keys {
+        *tenants.entry(tenant).or_default() += 1;
+    }
+    let tenants: Vec<String> = tenants.iter().map(|(tenant, count)| format!("{tenant} ({count})")).collect();
+    let (plural, whose) =
+        (if keys.len() == 1 { "" } else { "s" }, if tenants.len() == 1 { "tenant" } else { "tenants" });
+    Some(Check::ok("keys", format!("{} key{plural} for {whose} {}", keys.len(), tenants.join(", "))))
+}
+
+fn log_file(log: &LogConfig) -> Option<Check> {
+    let path = log.file.as_ref()?;
+    let shown = path.display();
+    if path.is_dir() {
+        return Some(Check::fail("log file", format!("LOG_FILE={shown} is a folder: name a file in it")));
+    }
+    let tried = match path.exists() {
+        true => OpenOptions::new().append(true).open(path).map(drop),
+        false => may_create_in(&nearest_folder(path)),
+    };
+    Some(match tried {
+        Ok(()) => Check::ok("log file", shown.to_string()),
+        Err(error) => Check::fail(
+            "log file",
+            format!("LOG_FILE={shown} cannot be written ({error}): give this user the right to, or name another file"),
+        ),
+    })
+}
+
+/// The folder that a new file would come to stand in, or the nearest one above it that is there.
+pub(super) fn nearest_folder(path: &Path) -> PathBuf {
+    let mut above = path.ancestors().skip(1);
+    match above.find(|folder| folder.exists()) {
+        Some(folder) => folder.to_owned(),
+        // A relative path.
+        None => PathBuf::from("."),
+    }
+}
+
+/// Tries it with a file that has no name and is gone at once.
+pub(super) fn may_create_in(folder: &Path) -> std::io::Result<()> {
+    tempfile::tempfile_in(folder).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auth(keys: Option<&[(&str, &str)]>) -> AuthConfig {
+        let entry = |(tenant, key): &(&str, &str)| KeyEntry { tenant: (*tenant).to_owned(), key: (*key).to_owned() };
+        AuthConfig {
+            keys: keys.map(|keys| keys.iter().map(entry).collect()),
+            token_ttl: std::time::Duration::from_secs(1),
+            token_secret: None,
+        }
+    }
+
+    #[test]
+    fn tenants_are_named_and_keys_never() {
+        let line = |keys| keys_line(&auth(keys));
+        assert_eq!(line(Some(&[("default", "s3cret")])), "1 key for tenant default (1)");
+        assert_eq!(line(Some(&[("b", "s1"), ("a", "s2"), ("b", "s3")])), "3 keys for tenants a (1), b (2)");
+        assert!(line(None).starts_with("none: development"));
+        assert_eq!(keys(&auth(Some(&[]))), None);
+    }
+
+    fn keys_line(auth: &AuthConfig) -> String {
+        keys(auth).unwrap().line
+    }
+
+    #[test]
+    fn a_log_file_is_tried_without_being_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = |file: PathBuf| {
+            let (config, _) = Config::read_all(crate::config::Env::default());
+            log_file(&LogConfig { file: Some(file), ..config.log }).unwrap().outcome
+        };
+        let file = folder.path().join("log/a.log");
+        assert_eq!(log(file.clone()), super::super::Outcome::Ok);
+        assert!(!folder.path().join("log").exists());
+        assert_eq!(log(folder.path().to_owned()), super::super::Outcome::Fail);
+        std::fs::write(folder.path().join("log"), "a file").unwrap();
+        assert_eq!(log(file), super::super::Outcome::Fail);
+    }
+}

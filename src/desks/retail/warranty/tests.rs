@@ -1,0 +1,105 @@
+use super::*;
+use crate::domain::{ConversationId, Language, MessageId};
+
+fn texts() -> ByLanguage<RetailTexts> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
+    let prompts = crate::persona::Prompts::load(&folder, &folder.join("system_persona_vi.md")).expect("the prompts");
+    ByLanguage::load(&prompts, "retail", &[Language::VI, Language::EN]).expect("the texts")
+}
+
+fn said(sender: Sender, kind: Option<Kind>, text: &str) -> Message {
+    Message {
+        id: MessageId::now(),
+        conversation_id: ConversationId::now(),
+        turn: 1,
+        position: 1,
+        sender,
+        text: text.to_owned(),
+        created_at: Utc::now(),
+        metadata: kind.map(Metadata::of).unwrap_or_default(),
+        receipt: None,
+    }
+}
+
+#[test]
+fn it_waits_for_a_serial_while_the_last_word_is_one_of_the_two_prompts() {
+    let texts = texts();
+    let waits = |kinds: &[Kind]| {
+        let mut history: Vec<Message> = kinds.iter().map(|kind| said(Sender::Assistant, Some(*kind), "…")).collect();
+        history.push(said(Sender::User, None, "bảo hành"));
+        is_waiting(&history, &texts)
+    };
+    for prompt in [Kind::WarrantyPrompt, Kind::WarrantyPromptInvalid] {
+        assert!(waits(&[prompt]));
+        for aside in [Kind::LanguageAck, Kind::Greeting, Kind::CuteGreeting, Kind::ErrorNotice] {
+            assert!(waits(&[prompt, aside]), "{aside:?} after it");
+        }
+        for answer in [Kind::WarrantyResult, Kind::Reply, Kind::Clarify, Kind::Social, Kind::FollowUp] {
+            assert!(!waits(&[prompt, answer]), "{answer:?} after it");
+            assert!(waits(&[answer, prompt]), "{answer:?} before it");
+        }
+    }
+    assert!(!waits(&[]));
+}
+
+#[test]
+fn a_message_without_a_type_is_known_by_its_opening_words() {
+    let texts = texts();
+    for (waits, text) in [
+        (true, "Quý khách vui lòng cung cấp số serial của máy ạ."),
+        (true, "Em chưa nhận diện được số serial hợp lệ ạ."),
+        (true, "Please give me the serial number, thank you."),
+        (true, "I could not find a valid serial number there."),
+        (false, "Quý khách vui lòng cung cấp địa chỉ giao hàng ạ."),
+        (false, "I could not find serial 'ABC123' in SSTC's warranty records."),
+        (false, ""),
+    ] {
+        let prompt = |sender| [said(sender, None, text), said(Sender::User, None, "đây ạ")];
+        assert_eq!(is_waiting(&prompt(Sender::Assistant), &texts), waits, "{text}");
+        assert!(!is_waiting(&prompt(Sender::User), &texts), "the customer's own words: {text}");
+    }
+    let mut unknown = said(Sender::Assistant, None, "Please give me the serial number");
+    unknown.metadata = Metadata::default().with("type", "poll");
+    assert!(!is_waiting(&[unknown], &texts), "a type that is not known is a type");
+}
+
+#[test]
+fn a_warranty_ends_with_the_day_in_the_shop() {
+    let shop = chrono_tz::Asia::Ho_Chi_Minh;
+    let record = crate::domain::warranty::parse_row("A1B", "Chuột", "2025-06-30").expect("a row");
+    let expired = |now: &str| record.is_expired(today(now.parse().expect("a time"), shop));
+    assert!(!expired("2025-06-30T16:59:59Z"), "a minute before midnight in the shop");
+    assert!(expired("2025-06-30T17:00:00Z"), "midnight in the shop, still the same day in London");
+}
+
+#[test]
+fn of_too_many_candidates_the_least_like_a_serial_are_left_out() {
+    let noise = "RTX4060 i5-12400F 16GB 1TB 144Hz 27inch 650W 2024 1080p 3200MHz 0912345678";
+    let message = format!("{noise} abc-123 ABC-123 XYZ789");
+    let kept = candidates(&message);
+    assert_eq!(kept.len(), CANDIDATES);
+    assert!(kept.ends_with(&["0912345678", "abc-123", "XYZ789"]), "{kept:?}");
+    assert_eq!(candidates("mua 2024, ABC123, 1TB"), ["2024", "ABC123", "1TB"], "in the order of the message");
+}
+
+#[test]
+fn a_price_beside_a_serial_is_not_told_to_be_missing() {
+    let answers = |serials: &[(&str, bool)]| -> Vec<Result<WarrantyRecord, Serial>> {
+        let answer = |(serial, found): &(&str, bool)| match found {
+            true => Ok(crate::domain::warranty::parse_row(serial, "Chuột", "2025-06-30").expect("a row")),
+            false => Err(serial.parse().expect("a serial")),
+        };
+        serials.iter().map(answer).collect()
+    };
+    for (all, told) in [
+        (vec![("5990000", false), ("ABC123", true)], vec![("ABC123", true)]),
+        (vec![("5990000", false), ("ABC123", false)], vec![("ABC123", false)]),
+        (vec![("5990000", true), ("ABC123", false)], vec![("5990000", true), ("ABC123", false)]),
+        (vec![("123456", true), ("654321", false)], vec![("123456", true), ("654321", false)]),
+        (vec![("123456", false), ("654321", false)], vec![("123456", false), ("654321", false)]),
+    ] {
+        assert_eq!(worth_telling(answers(&all)), answers(&told), "{all:?}");
+    }
+    let many = answers(&[("A1B", false), ("A2B", false), ("A3B", true), ("A4B", false), ("A5B", true)]);
+    assert_eq!(most_telling(many, 3), answers(&[("A1B", false), ("A3B", true), ("A5B", true)]));
+}

@@ -1,0 +1,146 @@
+//! `frontdesk chat` through a pipe, with a server of its own and beside one that runs.
+
+use serde_json::Value;
+
+use self::network::Network;
+use super::shop::Shop;
+
+mod network;
+
+const GREETING: &str = "SSTC: Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách...";
+const RESULT: &str = "Thông tin bảo hành: Sản phẩm 'Laptop Dell', Serial 'ABC123', hết bảo hành vào ngày 31/12/2024.";
+
+/// The paragraphs of an output.
+fn paragraphs(text: &str) -> Vec<&str> {
+    text.trim_end().split("\n\n").collect()
+}
+
+async fn get(address: &str, path: &str, key: Option<&str>) -> Value {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut request = client.get(format!("{address}{path}"));
+    if let Some(key) = key {
+        request = request.header("x-api-key", key);
+    }
+    request.send().await.unwrap().json().await.unwrap()
+}
+
+/// What customers have said at the server, in its newest conversation.
+async fn said(address: &str, key: Option<&str>) -> Vec<String> {
+    let list = get(address, "/conversations", key).await;
+    let id = list["conversations"][0]["id"].as_str().unwrap();
+    let history = get(address, &format!("/conversations/{id}/history"), key).await;
+    let messages = history["messages"].as_array().unwrap();
+    let said = messages.iter().filter(|message| message["sender"] == "user");
+    said.map(|message| message["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_pipe_gets_the_conversation_as_clean_paragraphs() {
+    let shop = Shop::new();
+    let run = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n\n/history\n/nothing\n/quit\nnot heard\n");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let paragraphs = paragraphs(&run.stdout);
+    let [greeting, cute, result, follow_up, history @ ..] = paragraphs.as_slice() else { panic!("{run:?}") };
+    assert_eq!(*greeting, GREETING);
+    assert!(result.starts_with(RESULT), "{result}");
+    let expected = [
+        GREETING.to_owned(),
+        "you: kiểm tra bảo hành ABC123".to_owned(),
+        format!("SSTC: {cute}"),
+        format!("SSTC: {result}"),
+        format!("SSTC: {follow_up}"),
+    ];
+    assert_eq!(history, expected);
+    assert_eq!(run.stderr, "There is no /nothing; /help lists what there is.\n");
+    assert!(!run.stdout.contains('\x1b'), "{run:?}");
+}
+
+#[test]
+fn the_end_of_the_pipe_ends_it_and_persona_and_language_can_be_chosen() {
+    let shop = Shop::new();
+    let english = "SSTC: Hello and welcome! I'm with the SSTC team, and I'm very happy to help you...\n\n";
+    for arguments in [&["chat", "--persona", "system_persona_en"][..], &["chat", "--language", "en"]] {
+        let run = shop.run(arguments, &[]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), english), "{arguments:?}: {run:?}");
+    }
+    let run = shop.run(&["chat", "--persona", "nobody"], &[]);
+    run.is_refused_with(&["There is no such persona; take one of system_persona_en, system_persona_vi."]);
+    assert_eq!(shop.run(&["chat", "--language", "english"], &[]).code, Some(2));
+}
+
+#[tokio::test]
+async fn beside_a_running_server_it_talks_to_that_one() {
+    let shop = Shop::new();
+    let (server, address) = shop.serve(&[]);
+    let run = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.contains(RESULT), "{run:?}");
+    assert!(run.stderr.contains(&address), "{run:?}");
+    assert_eq!(said(&address, None).await, ["kiểm tra bảo hành ABC123"]);
+
+    // A server that is named is talked to wherever one is.
+    let elsewhere = Shop::new();
+    let run = elsewhere.run_with_input(&["chat", "--url", &format!("{address}/")], &[], "xin chào\n");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(said(&address, None).await, ["xin chào"]);
+    assert!(!elsewhere.path("database").exists());
+    server.signal("INT");
+    assert_eq!(server.ends().code, Some(0));
+}
+
+#[tokio::test]
+async fn where_keys_are_set_it_comes_with_the_default_tenants() {
+    let shop = Shop::new();
+    let keys = [("X_API_KEYS", "other:k1,default:k2")];
+    let (_server, address) = shop.serve(&keys);
+    assert_eq!(shop.run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
+    assert_eq!(said(&address, Some("k2")).await, ["xin chào"]);
+    shop.run(&["chat"], &[("X_API_KEYS", "wrong")]).is_refused_with(&["set X_API_KEYS"]);
+    // And a server of its own is opened by them as well.
+    assert_eq!(Shop::new().run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said_plainly() {
+    let shop = Shop::new();
+    shop.run(&["chat", "--url", "http://127.0.0.1:1"], &[]).is_refused_with(&["annot reach the server"]);
+    shop.run(&["chat", "--url", "here"], &[]).is_refused_with(&["here is no URL"]);
+}
+
+#[test]
+fn a_refused_message_is_said_and_the_conversation_goes_on() {
+    let shop = Shop::new();
+    let long = "a".repeat(4_001);
+    let run = shop.run_with_input(&["chat"], &[], &format!("{long}\nkiểm tra bảo hành ABC123\n"));
+    assert!(run.stdout.contains(RESULT), "{run:?}");
+    assert!(run.stderr.contains("1 to 4000 characters") && run.stderr.contains("1 of the messages got no answer"));
+    assert_eq!(run.code, Some(1), "{run:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_lost_in_the_middle_is_taken_up_again_and_nothing_is_said_or_shown_twice() {
+    let shop = Shop::new();
+    let (_server, address) = shop.serve(&[]);
+    let whole = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n");
+    let network = Network::to(&address).await;
+    // Behind the second message's first word, so that a paragraph stands open.
+    network.cuts_behind("Thông tin");
+    let run = shop.run_with_input(&["chat", "--url", &network.url()], &[], "kiểm tra bảo hành ABC123\n");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("The connection to the server was lost. Trying again"), "{run:?}");
+    let persona = |text: &str| text.replacen("system_persona_vi:", "SSTC:", 1).split_whitespace().collect::<String>();
+    assert_eq!(persona(&run.stdout), persona(&whole.stdout), "every word once, whatever paragraph it stands in");
+    assert_eq!(said(&address, None).await, ["kiểm tra bảo hành ABC123"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_asks_to_come_back_is_asked_again() {
+    let shop = Shop::new();
+    let (_server, address) = shop.serve(&[]);
+    let network = Network::to(&address).await;
+    network.refuses_first("/stream");
+    let run = shop.run_with_input(&["chat", "--url", &network.url()], &[], "kiểm tra bảo hành ABC123\n");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("Wait. Trying again in 1 s"), "{run:?}");
+    assert!(run.stdout.contains(RESULT), "{run:?}");
+}

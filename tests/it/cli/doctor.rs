@@ -1,0 +1,153 @@
+//! `frontdesk doctor` in a good folder and in broken ones.
+
+use serde_json::Value;
+
+use super::shop::{Shop, taken_port};
+use crate::support::ollama::ScriptedOllama;
+
+const OK: &str = "ok    ";
+const WARN: &str = "warn  ";
+const FAIL: &str = "fail  ";
+
+/// Runs it; gives the exit code and the lines.
+fn doctor(shop: &Shop, variables: &[(&str, &str)]) -> (Option<i32>, Vec<String>) {
+    let run = shop.run(&["doctor"], variables);
+    assert_eq!(run.stderr, "", "{run:?}");
+    (run.code, run.stdout.lines().map(str::to_owned).collect())
+}
+
+/// The line must be there, as a beginning.
+fn has(lines: &[String], outcome: &str, line: &str) {
+    let wanted = format!("{outcome}{line}");
+    assert!(lines.iter().any(|line| line.starts_with(&wanted)), "no line '{wanted}' in {lines:#?}");
+}
+
+#[test]
+fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
+    let shop = Shop::new();
+    let (code, lines) = doctor(&shop, &[("LOG_FILE", "log/frontdesk.log")]);
+    has(&lines, OK, "config: every value of the environment can be used");
+    has(&lines, OK, "keys: none: development");
+    has(&lines, OK, "log file: log/frontdesk.log");
+    has(
+        &lines,
+        OK,
+        "prompts: personas system_persona_en (en, vi), system_persona_vi (vi, en); default system_persona_vi",
+    );
+    has(&lines, OK, "knowledge: 14 documents, ");
+    has(&lines, OK, "store: SQLite (database/frontdesk.db) is not there yet: the first start creates it");
+    has(&lines, OK, "warranties: none yet: the first start reads knowledge/warranty.csv");
+    has(&lines, OK, "server: none runs on this database");
+    has(&lines, OK, "port: BIND_ADDR=127.0.0.1:0 is free");
+    has(&lines, OK, "language model: off (LLM=offline)");
+    assert_eq!((code, lines.len()), (Some(0), 10), "{lines:#?}");
+    let mut left: Vec<_> = std::fs::read_dir(shop.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["knowledge", "prompts"]);
+}
+
+#[test]
+fn beside_a_running_server_it_finds_it_and_leaves_it_alone() {
+    let shop = Shop::new();
+    let keys = ("X_API_KEYS", "default:s3cret-1,other:s3cret-2,other:s3cret-3");
+    let (server, address) = shop.serve(&[keys]);
+    let bind = address.strip_prefix("http://").unwrap();
+    let (code, lines) = doctor(&shop, &[keys, ("BIND_ADDR", bind)]);
+    has(&lines, OK, "keys: 3 keys for tenants default (1), other (2)");
+    has(&lines, OK, "store: SQLite (database/frontdesk.db), its tables are up to date");
+    has(&lines, WARN, "warranties: 240 records of tenant default, 0 records of tenant other: bring a list in with");
+    has(&lines, OK, &format!("server: one runs on this database, at {address}"));
+    has(&lines, OK, &format!("port: BIND_ADDR={bind} is the running server's"));
+    assert_eq!(code, Some(0), "{lines:#?}");
+    assert!(!lines.concat().contains("s3cret"), "{lines:#?}");
+    server.signal("INT");
+    assert_eq!(server.ends().code, Some(0));
+    let (code, lines) = doctor(&shop, &[]);
+    has(&lines, OK, "server: none runs on this database");
+    has(&lines, OK, "warranties: 240 records of tenant default");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn in_a_broken_folder_every_fault_has_its_line_and_its_mend() {
+    let shop = Shop::new();
+    shop.write("prompts/system_persona_vi.md", "Who.\n\nFollowUp: x\n");
+    shop.write("prompts/second.md", "Who.\nGreeting:\n");
+    std::fs::remove_dir_all(shop.path("knowledge")).unwrap();
+    let (_held, taken) = taken_port();
+    let (code, lines) = doctor(
+        &shop,
+        &[
+            ("LLM", "openai"),
+            ("TURNS_PER_MINUTE", "many"),
+            ("LOG", "a=b=c"),
+            ("DATABASE_URL", "mysql://h/d"),
+            ("BIND_ADDR", &taken),
+            ("OLLAMA_HOST", "127.0.0.1:1"),
+            ("LOG_FILE", "prompts"),
+        ],
+    );
+    has(&lines, FAIL, "config: LLM: 'openai' is none of auto, ollama, offline");
+    has(&lines, FAIL, "config: TURNS_PER_MINUTE: 'many' cannot be used");
+    has(&lines, FAIL, "config: LOG=a=b=c is no filter");
+    has(&lines, FAIL, "log file: LOG_FILE=prompts is a folder");
+    has(&lines, FAIL, "prompts: prompts/second.md:2: ");
+    has(&lines, FAIL, "prompts: prompts/system_persona_vi.md:3: ");
+    has(&lines, FAIL, "store: DATABASE_URL must begin with sqlite:// or postgres://");
+    has(&lines, FAIL, &format!("port: BIND_ADDR={taken} is taken by another program"));
+    has(&lines, WARN, "language model: Ollama does not answer at http://127.0.0.1:1: start it with `ollama serve`");
+    assert_eq!(code, Some(1), "{lines:#?}");
+}
+
+#[test]
+fn texts_documents_and_a_file_that_is_no_database_are_looked_into() {
+    let shop = Shop::new();
+    shop.edit("prompts/texts/retail.vi.toml", "=", "= =");
+    std::fs::write(shop.path("knowledge/latin1.md"), b"# Gi\xe1\n").unwrap();
+    shop.write(".env", "X_API_KEYS=s3cret 's\n");
+    std::fs::create_dir(shop.path("database")).unwrap();
+    shop.write("database/frontdesk.db", &"no database at all. ".repeat(100));
+    let (code, lines) = doctor(&shop, &[]);
+    has(&lines, FAIL, "config: .env:1: the line cannot be understood");
+    has(&lines, FAIL, "prompts: prompts/texts/retail.vi.toml:");
+    has(&lines, WARN, "knowledge: knowledge/latin1.md");
+    has(&lines, FAIL, "store: ");
+    assert_eq!(code, Some(1), "{lines:#?}");
+    assert!(!lines.concat().contains("s3cret"), "{lines:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_is_not_installed_comes_with_the_command_that_gets_it() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = Shop::new();
+    let url = ollama.url();
+    let variables = |mode| [("LLM", mode), ("OLLAMA_HOST", url.as_str())];
+    let (code, lines) = doctor(&shop, &variables("auto"));
+    has(&lines, OK, &format!("language model: Ollama answers at {url} and has gpt-oss"));
+    assert_eq!(code, Some(0));
+
+    ollama.has_models(&["qwen3:latest"]);
+    let missing =
+        format!("language model: Ollama answers at {url} and does not have gpt-oss: run `ollama pull gpt-oss`");
+    let (code, lines) = doctor(&shop, &variables("auto"));
+    has(&lines, WARN, &missing);
+    assert_eq!(code, Some(0), "the server starts without it");
+    let (code, lines) = doctor(&shop, &variables("ollama"));
+    has(&lines, FAIL, &missing);
+    assert_eq!(code, Some(1));
+    // And a persona's own model.
+    shop.edit("prompts/system_persona_vi.md", "desk: retail", "desk: retail\nmodel: llama9");
+    let (_, lines) = doctor(&shop, &variables("auto"));
+    has(&lines, WARN, "language model: a persona wants llama9, which Ollama does not have: run `ollama pull llama9`");
+}
+
+#[test]
+fn machines_get_one_object() {
+    let shop = Shop::new();
+    let run = shop.run(&["doctor", "--json"], &[("LLM", "openai")]);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((run.code, &found["ok"]), (Some(1), &Value::Bool(false)));
+    let first = &found["checks"][0];
+    assert_eq!((first["name"].as_str(), first["outcome"].as_str()), (Some("config"), Some("fail")));
+    assert_eq!(first["line"], "LLM: 'openai' is none of auto, ollama, offline");
+}

@@ -1,0 +1,110 @@
+//! `frontdesk serve`: what it says at its start, what it refuses to start with, and how it ends.
+
+use serde_json::{Value, json};
+
+use super::shop::{Shop, taken_port};
+use crate::support::eventually;
+
+const PERSONA: &str = "prompts/system_persona_vi.md";
+
+async fn greeting(address: &str) -> String {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let response = client.post(format!("{address}/conversations")).json(&json!({})).send().await.unwrap();
+    let opened: Value = response.json().await.unwrap();
+    opened["greeting"]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
+    let shop = Shop::new();
+    let (server, address) = shop.serve(&[("LLM", "auto"), ("OLLAMA_HOST", "127.0.0.1:1")]);
+    for line in [
+        "warranties: the first start, so knowledge/warranty.csv was read",
+        "store: SQLite (database/frontdesk.db)",
+        "language model: none answers at ",
+        "vectors: none; lexical search over ",
+        "personas: system_persona_en, system_persona_vi (default system_persona_vi)",
+        "development: ",
+    ] {
+        server.stdout_line(line);
+    }
+    assert!(shop.path("database/frontdesk.db").exists());
+    server.signal("INT");
+    let run = server.ends();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.ends_with(&format!("listening on {address}\n")), "{run:?}");
+    assert!(!run.stderr.contains("migration"), "the store's own log lines are quiet: {run:?}");
+
+    let (server, _) = shop.serve(&[]);
+    server.signal("TERM");
+    let run = server.ends();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(!run.stdout.contains("warranties:"), "only the first start reads the list: {run:?}");
+}
+
+#[test]
+fn a_second_server_of_the_same_database_refuses_and_names_the_first() {
+    let shop = Shop::new();
+    let (_server, address) = shop.serve(&[]);
+    shop.run(&["serve"], &[]).is_refused_with(&["another frontdesk serves this database already", &address]);
+    // Another database is no matter of it.
+    let (second, _) = shop.serve(&[("DATABASE_URL", "sqlite://second/shop.db")]);
+    second.signal("INT");
+    assert_eq!(second.ends().code, Some(0));
+}
+
+#[test]
+fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
+    let shop = Shop::new();
+    shop.run(&["serve"], &[("X_API_KEYS", "")]).is_refused_with(&["X_API_KEYS: is set but empty", "unset it"]);
+    shop.run(&["serve"], &[("BIND_ADDR", "0.0.0.0:0")]).is_refused_with(&["BIND_ADDR: ", "X_API_KEYS"]);
+    let (_held, address) = taken_port();
+    shop.run(&["serve"], &[("BIND_ADDR", &address)])
+        .is_refused_with(&[&format!("BIND_ADDR={address} is taken by another program"), "another port"]);
+    shop.run(&["serve"], &[("LLM", "ollama"), ("OLLAMA_HOST", "127.0.0.1:1")])
+        .is_refused_with(&["LLM=ollama, but there is no language model", "LLM=auto"]);
+    // A line of .env may hold a key, so its words are not repeated.
+    shop.write(".env", "LOG=info\nX_API_KEYS=s3cret 's\n");
+    let run = shop.run(&["serve"], &[]);
+    run.is_refused_with(&[".env:2: ", "single quotes"]);
+    assert!(!run.stderr.contains("s3cret"), "{run:?}");
+}
+
+#[test]
+fn a_broken_persona_is_refused_with_file_line_and_mend() {
+    let shop = Shop::new();
+    shop.write(PERSONA, "Who.\n\nFollowUp: x\n");
+    shop.run(&["serve"], &[]).is_refused_with(&["error: prompts/system_persona_vi.md:3: ", "no greeting"]);
+}
+
+#[tokio::test]
+async fn a_persona_that_breaks_while_it_runs_stays_in_use_and_a_changed_one_is_taken_up() {
+    let shop = Shop::new();
+    let (server, address) = shop.serve(&[]);
+    let before = greeting(&address).await;
+    let whole = std::fs::read_to_string(shop.path(PERSONA)).unwrap();
+
+    shop.write(PERSONA, "Who.\n\nFollowUp: x\n");
+    let line = server.log_line("the earlier ones stay in use");
+    assert!(line.contains("prompts/system_persona_vi.md:3: ") && line.contains("no greeting"), "{line}");
+    assert_eq!(greeting(&address).await, before);
+
+    shop.write(PERSONA, &whole.replacen(&before, "Chào mừng!", 1));
+    server.log_line("Prompts and documents were read anew");
+    assert_eq!(greeting(&address).await, "Chào mừng!");
+    server.signal("TERM");
+    assert_eq!(server.ends().code, Some(0));
+}
+
+#[tokio::test]
+async fn the_log_file_gets_more_than_the_terminal() {
+    let shop = Shop::new();
+    let (server, address) = shop.serve(&[("LOG", "warn"), ("LOG_FILE", "log/frontdesk.log")]);
+    greeting(&address).await;
+    server.signal("INT");
+    let run = server.ends();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(!run.stderr.contains("INFO"), "{run:?}");
+    let log = || std::fs::read_to_string(shop.path("log/frontdesk.log")).unwrap();
+    eventually("the file has the end", || log().contains("Ended")).await;
+}

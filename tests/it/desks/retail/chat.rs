@@ -1,0 +1,249 @@
+//! A customer of the retail desk, and what must hold of every turn, whatever its path.
+
+use std::path::PathBuf;
+
+use frontdesk::cli::upsert_warranty;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::sse::{Events, read_events};
+
+/// What the shop of these tests knows: small and its own, so that no change of the sample shop changes a stream.
+const DOCUMENTS: [(&str, &str); 3] = [
+    (
+        "giao-hang.md",
+        "---\ntitle: \"Giao hàng\"\nversion: \"1.2\"\n---\n# Giao hàng\n\n## Nội thành\n\
+         Đơn nội thành được giao trong ngày, phí giao hàng 30.000đ.\n",
+    ),
+    (
+        "delivery.md",
+        "---\ntitle: \"Delivery\"\nversion: \"1.2\"\n---\n# Delivery\n\n## In town\n\
+         Orders in town are delivered on the same day, delivery costs 30.000đ.\n",
+    ),
+    (
+        "products.csv",
+        "sku,name,category,price_vnd,stock,warranty_months,specs\n\
+         SSD-1,SSD Kingston NV3 1TB,SSD,1590000,7,60,\"NVMe PCIe 4.0, đọc 6.000 MB/s\"\n\
+         MOU-1,Chuột Logitech G102,Chuột,390000,0,24,\"8.000 DPI, có dây\"\n",
+    ),
+];
+
+/// A shop, with what must live as long as its server.
+pub struct Shop {
+    pub app: TestApp,
+    _knowledge: TempDir,
+}
+
+/// Starts the server, as the builder says, on the documents of these tests.
+pub async fn open_shop(builder: TestAppBuilder) -> Shop {
+    let knowledge = tempfile::tempdir().unwrap();
+    for (name, text) in DOCUMENTS {
+        std::fs::write(knowledge.path().join(name), text).unwrap();
+    }
+    let app = builder.env("KNOWLEDGE_PATH", knowledge.path().display()).start().await;
+    Shop { app, _knowledge: knowledge }
+}
+
+impl Shop {
+    pub async fn chat(&self) -> Chat<'_> {
+        self.chat_with(json!({})).await
+    }
+
+    pub async fn chat_with(&self, body: Value) -> Chat<'_> {
+        self.open(None, body).await
+    }
+
+    /// A conversation that the shop's back end opens and carries.
+    pub async fn chat_as(&self, key: &str, body: Value) -> Chat<'_> {
+        self.open(Some(("x-api-key", key.to_owned())), body).await
+    }
+
+    /// A conversation that the shop's back end opens for a customer's browser.
+    pub async fn chat_in_a_browser(&self, key: &str, body: Value) -> Chat<'_> {
+        let mut chat = self.chat_as(key, body).await;
+        chat.sent = Some(("authorization", format!("Bearer {}", chat.token)));
+        chat
+    }
+
+    async fn open(&self, sent: Option<(&'static str, String)>, body: Value) -> Chat<'_> {
+        let mut request = self.app.post("/conversations", &body);
+        if let Some((name, value)) = &sent {
+            request = request.header(*name, value);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 201);
+        let opened: Value = response.json().await.unwrap();
+        let text = |name: &str| opened[name].as_str().unwrap().to_owned();
+        Chat { app: &self.app, id: text("id"), token: text("token"), sent, turns: 0 }
+    }
+
+    /// Puts these rows on a shop's warranty list.
+    pub async fn import_warranties(&self, tenant: &str, rows: &str) {
+        let file = self.app.folder().join(format!("{tenant}.csv"));
+        std::fs::write(&file, format!("serial,product_name,warranty_end_date\n{rows}\n")).unwrap();
+        upsert_warranty::import(&upsert_warranty::Args {
+            file,
+            dry_run: false,
+            tenant: tenant.parse().unwrap(),
+            skip_invalid: false,
+            json: false,
+            max_refused_shown: 10,
+            database_url: self.app.database_url.clone(),
+        })
+        .await
+        .unwrap();
+    }
+}
+
+/// One conversation.
+pub struct Chat<'a> {
+    pub app: &'a TestApp,
+    pub id: String,
+    token: String,
+    /// What is sent to be let in, if anything is.
+    sent: Option<(&'static str, String)>,
+    turns: u64,
+}
+
+impl Chat<'_> {
+    /// Says something, and checks of the turn's stream what must hold of every one.
+    pub async fn say(&mut self, text: &str) -> Events {
+        let response = self.send(text).await;
+        let events = read_events(response).await;
+        self.turns += 1;
+        check(&events, self.turns, text);
+        self.check_history(&events).await;
+        events
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.app.request(method, &format!("/conversations/{}{path}", self.id));
+        match &self.sent {
+            Some((name, value)) => request.header(*name, value),
+            None => request,
+        }
+    }
+
+    async fn send(&self, text: &str) -> reqwest::Response {
+        let response = self.request(Method::POST, "/stream").json(&json!({ "text": text })).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{text:?}");
+        response
+    }
+
+    pub async fn history(&self) -> Vec<Value> {
+        let response = self.request(Method::GET, "/history?limit=200").send().await.unwrap();
+        let body: Value = response.json().await.unwrap();
+        body["messages"].as_array().unwrap().clone()
+    }
+
+    /// What the conversation looks like from outside.
+    pub async fn view(&self) -> Value {
+        self.request(Method::GET, "").send().await.unwrap().json().await.unwrap()
+    }
+
+    /// The messages of the stream, and nothing else, stand in the history, with the same texts and metadata.
+    async fn check_history(&self, events: &Events) {
+        let history = self.history().await;
+        let stored: Vec<(&str, &str, &Value)> = history
+            .iter()
+            .filter(|message| message["turn"] == self.turns && message["sender"] == "assistant")
+            .map(|message| (message["id"].as_str().unwrap(), message["text"].as_str().unwrap(), &message["metadata"]))
+            .collect();
+        let mut shown = Vec::new();
+        for end in events.data().into_iter().filter(|event| event["type"] == "message.end") {
+            let id = end["message_id"].as_str().unwrap();
+            shown.push((id, deltas(events, id), &end["metadata"]));
+        }
+        let shown: Vec<(&str, &str, &Value)> =
+            shown.iter().map(|(id, text, meta)| (*id, text.as_str(), *meta)).collect();
+        assert_eq!(stored, shown);
+        let asked =
+            history.iter().find(|message| message["turn"] == self.turns && message["sender"] == "user").unwrap();
+        assert_eq!(asked["text"], events.first("turn.start")["text"]);
+        assert_eq!(self.view().await["last_event_id"], json!(events.0.last().unwrap().0));
+    }
+}
+
+fn deltas(events: &Events, message: &str) -> String {
+    let of_message = |event: &&Value| event["type"] == "delta" && event["message_id"] == message;
+    events.data().into_iter().filter(of_message).map(|event| event["text"].as_str().unwrap()).collect()
+}
+
+/// The stream is well-formed: numbered from 1 without gaps, one message after another, each with its end.
+fn check(events: &Events, turn: u64, text: &str) {
+    let told = || format!("{text:?}: {events:?}");
+    assert_eq!(events.0[0], (None, json!({"debug": "stream-open"})), "{}", told());
+    let ids: Vec<Option<String>> = events.0[1..].iter().map(|(id, _)| id.clone()).collect();
+    let expected: Vec<Option<String>> = (1..events.0.len()).map(|n| Some(format!("{turn}.{n}"))).collect();
+    assert_eq!(ids, expected, "{}", told());
+    let data = events.data();
+    assert_eq!((&data[0]["type"], &data[0]["text"]), (&json!("turn.start"), &json!(text.trim())), "{}", told());
+    assert_eq!(data.last().unwrap()["type"], "turn.done", "{}", told());
+    assert_eq!(data.iter().filter(|event| event["type"] == "turn.done").count(), 1, "{}", told());
+    assert!(data.iter().filter(|event| event["type"] == "error").count() <= 1, "{}", told());
+    let mut open: Option<(&Value, &Value, bool)> = None;
+    for event in data {
+        let id = &event["message_id"];
+        match event["type"].as_str().unwrap() {
+            "message.start" => {
+                assert_eq!(open, None, "{}", told());
+                open = Some((id, &event["kind"], false));
+            }
+            "delta" => {
+                assert!(!event["text"].as_str().unwrap().is_empty(), "{}", told());
+                let (of, kind, _) = open.unwrap();
+                assert_eq!(of, id, "{}", told());
+                open = Some((of, kind, true));
+            }
+            "message.end" => {
+                assert_eq!(open, Some((id, &event["kind"], true)), "{}", told());
+                assert_eq!(event["kind"], event["metadata"]["type"], "{}", told());
+                open = None;
+            }
+            "turn.done" => assert_eq!(open, None, "{}", told()),
+            _ => {}
+        }
+    }
+}
+
+/// The stream as text, one event a line, for a snapshot.
+pub fn lines(events: &Events) -> String {
+    let Value::Array(frames) = events.snapshot() else { unreachable!() };
+    let mut lines = String::new();
+    for mut frame in frames {
+        // How well a passage fits is the search's matter; that it is a score is this one's.
+        for place in ["/data/items", "/data/metadata/sources"] {
+            let items = frame.pointer_mut(place).and_then(Value::as_array_mut);
+            items.into_iter().flatten().for_each(score);
+        }
+        let id = frame["id"].as_str().unwrap_or("-");
+        lines.push_str(&format!("{id} {}\n", frame["data"]));
+    }
+    lines
+}
+
+fn score(item: &mut Value) {
+    let score = item["score"].as_f64().unwrap();
+    assert!(score > 0.0 && score <= 1.0, "{item}");
+    item["score"] = json!("…");
+}
+
+/// Where the accepted streams are kept, whatever the build thinks the source's folder is.
+pub fn snapshots() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "it", "snapshots"].iter().collect()
+}
+
+/// The whole stream must be the accepted one of this name.
+macro_rules! assert_stream {
+    ($name:literal, $events:expr) => {{
+        let shown = $crate::desks::retail::chat::lines(&$events);
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path($crate::desks::retail::chat::snapshots());
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(concat!("retail_", $name), shown));
+    }};
+}
+pub(crate) use assert_stream;

@@ -1,0 +1,149 @@
+//! The language model fails: before its first word the customer notices nothing, after it what was said stays.
+
+use serde_json::json;
+
+use super::chat::{assert_stream, open_shop};
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::ollama::{Play, ScriptedOllama};
+
+const QUESTION: &str = "SSD Kingston giá bao nhiêu vậy em";
+const QUOTED: &str = "Dạ, em xin gửi quý khách thông tin liên quan trong tài liệu của SSTC ạ:";
+
+fn builder(ollama: &ScriptedOllama) -> TestAppBuilder {
+    TestApp::builder().ollama(ollama).env("LLM_BREAKER_FAILURES", 100)
+}
+
+#[tokio::test]
+async fn a_model_that_is_down_is_noticed_by_nobody() {
+    let ollama = ScriptedOllama::start().await;
+    ollama.set_down(true);
+    let shop = open_shop(builder(&ollama)).await;
+    let mut chat = shop.chat().await;
+    assert_stream!("model_down", chat.say(QUESTION).await);
+    let unsure = chat.say("em khỏe không").await;
+    assert_eq!(unsure.first("intent")["source"], "fallback");
+    assert_eq!(unsure.kinds(), ["social"]);
+}
+
+#[tokio::test]
+async fn a_model_that_goes_down_between_two_turns_is_noticed_by_nobody() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama)).await;
+    ollama.set_down(true);
+    let events = shop.chat().await.say(QUESTION).await;
+    assert_eq!(events.status(), "completed");
+    assert!(events.text("reply").starts_with(QUOTED));
+}
+
+#[tokio::test]
+async fn a_model_that_fails_before_its_first_word_is_replaced_by_the_documents() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama).env("LLM_FIRST_TOKEN_SECONDS", 0.3)).await;
+    for (why, play) in [
+        ("silent", Play::new().stalls()),
+        ("thinking only, then silent", Play::new().thinks("Hmm. ").stalls()),
+        ("thinking only", Play::new().thinks("Hmm, what would ").done()),
+        ("empty", Play::new().done()),
+        ("white space", Play::new().says(" \n ").done()),
+        ("an error line", Play::new().fails("CUDA error: out of memory")),
+        ("an error status", Play::refuses(500, "llama runner process has terminated")),
+        ("busy", Play::busy()),
+        ("never pulled", Play::no_such_model()),
+        ("hung up", Play::new().hangs_up()),
+        ("garbage", Play::new().line("<html>502 Bad Gateway</html>")),
+        ("ended without an end", Play::new()),
+    ] {
+        ollama.play(play);
+        let events = shop.chat().await.say(QUESTION).await;
+        assert_eq!(events.status(), "completed", "{why}");
+        assert_eq!(events.kinds(), ["cute_greeting", "reply", "follow_up"], "{why}");
+        assert!(events.text("reply").starts_with(QUOTED), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn a_slow_model_is_given_up_at_its_deadline() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama).env("LLM_FIRST_TOKEN_SECONDS", 0.3)).await;
+    ollama.play(Play::new().stalls());
+    let mut chat = shop.chat().await;
+    assert_stream!("model_slow", chat.say(QUESTION).await);
+    let history = chat.history().await;
+    let receipt = &history.iter().find(|m| m["metadata"]["type"] == "reply").unwrap()["receipt"];
+    assert!(receipt["model_error"].is_string(), "the shop sees why: {receipt}");
+    crate::support::eventually("the connection is closed", || ollama.closed_early() == 1).await;
+}
+
+#[tokio::test]
+async fn a_model_that_only_thinks_or_says_nothing_is_no_model() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama)).await;
+    ollama.play(Play::new().thinks("The customer wants a price, so ").done());
+    assert_stream!("model_thinks_only", shop.chat().await.say(QUESTION).await);
+    ollama.play(Play::new().done());
+    assert_stream!("model_says_nothing", shop.chat().await.say(QUESTION).await);
+}
+
+#[tokio::test]
+async fn a_model_that_breaks_in_the_middle_leaves_what_it_said_and_one_error() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama).env("LLM_BETWEEN_TOKENS_SECONDS", 0.3)).await;
+    let said = || Play::new().says("Dạ");
+    ollama.play(said().fails("CUDA error: out of memory"));
+    assert_stream!("model_breaks_with_an_error_line", shop.chat().await.say(QUESTION).await);
+    ollama.play(said().hangs_up());
+    assert_stream!("model_breaks_with_a_cut_connection", shop.chat().await.say(QUESTION).await);
+    ollama.play(said().line("{\"message\":"));
+    assert_stream!("model_breaks_with_garbage", shop.chat().await.say(QUESTION).await);
+    ollama.play(said().stalls());
+    assert_stream!("model_breaks_with_silence", shop.chat().await.say(QUESTION).await);
+    ollama.play(said());
+    let events = shop.chat().await.say(QUESTION).await;
+    assert_eq!((events.status(), events.text("reply").as_str()), ("failed", "Dạ"), "ended without an end");
+}
+
+#[tokio::test]
+async fn after_a_broken_reply_the_next_message_is_answered() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama)).await;
+    let mut chat = shop.chat().await;
+    ollama.play(Play::new().says("Dạ").hangs_up());
+    assert_eq!(chat.say(QUESTION).await.status(), "failed");
+    ollama.reply("Dạ 1.590.000đ ạ.");
+    let events = chat.say(QUESTION).await;
+    assert_eq!((events.status(), events.kinds()), ("completed", vec!["reply".to_owned(), "follow_up".to_owned()]));
+}
+
+#[tokio::test]
+async fn an_english_conversation_hears_of_errors_in_english() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama)).await;
+    let mut chat = shop.chat().await;
+    chat.say("speak english please").await;
+    ollama.play(Play::new().says("The SSD").hangs_up());
+    let events = chat.say("SSD Kingston giá bao nhiêu vậy em").await;
+    assert_stream!("model_breaks_en", events);
+    let message = events.first("error")["message"].as_str().unwrap();
+    assert!(message.starts_with("I'm sorry"), "{message}");
+}
+
+#[tokio::test]
+async fn a_turn_that_runs_into_its_deadline_keeps_what_was_said_and_says_so() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 4)).await;
+    ollama.play(Play::new().says("Dạ").stalls());
+    assert_stream!("turn_deadline", shop.chat().await.say(QUESTION).await);
+    crate::support::eventually("the connection is closed", || ollama.closed_early() == 1).await;
+}
+
+#[tokio::test]
+async fn a_turn_that_ends_before_anything_was_said_leaves_a_notice_in_the_language() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 4).env("INTENT_TIMEOUT_MS", 600_000)).await;
+    ollama.play_answer(Play::new().stalls());
+    assert_stream!("turn_deadline_nothing_said", shop.chat().await.say("cái này thế nào").await);
+    ollama.play_answer(Play::new().stalls());
+    let events = shop.chat_with(json!({"language": "en"})).await.say("cái này thế nào").await;
+    assert_eq!((events.status(), events.kinds()), ("failed", vec!["error_notice".to_owned()]));
+    assert!(events.text("error_notice").starts_with("I'm sorry, I could not answer"));
+}

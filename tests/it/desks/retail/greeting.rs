@@ -1,0 +1,69 @@
+//! The greeting of a conversation, and the cute one of its first clear intent.
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::chat::{assert_stream, open_shop};
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn a_new_conversation_is_greeted_in_the_answer_and_in_the_history() {
+    let shop = open_shop(TestApp::builder()).await;
+    for (body, greeting) in [
+        (json!({}), "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách..."),
+        (json!({"language": "en"}), "Hello and welcome! I'm with the SSTC team, and I'm very happy to help you..."),
+        (
+            json!({"persona": "system_persona_en"}),
+            "Hello and welcome! I'm with the SSTC team, and I'm very happy to help you...",
+        ),
+    ] {
+        let response = shop.app.post("/conversations", &body).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::CREATED);
+        let opened: Value = response.json().await.unwrap();
+        assert_eq!(opened["greeting"]["text"], greeting, "{body}");
+        assert_eq!(opened["greeting"]["metadata"], json!({"type": "greeting"}));
+        assert_eq!((&opened["greeting"]["turn"], &opened["last_event_id"]), (&json!(0), &json!("0.0")));
+        let history = shop.app.history(opened["id"].as_str().unwrap()).await;
+        assert_eq!(history, [opened["greeting"].clone()], "the same message, receipt or not");
+    }
+}
+
+#[tokio::test]
+async fn the_cute_greeting_comes_with_the_first_clear_intent_and_when_it_changes() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = shop.chat().await;
+    for (text, kinds) in [
+        ("alo", vec!["clarify"]),
+        ("phí giao hàng bao nhiêu", vec!["cute_greeting", "reply", "follow_up"]),
+        ("chuột Logitech giá bao nhiêu", vec!["reply", "follow_up"]),
+        ("em khỏe không", vec!["social"]),
+        ("giá SSD Kingston", vec!["reply", "follow_up"]),
+        ("kiểm tra bảo hành FUT-2099", vec!["cute_greeting", "warranty_result", "follow_up"]),
+        ("kiểm tra bảo hành XYZ789", vec!["warranty_result", "follow_up"]),
+        ("phí giao hàng bao nhiêu", vec!["cute_greeting", "reply", "follow_up"]),
+    ] {
+        assert_eq!(chat.say(text).await.kinds(), kinds, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_cute_greeting_can_come_always_and_never() {
+    for (when, first, second) in [
+        ("always", vec!["cute_greeting", "reply", "follow_up"], vec!["cute_greeting", "reply", "follow_up"]),
+        ("off", vec!["reply", "follow_up"], vec!["reply", "follow_up"]),
+    ] {
+        let shop = open_shop(TestApp::builder().env("CUTE_GREETING", when)).await;
+        let mut chat = shop.chat().await;
+        assert_eq!(chat.say("phí giao hàng bao nhiêu").await.kinds(), first, "{when}");
+        assert_eq!(chat.say("chuột Logitech giá bao nhiêu").await.kinds(), second, "{when}");
+        assert_eq!(chat.say("alo").await.kinds(), ["clarify"], "{when}");
+    }
+}
+
+#[tokio::test]
+async fn the_cute_greeting_is_in_the_language_of_the_conversation() {
+    let shop = open_shop(TestApp::builder()).await;
+    let events = shop.chat().await.say("how much does delivery cost in town?").await;
+    assert_stream!("shopping_without_a_model_en", events);
+    assert_eq!(events.text("cute_greeting"), "Hi! I'm happy to help 💖 I'll assist you right away.");
+}

@@ -1,0 +1,172 @@
+//! Which language a conversation has, and changing it.
+
+use serde_json::{Value, json};
+
+use super::chat::{assert_stream, open_shop};
+use crate::support::app::TestApp;
+use crate::support::ollama::{Play, ScriptedOllama};
+
+const ACK_EN: &str = "sure, you can speak english with me";
+const ACK_VI: &str = "Dạ vâng ạ, em sẽ nói tiếng Việt với quý khách.";
+
+#[tokio::test]
+async fn a_mere_switch_is_acknowledged_and_asks_nobody() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama).env("CLASSIFIER", "llm_first")).await;
+    let mut chat = shop.chat().await;
+    let to_english = chat.say("nói tiếng anh được không em").await;
+    assert_stream!("switch_to_english", to_english);
+    assert_eq!(to_english.text("language_ack"), ACK_EN);
+    assert_eq!(chat.view().await["preferred_language"], "en");
+    let back = chat.say("noi tieng viet di em").await;
+    assert_stream!("switch_to_vietnamese", back);
+    assert_eq!(back.text("language_ack"), ACK_VI);
+    assert_eq!(chat.view().await["preferred_language"], "vi");
+    assert_eq!(ollama.chats(), [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_switch_with_a_question_gets_both_and_the_ack_waits_for_nothing() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    ollama.reply("Delivery in town costs 30.000đ.");
+    let events = shop.chat().await.say("please speak english, how much is delivery?").await;
+    assert_stream!("switch_with_a_question", events);
+    assert_eq!(events.kinds(), ["language_ack", "cute_greeting", "reply", "follow_up"]);
+    let asked = ollama.chats();
+    assert_eq!(asked.len(), 1, "the rules alone classify it");
+    let last = asked[0]["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["content"], "how much is delivery?", "without the request to switch");
+}
+
+#[tokio::test]
+async fn the_ack_is_out_before_the_model_says_a_word() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama).env("TURN_DEADLINE_SECONDS", 4)).await;
+    ollama.play(Play::new().stalls());
+    let events = shop.chat().await.say("please speak english, how much is delivery?").await;
+    assert_eq!(events.status(), "failed");
+    assert_eq!(events.text("language_ack"), ACK_EN);
+    assert!(events.first("error")["message"].as_str().unwrap().starts_with("I'm sorry"));
+}
+
+#[tokio::test]
+async fn requests_to_switch_are_heard_in_both_languages_and_without_diacritics() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in [
+        "speak english",
+        "can we speak English please?",
+        "English please",
+        "em nói tiếng Anh với anh nhé",
+        "noi tieng anh dc ko em",
+        "I don't speak Vietnamese",
+    ] {
+        let events = shop.chat().await.say(text).await;
+        assert_eq!(events.messages(), [("language_ack".to_owned(), ACK_EN.to_owned())], "{text}");
+    }
+    for text in ["nói tiếng Việt đi em", "noi tieng viet nhe", "Vietnamese please", "can we speak vietnamese?"] {
+        let events = shop.chat_with(json!({"language": "en"})).await.say(text).await;
+        assert_eq!(events.messages(), [("language_ack".to_owned(), ACK_VI.to_owned())], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_language_that_goods_have_is_no_request() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in [
+        "mình muốn mua sách học tiếng anh",
+        "bàn phím này có layout tiếng anh không",
+        "ban phim nay co layout tieng anh khong",
+        "shop có bán từ điển tiếng anh không",
+        "laptop này cài win tiếng anh được không",
+    ] {
+        let mut chat = shop.chat().await;
+        let events = chat.say(text).await;
+        assert!(!events.kinds().contains(&"language_ack".to_owned()), "{text}: {:?}", events.kinds());
+        assert_eq!(chat.view().await["preferred_language"], "vi", "{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_first_message_decides_and_later_ones_do_not() {
+    let shop = open_shop(TestApp::builder()).await;
+    for (language, text) in [
+        ("vi", "kiểm tra bảo hành giúp em"),
+        ("vi", "bao hanh cho em cai laptop"),
+        ("vi", "shop oi con ssd 1tb khong"),
+        ("en", "do you have a 1TB SSD in stock?"),
+        ("en", "hello, my laptop is broken"),
+        ("vi", "ABC123"),
+        ("vi", "💖"),
+    ] {
+        let mut chat = shop.chat().await;
+        assert_eq!(chat.say(text).await.first("intent")["language"], language, "{text}");
+        for later in ["how much is delivery?", "phí giao hàng bao nhiêu vậy em"] {
+            assert_eq!(chat.say(later).await.first("intent")["language"], language, "{text}, then {later}");
+        }
+        assert_eq!(chat.view().await["preferred_language"], language);
+    }
+}
+
+#[tokio::test]
+async fn a_language_given_at_creation_beats_the_first_message() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = shop.chat_with(json!({"language": "en"})).await;
+    let events = chat.say("kiểm tra bảo hành FUT-2099 giúp em").await;
+    assert!(events.text("warranty_result").starts_with("Warranty information:"));
+    let mut chat = shop.chat_with(json!({"language": "vi"})).await;
+    let events = chat.say("is FUT-2099 still under warranty?").await;
+    assert!(events.text("warranty_result").starts_with("Thông tin bảo hành:"));
+}
+
+#[tokio::test]
+async fn a_switch_holds_for_every_later_text_and_over_a_restart() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = shop.chat().await;
+    chat.say("kiểm tra bảo hành giúp em").await;
+    chat.say("speak english please").await;
+    for (text, kind, begins) in [
+        ("mã của em nè FUT-2099", "warranty_result", "Warranty information:"),
+        ("phí giao hàng bao nhiêu vậy em", "cute_greeting", "Hi! I'm happy to help"),
+        ("cái gì vậy ta", "clarify", "Hi! I'm happy to help"),
+        ("em bao nhiêu tuổi rồi", "social", "I'm an AI assistant"),
+    ] {
+        let said = chat.say(text).await;
+        assert!(said.text(kind).starts_with(begins), "{text}: {:?}", said.messages());
+    }
+    let id = chat.id.clone();
+    let again = shop.app.stop().await.start().await;
+    let events = again.ask(&id, "kiểm tra bảo hành FUT-2099").await;
+    assert!(events.text("warranty_result").starts_with("Warranty information:"));
+}
+
+#[tokio::test]
+async fn a_persona_of_one_language_keeps_to_it() {
+    let prompts = tempfile::tempdir().unwrap();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
+    copy(&root, prompts.path());
+    let persona =
+        "---\ndesk: retail\nlanguages: [vi]\n---\nBạn là trợ lý.\n\nGreeting: Chào ạ\nFollowUp: Gì nữa không ạ?\n";
+    std::fs::write(prompts.path().join("chi_viet.md"), persona).unwrap();
+    let builder = TestApp::builder().env("PROMPTS_PATH", prompts.path().display());
+    let builder = builder.env("PERSONA_PATH", prompts.path().join("chi_viet.md").display());
+    let shop = open_shop(builder).await;
+    let mut chat = shop.chat().await;
+    let events = chat.say("do you have a 1TB SSD in stock?").await;
+    assert_eq!(events.first("intent")["language"], "vi");
+    let events = chat.say("speak english please").await;
+    assert!(!events.kinds().contains(&"language_ack".to_owned()), "{:?}", events.kinds());
+    assert_eq!(chat.view().await["preferred_language"], "vi");
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Replies from the shop's documents.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::chat::{assert_stream, open_shop};
+use crate::support::app::TestApp;
+use crate::support::ollama::{Play, ScriptedOllama};
+
+#[tokio::test]
+async fn without_a_model_the_best_passages_are_quoted_with_their_titles() {
+    let shop = open_shop(TestApp::builder()).await;
+    let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
+    assert_stream!("shopping_without_a_model", events);
+    let reply = events.text("reply");
+    assert!(
+        reply.starts_with("Dạ, em xin gửi quý khách thông tin liên quan trong tài liệu của SSTC ạ:\n• SSD Kingston")
+    );
+}
+
+#[tokio::test]
+async fn what_the_documents_do_not_answer_is_said_honestly_with_the_hotline() {
+    let shop = open_shop(TestApp::builder()).await;
+    let events = shop.chat().await.say("bên em có bán xe đạp điện không").await;
+    assert_stream!("shopping_not_in_the_documents", events);
+    assert!(events.text("reply").contains("1900 636 979"));
+}
+
+#[tokio::test]
+async fn the_models_reply_is_streamed_behind_its_sources_and_followed_up() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    ollama.play(
+        Play::new().thinks("The customer wants the price. ").says("Dạ SSD Kingston NV3 1TB giá 1.590.000đ ạ.").done(),
+    );
+    let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
+    assert_stream!("shopping_with_a_model", events);
+    assert_eq!(events.text("reply"), "Dạ SSD Kingston NV3 1TB giá 1.590.000đ ạ.");
+    assert!(!format!("{events:?}").contains("customer wants"), "thinking is never shown");
+}
+
+#[tokio::test]
+async fn letters_and_lines_that_are_cut_over_two_packets_arrive_whole() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    let said = "Dạ ổ cứng này đọc rất nhanh, quý khách yên tâm ạ 💖";
+    for play in [
+        Play::new().says(said).torn_inside('ổ').torn_inside('ứ').torn_inside('đ').torn_inside('💖').done(),
+        Play::reply(said).torn_lines(),
+        Play::reply(said).in_packets_of(1),
+        Play::reply(said).in_packets_of(7).paced(Duration::from_millis(2)),
+    ] {
+        ollama.play(play);
+        let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
+        assert_eq!((events.status(), events.text("reply").as_str()), ("completed", said));
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_names_nothing_is_searched_together_with_the_one_before() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = shop.chat().await;
+    chat.say("SSD Kingston giá bao nhiêu vậy em").await;
+    let events = chat.say("còn loại nào rẻ hơn không").await;
+    assert_eq!(events.first("sources")["items"][0]["title"], "SSD Kingston NV3 1TB");
+}
+
+#[tokio::test]
+async fn a_second_question_waits_for_the_model_and_is_told_its_place() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1)).await;
+    ollama.play(Play::new().says("Dạ").paced(Duration::from_millis(300)).says(" vâng ạ.").done());
+    ollama.reply("Dạ có ạ.");
+    let (mut first, mut second) = (shop.chat().await, shop.chat().await);
+    let waits = async {
+        crate::support::eventually("the model speaks to the first", || !ollama.chats().is_empty()).await;
+        second.say("SSD Kingston giá bao nhiêu vậy em").await
+    };
+    let (_, events) = tokio::join!(first.say("SSD Kingston giá bao nhiêu vậy em"), waits);
+    assert_eq!(events.first("queued")["position"], 1);
+    assert_eq!((events.status(), events.text("reply").as_str()), ("completed", "Dạ có ạ."));
+}
+
+#[tokio::test]
+async fn where_the_line_is_full_the_reply_is_as_without_a_model() {
+    let ollama = ScriptedOllama::start().await;
+    let builder = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1).env("LLM_QUEUE_MAX", 0);
+    let shop = open_shop(builder).await;
+    ollama.play(Play::new().says("Dạ").stalls());
+    let busy = shop.chat().await;
+    let path = format!("/conversations/{}/messages", busy.id);
+    let body = json!({"text": "SSD Kingston giá bao nhiêu vậy em"});
+    assert_eq!(shop.app.post(&path, &body).send().await.unwrap().status(), 202);
+    crate::support::eventually("the model is busy", || !ollama.chats().is_empty()).await;
+    let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
+    assert_stream!("shopping_with_a_full_line", events);
+    assert_eq!(ollama.chats().len(), 1);
+}
+
+#[tokio::test]
+async fn the_sample_shop_answers_from_its_own_documents() {
+    let events = TestApp::start().await.ask_once("ổ SSD 1TB giá bao nhiêu vậy em").await;
+    let items = events.first("sources")["items"].as_array().unwrap();
+    assert!(items.iter().any(|item| item["file"] == "products.csv"), "{items:?}");
+}

@@ -1,0 +1,85 @@
+//! While the desk waits for a serial number.
+
+use serde_json::{Value, json};
+
+use super::chat::{Chat, Shop, open_shop};
+use crate::support::app::TestApp;
+use crate::support::ollama::{Play, ScriptedOllama};
+
+/// A conversation in which a serial number has just been asked for.
+async fn waiting(shop: &Shop) -> Chat<'_> {
+    let mut chat = shop.chat().await;
+    assert_eq!(chat.say("em muốn kiểm tra bảo hành").await.kinds(), ["cute_greeting", "warranty_prompt"]);
+    chat
+}
+
+#[tokio::test]
+async fn a_bare_serial_is_enough() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in ["FUT-2099", "fut-2099", "dạ FUT-2099 ạ", "đây em: FUT-2099", "nó là FUT-2099 nha shop"] {
+        assert_eq!(waiting(&shop).await.say(text).await.kinds(), ["warranty_result", "follow_up"], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn after_the_answer_it_waits_no_more() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = waiting(&shop).await;
+    chat.say("FUT-2099").await;
+    assert_eq!(chat.say("cái này thế nào").await.kinds(), ["warranty_prompt"], "a new question, no invalid answer");
+}
+
+#[tokio::test]
+async fn a_message_without_a_serial_is_told_what_one_looks_like_and_it_goes_on_waiting() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = waiting(&shop).await;
+    for text in ["abcdef", "em không thấy số nào hết", "máy tính của anh", "??", "A1"] {
+        assert_eq!(chat.say(text).await.kinds(), ["warranty_prompt_invalid"], "{text}");
+    }
+    assert_eq!(chat.say("FUT-2099").await.kinds(), ["warranty_result", "follow_up"]);
+}
+
+#[tokio::test]
+async fn a_change_of_subject_ends_the_wait() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in ["thôi, SSD 1TB giá bao nhiêu", "thoi, ssd 1tb gia bao nhieu", "phí giao hàng bao nhiêu vậy"] {
+        let kinds = waiting(&shop).await.say(text).await.kinds();
+        assert_eq!(kinds, ["cute_greeting", "reply", "follow_up"], "{text}");
+    }
+    assert_eq!(waiting(&shop).await.say("thôi khỏi em").await.kinds(), ["clarify"]);
+    assert_eq!(waiting(&shop).await.say("cảm ơn em nhiều").await.kinds(), ["social"]);
+}
+
+#[tokio::test]
+async fn a_mere_switch_of_the_language_asks_again_in_it() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = waiting(&shop).await;
+    let events = chat.say("can you speak english please").await;
+    super::chat::assert_stream!("switch_while_waiting", events);
+    assert_eq!(events.kinds(), ["language_ack", "warranty_prompt"]);
+    let events = chat.say("FUT-2099").await;
+    assert!(events.text("warranty_result").starts_with("Warranty information:"));
+}
+
+#[tokio::test]
+async fn a_switch_with_the_serial_in_it_is_answered_in_the_new_language() {
+    let shop = open_shop(TestApp::builder()).await;
+    let events = waiting(&shop).await.say("speak english please, FUT-2099").await;
+    assert_eq!(events.kinds(), ["language_ack", "warranty_result", "follow_up"]);
+    assert!(events.text("warranty_result").starts_with("Warranty information:"));
+}
+
+#[tokio::test]
+async fn the_wait_outlives_a_turn_that_failed() {
+    let ollama = ScriptedOllama::start().await;
+    let builder = TestApp::builder().ollama(&ollama).env("TURN_DEADLINE_SECONDS", 4).env("SOCIAL_TIMEOUT_MS", 600_000);
+    let shop = open_shop(builder).await;
+    let mut chat = waiting(&shop).await;
+    ollama.classify(&json!({"intent": "unknown", "confidence": 0.9, "need_retrieval": false, "clarify_needed": true,
+        "clarify_questions": [], "rationale": "social: thanks"}));
+    ollama.play(Play::new().stalls());
+    assert_eq!(chat.say("cảm ơn em nhiều").await.kinds(), ["error_notice"]);
+    let asked: Vec<Value> = ollama.chats();
+    assert_eq!(chat.say("FUT-2099").await.kinds(), ["warranty_result", "follow_up"]);
+    assert_eq!(ollama.chats(), asked, "no model on the way");
+}

@@ -1,0 +1,129 @@
+//! Warranty answers: from the shop's records alone.
+
+use serde_json::json;
+
+use super::chat::{assert_stream, open_shop};
+use crate::support::app::TestApp;
+use crate::support::ollama::ScriptedOllama;
+
+#[tokio::test]
+async fn every_warranty_answer_comes_without_asking_the_model() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    let mut chat = shop.chat().await;
+    let found = chat.say("kiểm tra bảo hành FUT-2099").await;
+    assert_stream!("warranty_found", found);
+    assert_eq!(
+        found.text("warranty_result"),
+        "Thông tin bảo hành: Sản phẩm 'Bàn phím Keychron', Serial 'FUT-2099', hết bảo hành vào ngày 5/1/2099"
+    );
+    assert_stream!("warranty_expired", chat.say("bảo hành ABC123 giúp em").await);
+    assert_stream!("warranty_not_found", chat.say("kiểm tra bảo hành QQQ-000").await);
+    assert_stream!("warranty_prompt", chat.say("em muốn kiểm tra bảo hành").await);
+    assert_stream!("warranty_prompt_invalid", chat.say("số serial là abcdef").await);
+    assert_stream!("warranty_several", chat.say("ABC123, fut-2099 và QQQ-111").await);
+    assert_eq!(ollama.chats(), [] as [serde_json::Value; 0], "no model on the way");
+}
+
+#[tokio::test]
+async fn the_english_answers_are_the_contracts() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = shop.chat_with(json!({"language": "en"})).await;
+    let found = chat.say("check warranty FUT-2099").await.text("warranty_result");
+    assert_eq!(
+        found,
+        "Warranty information: product 'Bàn phím Keychron', serial 'FUT-2099', warranty ends on 5/1/2099"
+    );
+    let expired = chat.say("check warranty XYZ789").await.text("warranty_result");
+    let line = "Warranty information: product 'Mouse Logitech', serial 'XYZ789', warranty ends on 30/6/2025. ";
+    assert!(expired.starts_with(line), "{expired}");
+    assert!(
+        chat.say("check my warranty").await.text("warranty_prompt").starts_with("Please give me the serial number")
+    );
+    let invalid = chat.say("I can not find it").await.text("warranty_prompt_invalid");
+    assert!(invalid.starts_with("I could not find a valid serial number"), "{invalid}");
+}
+
+#[tokio::test]
+async fn a_serial_is_found_however_it_is_written_and_whatever_stands_beside_it() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in [
+        "bảo hành fut-2099",
+        "Bảo hành Fut-2099.",
+        "kiểm tra bảo hành (FUT-2099)",
+        "serial:FUT-2099 còn bảo hành không",
+        "check warranty for my iPhone 15 bought 2024, serial FUT-2099, call 0901234567",
+        "máy mua năm 2024 giá 5990000, sđt 0912345678, kiểm tra bảo hành FUT-2099 giúp anh",
+        "kiểm tra bảo hành laptop i5-12400F 16GB 512GB RTX4060 144Hz 15inch 2024 1080p 3200MHz 650W, serial FUT-2099",
+        "FUT-2099 fut-2099 FUT-2099 bảo hành",
+    ] {
+        let events = shop.chat().await.say(text).await;
+        let results: Vec<String> =
+            events.messages().into_iter().filter(|(kind, _)| kind == "warranty_result").map(|(_, text)| text).collect();
+        assert_eq!(results.len(), 1, "{text}: {results:?}");
+        assert!(results[0].contains("'FUT-2099'") && results[0].contains("5/1/2099"), "{text}: {results:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_year_a_size_or_a_telephone_number_alone_is_no_serial() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in [
+        "máy em mua năm 2024 còn bảo hành không",
+        "iPhone 15 của em còn bảo hành không",
+        "kiểm tra bảo hành giúp em, số điện thoại 0912345678",
+        "laptop RTX4060 16GB của em bị hỏng, còn bảo hành không",
+    ] {
+        let events = shop.chat().await.say(text).await;
+        assert_eq!(events.kinds(), ["cute_greeting", "warranty_prompt"], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn where_nothing_is_found_the_most_serial_like_is_named() {
+    let shop = open_shop(TestApp::builder()).await;
+    let events = shop.chat().await.say("máy mua 2024 giá 5990000, bảo hành serial zzz-987").await;
+    assert_eq!(events.kinds(), ["cute_greeting", "warranty_result", "follow_up"]);
+    let text = events.text("warranty_result");
+    assert!(text.contains("'ZZZ-987'") && text.contains("1900 636 979"), "{text}");
+    let end = events.data().into_iter().filter(|e| e["type"] == "message.end").nth(1).unwrap();
+    assert_eq!(end["metadata"]["warranty_meta"], json!({"kind": "result", "found": false, "serial": "ZZZ-987"}));
+}
+
+#[tokio::test]
+async fn at_most_five_serials_are_answered_and_what_is_found_is_among_them() {
+    let shop = open_shop(TestApp::builder()).await;
+    let events = shop.chat().await.say("bảo hành QQ1, QQ2, QQ3, QQ4, QQ5, QQ6, FUT-2099").await;
+    let mut kinds = vec!["cute_greeting"];
+    kinds.extend(["warranty_result"; 5]);
+    kinds.push("follow_up");
+    assert_eq!(events.kinds(), kinds);
+    assert!(events.messages()[5].1.contains("'FUT-2099', hết bảo hành"), "{:?}", events.messages());
+    let shop = open_shop(TestApp::builder().env("WARRANTY_SERIALS_MAX", 2)).await;
+    let events = shop.chat().await.say("bảo hành ABC123, XYZ789, FUT-2099").await;
+    assert_eq!(events.kinds(), ["cute_greeting", "warranty_result", "warranty_result", "follow_up"]);
+}
+
+#[tokio::test]
+async fn a_products_name_is_told_letter_for_letter() {
+    let shop = open_shop(TestApp::builder()).await;
+    let name = "Ốp 15.6' {serial} \"Trẻ\", {date} – O'Neill";
+    shop.import_warranties("default", &format!("ODD-1,\"{}\",2099-12-01", name.replace('"', "\"\""))).await;
+    assert_eq!(
+        shop.chat().await.say("bảo hành ODD-1").await.text("warranty_result"),
+        format!("Thông tin bảo hành: Sản phẩm '{name}', Serial 'ODD-1', hết bảo hành vào ngày 1/12/2099")
+    );
+}
+
+#[tokio::test]
+async fn another_shops_serial_is_not_found() {
+    let shop = open_shop(TestApp::builder().env("X_API_KEYS", "k0,acme:k1")).await;
+    shop.import_warranties("acme", "ACME-1,Máy,2099-12-01").await;
+    for (key, serial, found) in
+        [("k0", "ACME-1", false), ("k1", "ACME-1", true), ("k0", "FUT-2099", true), ("k1", "FUT-2099", false)]
+    {
+        let events = shop.chat_as(key, json!({})).await.say(&format!("bảo hành {serial}")).await;
+        let end = events.data().into_iter().rfind(|e| e["kind"] == "warranty_result").unwrap();
+        assert_eq!(end["metadata"]["warranty_meta"]["found"], found, "{key} {serial}");
+    }
+}

@@ -1,0 +1,132 @@
+//! What the documents say, held against what is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use frontdesk::config::{Config, Env};
+use regex::Regex;
+
+const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// What the groups of `pattern` hold at every place where it matches.
+fn find_all<const N: usize>(pattern: &str, text: &str) -> Vec<[String; N]> {
+    let pattern = Regex::new(pattern).unwrap();
+    pattern.captures_iter(text).map(|found| found.extract::<N>().1.map(str::to_owned)).collect()
+}
+
+/// The Rust files below a folder.
+fn rust_files(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+    files
+}
+
+/// The settings of `.env.example` with their defaults; empty: unset.
+fn example() -> BTreeMap<String, String> {
+    let lines = find_all("(?m)^#([A-Z_]+)=(.*)$", &read(".env.example"));
+    lines.into_iter().map(|[name, default]| (name, default)).collect()
+}
+
+#[test]
+fn every_setting_stands_in_the_example_file_and_no_other() {
+    let mut sources = rust_files(&root().join("src/config"));
+    sources.push(read("src/config.rs").split("#[cfg(test)]").next().unwrap().to_owned());
+    let read: BTreeSet<String> =
+        sources.iter().flat_map(|source| find_all(r#""([A-Z][A-Z_]+)""#, source)).map(|[name]| name).collect();
+    assert!(read.len() > 40, "{read:?}");
+    assert_eq!(example().into_keys().collect::<BTreeSet<_>>(), read);
+}
+
+#[test]
+fn the_example_file_holds_the_defaults() {
+    let mut example = example();
+    example.retain(|_, default| !default.is_empty());
+    // It counts for a host without a port alone, so being unset is not the same.
+    assert_eq!(example.remove("OLLAMA_PORT").as_deref(), Some("11434"));
+    let written = Config::read(Env::of(example)).unwrap();
+    assert_eq!(format!("{written:#?}"), format!("{:#?}", Config::read(Env::of([])).unwrap()));
+}
+
+#[test]
+fn the_readmes_table_of_settings_agrees_with_the_example_file() {
+    let example = example();
+    let rows = find_all(r"(?m)^\| `([A-Z_]+)` \| ([^|]+) \|", &read("README.md"));
+    assert!(rows.len() > 5, "{rows:?}");
+    for [name, default] in rows {
+        let expected = match example.get(&name).map(String::as_str) {
+            None => panic!("{name} is no setting"),
+            Some("") => "unset".to_owned(),
+            Some(default) => format!("`{default}`"),
+        };
+        assert_eq!(default, expected, "{name}");
+    }
+}
+
+#[test]
+fn every_file_that_a_document_names_is_there() {
+    let path = r"`((?:src|tests|prompts|knowledge|scripts|\.ci)/[^`\s]*)`";
+    for document in DOCUMENTS {
+        let text = read(document);
+        let links = find_all(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", &text);
+        // A name in capitals stands for whatever the reader calls it.
+        let named = find_all(path, &text).into_iter().filter(|[path]| !path.contains(char::is_uppercase));
+        for [path] in links.into_iter().chain(named) {
+            assert!(root().join(&path).exists(), "{document} names {path}");
+        }
+    }
+}
+
+#[test]
+fn every_test_that_a_document_names_is_there() {
+    let tests = [rust_files(&root().join("src")), rust_files(&root().join("tests"))].concat().join("\n");
+    let named = find_all(r"`((?:[a-z0-9]+_){3,}[a-z0-9]+)`", &read("ARCHITECTURE.md"));
+    assert!(named.len() > 10, "{named:?}");
+    for [name] in named {
+        assert!(tests.contains(&format!("fn {name}(")), "there is no test {name}");
+    }
+}
+
+#[test]
+fn every_command_that_a_document_shows_is_there() {
+    let help = Command::new(env!("CARGO_BIN_EXE_frontdesk")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let shown = |text: &str| find_all(r"(?m)(?:cargo run -- |\bfrontdesk )([a-z][a-z-]+)(?:`| --|$)", text);
+    let mut count = 0;
+    for [command] in DOCUMENTS.iter().flat_map(|document| shown(&read(document))) {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))), "{command}\n{help}");
+        count += 1;
+    }
+    assert!(count > 2);
+}
+
+#[test]
+fn every_route_of_the_readme_is_in_the_apis_description_and_every_other_way_round() {
+    let described = serde_json::to_value(frontdesk::http::openapi()).unwrap();
+    let described: BTreeSet<String> = described["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, methods)| {
+            methods.as_object().unwrap().keys().map(move |method| format!("{} {path}", method.to_uppercase()))
+        })
+        .collect();
+    let rows = find_all(r"(?m)^\| `((?:GET|POST|DELETE) [^`]+)` \|", &read("README.md"));
+    let shown: BTreeSet<String> = rows.into_iter().map(|[route]| route).collect();
+    assert_eq!(shown, described);
+}

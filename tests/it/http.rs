@@ -1,0 +1,18 @@
+//! The wire, driven as clients do, and as no good client would.
+
+mod access;
+mod conversations;
+mod creation;
+mod headers;
+mod input;
+mod leaving;
+mod limits;
+pub mod live;
+mod logs;
+mod many;
+mod messages;
+mod paths;
+pub mod problem;
+pub mod raw;
+mod shutdown;
+mod streams;

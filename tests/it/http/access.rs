@@ -1,0 +1,262 @@
+//! Who may call, and what that opens.
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::problem::{check, refused};
+use super::raw;
+use crate::support::app::TestApp;
+use crate::support::sse::read_events;
+
+const SECRET: &str = "a secret of the tests, long enough for all";
+
+async fn guarded() -> TestApp {
+    TestApp::builder().env("X_API_KEYS", "k0, acme:k1 ,beta:k:2").env("TOKEN_SECRET", SECRET).start().await
+}
+
+async fn open(app: &TestApp, key: &str) -> (String, String) {
+    let wish = json!({"user_id": "u-1", "metadata": {"shop": key}});
+    let response = app.post("/conversations", &wish).header("x-api-key", key).send().await.unwrap();
+    assert_eq!(response.status(), 201);
+    let body: Value = response.json().await.unwrap();
+    assert_eq!((&body["user_id"], &body["metadata"]), (&json!("u-1"), &wish["metadata"]));
+    (body["id"].as_str().unwrap().to_owned(), body["token"].as_str().unwrap().to_owned())
+}
+
+/// Every route of a conversation.
+fn routes_of(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
+    let path = format!("/conversations/{id}");
+    vec![
+        app.get(&path),
+        app.get(&format!("{path}/history")),
+        app.get(&format!("{path}/turns/1")),
+        app.post(&format!("{path}/messages"), &json!({"text": "hi"})),
+        app.post(&format!("{path}/stream"), &json!({"text": "hi"})),
+        app.request(Method::DELETE, &path),
+    ]
+}
+
+fn all_routes(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
+    let mut routes = routes_of(app, id);
+    routes.push(app.get("/conversations"));
+    routes.push(app.post("/conversations", &json!({})));
+    routes
+}
+
+#[tokio::test]
+async fn nobody_gets_in_without_a_key_or_with_a_wrong_one() {
+    let app = guarded().await;
+    let (id, _) = open(&app, "k0").await;
+    for request in all_routes(&app, &id) {
+        refused(request, 401, "unauthorized").await;
+    }
+    for key in ["", "k", "k00", "acme:k1", "K0", " k1x", "k0,acme:k1"] {
+        for request in all_routes(&app, &id) {
+            refused(request.header("x-api-key", key), 401, "unauthorized").await;
+        }
+    }
+    // Whether a thing exists is nobody's business who may not see it.
+    for request in all_routes(&app, "%FF") {
+        refused(request, 401, "unauthorized").await;
+    }
+}
+
+#[tokio::test]
+async fn another_shops_conversation_looks_exactly_like_one_that_is_not_there() {
+    let app = guarded().await;
+    let (id, _) = open(&app, "k1").await;
+    let nobody = uuid::Uuid::now_v7().to_string();
+    let strip = |mut body: Value| {
+        body.as_object_mut().unwrap().remove("request_id");
+        body.to_string()
+    };
+    for key in ["k0", "k:2"] {
+        let theirs = routes_of(&app, &id).into_iter().zip(routes_of(&app, &nobody));
+        for (foreign, missing) in theirs {
+            let foreign = refused(foreign.header("x-api-key", key), 404, "not_found").await;
+            let missing = refused(missing.header("x-api-key", key), 404, "not_found").await;
+            assert_eq!(strip(foreign), strip(missing));
+        }
+        let list: Value =
+            app.get("/conversations").header("x-api-key", key).send().await.unwrap().json().await.unwrap();
+        assert_eq!(list["conversations"], json!([]));
+        let cursor = format!("/conversations?after={id}");
+        let list: Value = app.get(&cursor).header("x-api-key", key).send().await.unwrap().json().await.unwrap();
+        assert_eq!(list["conversations"], json!([]));
+    }
+    let history = app.get(&format!("/conversations/{id}/history")).header("x-api-key", "k1").send().await.unwrap();
+    let history: Value = history.json().await.unwrap();
+    assert_eq!(history["messages"].as_array().unwrap().len(), 1, "nobody said anything in it");
+}
+
+#[tokio::test]
+async fn two_shops_may_use_the_same_idempotency_key() {
+    let app = guarded().await;
+    let mut ids = Vec::new();
+    for key in ["k0", "k1"] {
+        let request = app.post("/conversations", &json!({})).header("x-api-key", key).header("idempotency-key", "same");
+        let body: Value = request.send().await.unwrap().json().await.unwrap();
+        ids.push(body["id"].clone());
+    }
+    assert_ne!(ids[0], ids[1]);
+}
+
+#[tokio::test]
+async fn a_token_opens_its_conversation_and_nothing_else() {
+    let app = guarded().await;
+    let (id, token) = open(&app, "k1").await;
+    let (other, _) = open(&app, "k1").await;
+    let path = format!("/conversations/{id}");
+    let stream =
+        app.post(&format!("{path}/stream"), &json!({"text": "hello"})).bearer_auth(&token).send().await.unwrap();
+    assert_eq!(read_events(stream).await.status(), "completed");
+    for path in [path.clone(), format!("{path}/history"), format!("{path}/turns/1")] {
+        assert_eq!(app.get(&path).bearer_auth(&token).send().await.unwrap().status(), 200);
+        let spelled = app.get(&path).header("authorization", format!("bEaReR {token}"));
+        assert_eq!(spelled.send().await.unwrap().status(), 200);
+    }
+    refused(app.request(Method::DELETE, &path).bearer_auth(&token), 401, "unauthorized").await;
+    refused(app.get("/conversations").bearer_auth(&token), 401, "unauthorized").await;
+    refused(app.post("/conversations", &json!({})).bearer_auth(&token), 401, "unauthorized").await;
+    for request in routes_of(&app, &other).into_iter().take(5) {
+        refused(request.bearer_auth(&token), 404, "not_found").await;
+    }
+    let deleted = app.request(Method::DELETE, &path).header("x-api-key", "k1").send().await.unwrap();
+    assert_eq!(deleted.status(), 204);
+    refused(app.get(&path).bearer_auth(&token), 404, "not_found").await;
+}
+
+#[tokio::test]
+async fn a_token_that_is_forged_expired_or_of_another_server_opens_nothing() {
+    let app = guarded().await;
+    let (id, token) = open(&app, "k1").await;
+    let (payload, signature) = token.split_once('.').unwrap();
+    let sign = |secret: &str, seconds: i64| {
+        frontdesk::app::Tokens::new(secret).sign(&frontdesk::app::Claims {
+            tenant: "acme".parse().unwrap(),
+            conversation: id.parse().unwrap(),
+            expires_at: chrono::Utc::now() + chrono::TimeDelta::seconds(seconds),
+        })
+    };
+    let flipped =
+        if signature.starts_with('A') { signature.replacen('A', "B", 1) } else { format!("A{}", &signature[1..]) };
+    let path = format!("/conversations/{id}");
+    for bad in [
+        String::new(),
+        "x".to_owned(),
+        payload.to_owned(),
+        format!("{payload}."),
+        format!("{payload}.{flipped}"),
+        format!("{token}.{token}"),
+        format!("{token}="),
+        sign(SECRET, -1),
+        sign("another secret, which is long enough too", 60),
+    ] {
+        refused(app.get(&path).bearer_auth(&bad), 401, "unauthorized").await;
+    }
+    for scheme in ["Basic", "Token"] {
+        refused(app.get(&path).header("authorization", format!("{scheme} {token}")), 401, "unauthorized").await;
+    }
+    refused(app.get(&path).header("authorization", &token), 401, "unauthorized").await;
+    assert_eq!(app.get(&path).bearer_auth(sign(SECRET, 60)).send().await.unwrap().status(), 200);
+    // A wrong key is not mended by a right token.
+    refused(app.get(&path).bearer_auth(&token).header("x-api-key", "wrong"), 401, "unauthorized").await;
+}
+
+#[tokio::test]
+async fn receipts_are_for_the_shop_alone() {
+    let app = guarded().await;
+    let (id, token) = open(&app, "k1").await;
+    let path = format!("/conversations/{id}");
+    let post = app.post(&format!("{path}/stream"), &json!({"text": "kiểm tra bảo hành ABC123"}));
+    read_events(post.bearer_auth(&token).send().await.unwrap()).await;
+    let get = app.get(&format!("{path}/history"));
+    let shop: Value = get.header("x-api-key", "k1").send().await.unwrap().json().await.unwrap();
+    let customer: Value =
+        app.get(&format!("{path}/history")).bearer_auth(&token).send().await.unwrap().json().await.unwrap();
+    let mut without = shop.clone();
+    let mut receipts = 0;
+    for message in without["messages"].as_array_mut().unwrap() {
+        receipts += usize::from(message.as_object_mut().unwrap().remove("receipt").is_some());
+    }
+    assert!(receipts > 0, "{shop}");
+    assert_eq!(customer, without);
+}
+
+#[tokio::test]
+async fn without_keys_only_this_machine_may_call_and_directly() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    for (name, value) in [
+        ("x-forwarded-for", "203.0.113.9"),
+        ("x-forwarded-host", "shop.example"),
+        ("x-forwarded-proto", "https"),
+        ("forwarded", "for=203.0.113.9"),
+        ("host", "shop.example"),
+        ("host", "127.0.0.1.shop.example"),
+        ("host", "localhost.shop.example:8080"),
+    ] {
+        for request in all_routes(&app, &id) {
+            let body = refused(request.header(name, value), 401, "unauthorized").await;
+            assert!(body["detail"].as_str().unwrap().contains("X_API_KEYS"), "{name}: {body}");
+        }
+    }
+    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8080"] {
+        assert_eq!(app.get("/conversations").header("host", host).send().await.unwrap().status(), 200, "{host}");
+    }
+    let http1 = b"GET /conversations HTTP/1.0\r\n\r\n";
+    raw::send(&app, http1).await.check(401, "unauthorized");
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_may_not_write_while_there_are_no_keys() {
+    let app = TestApp::builder().env("CORS_ORIGINS", "https://widget.example/").start().await;
+    let id = app.open(&json!({})).await;
+    let own = app.url.clone();
+    let foreign = [
+        ("origin", "https://evil.example"),
+        ("origin", "null"),
+        ("sec-fetch-site", "cross-site"),
+        ("origin", "http://localhost:1"),
+    ];
+    for (name, value) in foreign {
+        for request in [
+            app.post("/conversations", &json!({})),
+            app.post(&format!("/conversations/{id}/messages"), &json!({"text": "hi"})),
+            app.post(&format!("/conversations/{id}/stream"), &json!({"text": "hi"})),
+            app.request(Method::DELETE, &format!("/conversations/{id}")),
+        ] {
+            refused(request.header(name, value), 403, "forbidden_origin").await;
+        }
+        assert_eq!(app.get("/conversations").header(name, value).send().await.unwrap().status(), 200);
+        let head = app.request(Method::HEAD, "/conversations").header(name, value);
+        assert_eq!(head.send().await.unwrap().status(), 200);
+    }
+    for (name, value) in
+        [("origin", own.as_str()), ("origin", "https://widget.example"), ("sec-fetch-site", "same-origin")]
+    {
+        assert_eq!(app.post("/conversations", &json!({})).header(name, value).send().await.unwrap().status(), 201);
+    }
+}
+
+#[tokio::test]
+async fn figures_and_the_description_page_are_for_the_shop() {
+    let app = guarded().await;
+    for path in ["/metrics", "/docs", "/docs/index.html"] {
+        let far = app.get(path).header("x-forwarded-for", "203.0.113.9");
+        refused(far, 401, "unauthorized").await;
+        let near = app.get(path).header("x-forwarded-for", "203.0.113.9").header("x-api-key", "k0");
+        assert_eq!(near.send().await.unwrap().status(), 200, "{path}");
+        assert_eq!(app.get(path).send().await.unwrap().status(), 200, "{path}");
+    }
+    for path in ["/healthz", "/readyz", "/openapi.json"] {
+        let far = app.get(path).header("x-forwarded-for", "203.0.113.9").send().await.unwrap();
+        assert_eq!(far.status(), 200, "{path}");
+    }
+    check(
+        app.get("/metrics").header("x-forwarded-for", "x").header("x-api-key", "no").send().await.unwrap(),
+        401,
+        "unauthorized",
+    )
+    .await;
+}

@@ -1,0 +1,126 @@
+//! `POST /conversations` with an `Idempotency-Key`, and what it answers.
+
+use std::collections::HashSet;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::problem::refused;
+use crate::support::app::TestApp;
+
+async fn create(app: &TestApp, key: &str, body: &Value) -> Value {
+    let response = app.post("/conversations", body).header("idempotency-key", key).send().await.unwrap();
+    assert_eq!(response.status(), 201);
+    response.json().await.unwrap()
+}
+
+async fn count(app: &TestApp) -> usize {
+    let list: Value = app.get("/conversations?limit=200").send().await.unwrap().json().await.unwrap();
+    list["conversations"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_new_conversation_is_the_contracts_object_with_a_greeting_and_a_token() {
+    let app = TestApp::start().await;
+    let metadata = json!({"z": 1, "a": {"deep": [true, null, 1.5, "ế"]}});
+    let wish = json!({"user_id": "u-1", "persona": "system_persona_en", "language": "en", "metadata": metadata});
+    let response = app.post("/conversations", &wish).send().await.unwrap();
+    assert_eq!(response.status(), 201);
+    let location = response.headers()["location"].to_str().unwrap().to_owned();
+    let body: Value = response.json().await.unwrap();
+    let members: Vec<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        members,
+        [
+            "id",
+            "user_id",
+            "persona",
+            "preferred_language",
+            "status",
+            "created_at",
+            "last_event_id",
+            "metadata",
+            "greeting",
+            "token",
+            "token_expires_at"
+        ]
+    );
+    let id = body["id"].as_str().unwrap();
+    assert_eq!(uuid::Uuid::parse_str(id).unwrap().get_version_num(), 7);
+    assert_eq!(location, format!("/conversations/{id}"));
+    let told = json!({"user_id": body["user_id"], "persona": body["persona"], "language": body["preferred_language"], "metadata": body["metadata"]});
+    assert_eq!(told, wish);
+    assert_eq!((&body["status"], &body["last_event_id"]), (&json!("bot"), &json!("0.0")));
+    for time in ["created_at", "token_expires_at"] {
+        assert!(body[time].as_str().unwrap().ends_with('Z'), "{body}");
+    }
+    let greeting = &body["greeting"];
+    assert_eq!(greeting["conversation_id"], id);
+    assert_eq!((&greeting["turn"], &greeting["sender"]), (&json!(0), &json!("assistant")));
+    assert_eq!(greeting["metadata"], json!({"type": "greeting"}));
+    assert!(!greeting["text"].as_str().unwrap().is_empty());
+    // Without what only a creation tells, it is what `GET` tells.
+    let mut expected = body.clone();
+    for extra in ["greeting", "token", "token_expires_at"] {
+        expected.as_object_mut().unwrap().remove(extra);
+    }
+    let got: Value = app.get(&location).send().await.unwrap().json().await.unwrap();
+    assert_eq!(got, expected);
+    assert_eq!(app.history(id).await, std::slice::from_ref(greeting));
+}
+
+#[tokio::test]
+async fn the_same_key_and_body_open_one_conversation_however_the_body_is_spelled() {
+    let app = TestApp::start().await;
+    let first = create(&app, "k", &json!({"user_id": "u", "metadata": {"a": 1, "b": 2}})).await;
+    let again = create(&app, "k", &json!({"metadata": {"b": 2, "a": 1}, "user_id": "u"})).await;
+    assert_eq!((&first["id"], &first["greeting"]), (&again["id"], &again["greeting"]));
+    let path = "/conversations";
+    refused(app.post(path, &json!({"user_id": "v"})).header("idempotency-key", "k"), 422, "invalid_request").await;
+    assert_eq!(count(&app).await, 1);
+    // Another key is another conversation; so is no key.
+    create(&app, "K", &json!({"user_id": "u"})).await;
+    app.open(&json!({"user_id": "u"})).await;
+    assert_eq!(count(&app).await, 3);
+}
+
+#[tokio::test]
+async fn fifty_creations_at_once_with_one_key_open_one_conversation() {
+    let app = TestApp::start().await;
+    let body = json!({"user_id": "u"});
+    let opened = join_all((0..50).map(|_| create(&app, "k", &body))).await;
+    let ids: HashSet<&str> = opened.iter().map(|body| body["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(count(&app).await, 1);
+}
+
+#[tokio::test]
+async fn a_key_whose_conversation_is_gone_opens_a_new_one() {
+    let app = TestApp::start().await;
+    let first = create(&app, "k", &json!({})).await;
+    let path = format!("/conversations/{}", first["id"].as_str().unwrap());
+    assert_eq!(app.request(reqwest::Method::DELETE, &path).send().await.unwrap().status(), 204);
+    assert_ne!(create(&app, "k", &json!({})).await["id"], first["id"]);
+}
+
+#[tokio::test]
+async fn a_key_is_up_to_255_visible_ascii_characters() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let long = "k".repeat(255);
+    create(&app, &long, &json!({})).await;
+    create(&app, "!\"#~", &json!({})).await;
+    let keys: [&[u8]; 6] = [b"", b"a b", "ế".as_bytes(), b"\xff", b"a\tb", &[b'k'; 256]];
+    for path in
+        ["/conversations".to_owned(), format!("/conversations/{id}/messages"), format!("/conversations/{id}/stream")]
+    {
+        let body = if path.ends_with('s') && path.len() < 20 { json!({}) } else { json!({"text": "hi"}) };
+        for key in keys {
+            let request = app.post(&path, &body).header("idempotency-key", key);
+            refused(request, 422, "invalid_request").await;
+        }
+        let twice = app.post(&path, &body).header("idempotency-key", "a").header("idempotency-key", "a");
+        refused(twice, 422, "invalid_request").await;
+    }
+    assert_eq!(app.history(&id).await.len(), 1, "the greeting alone");
+}

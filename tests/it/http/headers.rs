@@ -1,0 +1,141 @@
+//! What goes round every request: its id, other sites' pages, compression, the API's own description.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::raw;
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn every_response_has_a_request_id_and_a_sane_one_of_the_client_is_kept() {
+    let app = TestApp::start().await;
+    let id_of = async |sent: Option<&str>, path: &str| {
+        let mut request = app.get(path);
+        if let Some(sent) = sent {
+            request = request.header("x-request-id", sent);
+        }
+        let response = request.send().await.unwrap();
+        response.headers()["x-request-id"].to_str().unwrap().to_owned()
+    };
+    for path in ["/healthz", "/conversations", "/nothing", "/openapi.json", "/docs/index.html"] {
+        assert_ne!(id_of(None, path).await, id_of(None, path).await);
+        assert_eq!(id_of(Some("shop-7_a.b"), path).await, "shop-7_a.b");
+        for odd in ["", "a b", "<script>", "a\"b", &"x".repeat(65), "ế"] {
+            let id = id_of(Some(odd), path).await;
+            assert!(uuid::Uuid::parse_str(&id).is_ok(), "{odd:?}: {id}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_of_allowed_sites_may_ask_and_others_may_not() {
+    let app = TestApp::builder().env("CORS_ORIGINS", "https://a.example, https://b.example/").start().await;
+    let preflight = async |origin: &str| {
+        let request = app
+            .request(Method::OPTIONS, "/conversations")
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "content-type,authorization,idempotency-key");
+        request.send().await.unwrap()
+    };
+    for origin in ["https://a.example", "https://b.example"] {
+        let response = preflight(origin).await;
+        assert!(response.status().is_success());
+        assert_eq!(response.headers()["access-control-allow-origin"], origin);
+        let allowed = response.headers()["access-control-allow-headers"].to_str().unwrap().to_owned();
+        for name in ["content-type", "authorization", "x-api-key", "idempotency-key", "last-event-id"] {
+            assert!(allowed.contains(name), "{allowed}");
+        }
+        let response = app.post("/conversations", &json!({})).header("origin", origin).send().await.unwrap();
+        assert_eq!(response.status(), 201);
+        assert_eq!(response.headers()["access-control-allow-origin"], origin);
+        let exposed = response.headers()["access-control-expose-headers"].to_str().unwrap().to_owned();
+        for name in ["location", "retry-after", "x-request-id"] {
+            assert!(exposed.contains(name), "{exposed}");
+        }
+        // A refusal can be read as well.
+        let refused = app.get("/conversations/x").header("origin", origin).send().await.unwrap();
+        assert_eq!(refused.headers()["access-control-allow-origin"], origin);
+    }
+    for origin in ["https://evil.example", "null", "https://a.example.evil.example", "http://a.example"] {
+        assert!(!preflight(origin).await.headers().contains_key("access-control-allow-origin"), "{origin}");
+    }
+    let plain = app.request(Method::OPTIONS, "/conversations").send().await.unwrap();
+    assert!(plain.status().is_success() && plain.headers().contains_key("x-request-id"));
+}
+
+#[tokio::test]
+async fn json_is_compressed_for_who_asks() {
+    let app = TestApp::start().await;
+    for coding in ["gzip", "br"] {
+        let response = app.get("/openapi.json").header("accept-encoding", coding).send().await.unwrap();
+        assert_eq!(response.headers()["content-encoding"], coding);
+    }
+    let plain = app.get("/openapi.json").send().await.unwrap();
+    assert!(!plain.headers().contains_key("content-encoding"));
+    let refused = app.get("/conversations/x").header("accept-encoding", "gzip");
+    super::problem::refused(refused, 404, "not_found").await;
+}
+
+#[tokio::test]
+async fn a_huge_header_is_refused_by_its_size() {
+    let app = TestApp::start().await;
+    let header = format!("x-long: {}\r\n", "a".repeat(1 << 20));
+    let answer = raw::send(&app, &raw::request(&app, "GET", "/healthz", &header)).await;
+    assert_eq!(answer.status, 431);
+    let many: String = (0..500).map(|n| format!("x-{n}: a\r\n")).collect();
+    let answer = raw::send(&app, &raw::request(&app, "GET", "/healthz", &many)).await;
+    assert_eq!(answer.status, 431);
+}
+
+#[tokio::test]
+async fn the_description_page_comes_whole_from_us() {
+    let app = TestApp::start().await;
+    let response = app.get("/docs").send().await.unwrap();
+    assert_eq!(response.url().path(), "/docs/index.html");
+    let page = response.text().await.unwrap();
+    let mut files = 0;
+    for attribute in ["src=\"", "href=\""] {
+        for reference in page.split(attribute).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            assert!(!reference.contains("//"), "{reference} is not ours");
+            let path = format!("/docs/{}", reference.trim_start_matches("./"));
+            let file = app.get(&path).send().await.unwrap();
+            assert_eq!(file.status(), 200, "{path}");
+            files += 1;
+            if path.ends_with("initializer.js") {
+                assert!(file.text().await.unwrap().contains("/openapi.json"));
+            }
+        }
+    }
+    assert!(files >= 3, "{page}");
+}
+
+#[tokio::test]
+async fn the_description_names_every_route_and_what_it_may_answer() {
+    let app = TestApp::start().await;
+    let openapi: Value = app.get("/openapi.json").send().await.unwrap().json().await.unwrap();
+    let mut described: Vec<String> = Vec::new();
+    for (path, methods) in openapi["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let statuses: Vec<&str> = operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
+            described.push(format!("{method} {path} {}", statuses.join(" ")));
+        }
+    }
+    described.sort();
+    insta::assert_snapshot!(described.join("\n"));
+    let types = openapi["components"]["schemas"]["Event"].to_string();
+    for name in [
+        "turn.start",
+        "queued",
+        "intent",
+        "message.start",
+        "delta",
+        "message.end",
+        "sources",
+        "guard",
+        "error",
+        "turn.done",
+    ] {
+        assert!(types.contains(&format!("\"{name}\"")), "{name}");
+    }
+}

@@ -1,0 +1,79 @@
+//! How much may wait, and how often a conversation may speak.
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::live::{BEGINNING, Live, QUESTION, delete, ended, stalled};
+use super::problem::refused;
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn eight_turns_may_wait_behind_the_running_one_and_no_ninth() {
+    let (app, _ollama) = stalled(TestApp::builder()).await;
+    let id = app.open(&json!({})).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    let path = format!("/conversations/{id}/messages");
+    let answers = join_all((0..20).map(|n| app.post(&path, &json!({"text": format!("hello {n}")})).send())).await;
+    let accepted = answers.iter().filter(|answer| answer.as_ref().unwrap().status() == 202).count();
+    assert_eq!(accepted, 8, "exactly, however they come");
+    for answer in answers.into_iter().map(Result::unwrap).filter(|answer| answer.status() != 202) {
+        super::problem::check(answer, 429, "rate_limited").await;
+    }
+    // Another conversation has room of its own.
+    let other = app.open(&json!({})).await;
+    assert_eq!(
+        app.post(&format!("/conversations/{other}/messages"), &json!({"text": "hi"})).send().await.unwrap().status(),
+        202
+    );
+    delete(&app, &id).await;
+}
+
+#[tokio::test]
+async fn the_whole_server_has_so_many_places_and_frees_them_again() {
+    let (app, _ollama) = stalled(TestApp::builder().env("TURNS_WAITING_TOTAL", 3)).await;
+    let id = app.open(&json!({})).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    let path = format!("/conversations/{id}/messages");
+    let say =
+        |n: usize| app.post(&path, &json!({"text": format!("hello {n}")})).header("idempotency-key", format!("k{n}"));
+    for n in 0..3 {
+        assert_eq!(say(n).send().await.unwrap().status(), 202);
+    }
+    let other = app.open(&json!({})).await;
+    for route in ["messages", "stream"] {
+        for conversation in [&id, &other] {
+            let path = format!("/conversations/{conversation}/{route}");
+            refused(app.post(&path, &json!({"text": "hi"})), 503, "overloaded").await;
+        }
+    }
+    // What was accepted is answered as before.
+    assert_eq!(say(1).send().await.unwrap().status(), 202);
+    refused(app.post(&path, &json!({"text": "other"})).header("idempotency-key", "k1"), 422, "invalid_request").await;
+    delete(&app, &id).await;
+    for turn in 1..=10 {
+        let response =
+            app.post(&format!("/conversations/{other}/messages"), &json!({"text": "kiểm tra bảo hành ABC123"}));
+        assert_eq!(response.send().await.unwrap().status(), 202, "turn {turn}");
+        assert_eq!(ended(&app, &other, turn).await, "completed");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_has_so_many_turns_in_a_minute() {
+    let app = TestApp::builder().env("TURNS_PER_MINUTE", 3).start().await;
+    let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    for _ in 0..3 {
+        app.ask(&id, "kiểm tra bảo hành ABC123").await;
+    }
+    for route in ["messages", "stream"] {
+        let path = format!("/conversations/{id}/{route}");
+        let response = app.post(&path, &json!({"text": "hello"})).send().await.unwrap();
+        let seconds: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((1..=61).contains(&seconds), "{seconds}");
+        super::problem::check(response, 429, "rate_limited").await;
+    }
+    app.ask(&other, "hello").await;
+    assert_eq!(app.history(&id).await.iter().filter(|message| message["sender"] == "user").count(), 3);
+}

@@ -1,0 +1,110 @@
+//! Watching turns while they run.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use sea_orm::sqlx::{self, Connection, PgConnection, SqliteConnection};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::ollama::{Play, ScriptedOllama};
+use crate::support::sse::{Events, parse};
+
+/// An event stream that is read piece by piece.
+pub struct Live {
+    response: Response,
+    bytes: Vec<u8>,
+}
+
+impl Live {
+    /// Says something on `…/stream`, with an `Idempotency-Key` where one is given.
+    pub async fn say(app: &TestApp, conversation: &str, text: &str, key: Option<&str>) -> Self {
+        let mut request = app.post(&format!("/conversations/{conversation}/stream"), &json!({ "text": text }));
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        Self { response, bytes: Vec::new() }
+    }
+
+    /// Reads on until this text has come.
+    pub async fn until(&mut self, text: &str) {
+        while !String::from_utf8_lossy(&self.bytes).contains(text) {
+            let chunk = self.response.chunk().await.unwrap();
+            self.bytes.extend(chunk.unwrap_or_else(|| panic!("the stream ended without {text:?}")));
+        }
+    }
+
+    /// Reads to the end and gives everything that came.
+    pub async fn text(mut self) -> String {
+        while let Some(chunk) = self.response.chunk().await.unwrap() {
+            self.bytes.extend(chunk);
+        }
+        String::from_utf8(self.bytes).unwrap()
+    }
+
+    pub async fn events(self) -> Events {
+        parse(&self.text().await)
+    }
+}
+
+/// What a customer says whom the scripted model answers.
+pub const QUESTION: &str = "SSD 1TB giá bao nhiêu";
+/// How the model's answer begins in [`stalled`].
+pub const BEGINNING: &str = "Dạ shop có";
+
+/// A server whose model begins every answer and never ends it.
+pub async fn stalled(builder: TestAppBuilder) -> (TestApp, ScriptedOllama) {
+    let ollama = ScriptedOllama::start().await;
+    ollama.otherwise(|_| Some(Play::new().says(&format!("{BEGINNING} hàng ")).stalls()));
+    // So long that no machine is that slow.
+    let builder = builder.env("LLM_BETWEEN_TOKENS_SECONDS", 600).env("LLM_MAX_CONCURRENT", 100);
+    (builder.ollama(&ollama).start().await, ollama)
+}
+
+pub async fn delete(app: &TestApp, conversation: &str) -> u16 {
+    let path = format!("/conversations/{conversation}");
+    app.request(reqwest::Method::DELETE, &path).send().await.unwrap().status().as_u16()
+}
+
+/// The turn as its route tells it.
+pub async fn turn(app: &TestApp, conversation: &str, turn: u32) -> Value {
+    app.get(&format!("/conversations/{conversation}/turns/{turn}")).send().await.unwrap().json().await.unwrap()
+}
+
+/// Waits until the turn has ended, and gives its status.
+pub async fn ended(app: &TestApp, conversation: &str, number: u32) -> String {
+    loop {
+        let status = turn(app, conversation, number).await["status"].as_str().unwrap().to_owned();
+        if !["queued", "running"].contains(&status.as_str()) {
+            return status;
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// How many rows of the table belong to the conversation.
+pub async fn count_rows(app: &TestApp, table: &str, conversation: &str) -> i64 {
+    let id: uuid::Uuid = conversation.parse().unwrap();
+    let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table} WHERE conversation_id = $1"));
+    if app.database_url.starts_with("sqlite:") {
+        let mut connection = SqliteConnection::connect(&app.database_url).await.unwrap();
+        sqlx::query_scalar(query).bind(id).fetch_one(&mut connection).await.unwrap()
+    } else {
+        let mut connection = PgConnection::connect(&app.database_url).await.unwrap();
+        sqlx::query_scalar(query).bind(id).fetch_one(&mut connection).await.unwrap()
+    }
+}
+
+/// Changes the database behind the server's back.
+pub async fn meddle(app: &TestApp, sqlite: &'static str, postgres: &'static str) {
+    if app.database_url.starts_with("sqlite:") {
+        let mut connection = SqliteConnection::connect(&app.database_url).await.unwrap();
+        sqlx::raw_sql(sqlite).execute(&mut connection).await.unwrap();
+    } else {
+        let mut connection = PgConnection::connect(&app.database_url).await.unwrap();
+        sqlx::raw_sql(postgres).execute(&mut connection).await.unwrap();
+    }
+}

@@ -1,0 +1,65 @@
+//! What the log never holds.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::support::app::TestApp;
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// On one thread, so that the thread's own subscriber hears the server too.
+#[tokio::test(flavor = "current_thread")]
+async fn no_key_token_or_message_stands_in_the_log_even_at_the_finest_level() {
+    let lines = Lines::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .with_writer(lines.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let (key, secret) = ("a-very-secret-api-key", "a-token-secret-that-is-long-enough-to-be-one");
+    let app = TestApp::builder().env("X_API_KEYS", key).env("TOKEN_SECRET", secret).start().await;
+    let opened = app.post("/conversations", &json!({"user_id": "nguyen@example.com"})).header("x-api-key", key);
+    let opened: Value = opened.send().await.unwrap().json().await.unwrap();
+    let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
+    let text = "số của tôi là 0901234567, kiểm tra bảo hành ABC123";
+    let path = format!("/conversations/{id}");
+    let stream = app.post(&format!("{path}/stream"), &json!({"text": text})).bearer_auth(token);
+    assert!(stream.send().await.unwrap().text().await.unwrap().contains("turn.done"));
+    app.get(&format!("{path}?token={token}")).send().await.unwrap();
+    app.get(&format!("{path}/history")).bearer_auth("wrong-token-of-somebody").send().await.unwrap();
+    app.get("/conversations").header("x-api-key", "wrong-key-of-somebody").send().await.unwrap();
+    let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    // What the client of this test says of itself does not count.
+    let ours: Vec<&str> =
+        log.lines().filter(|line| !line.contains("hyper_util::client") && !line.contains("reqwest")).collect();
+    assert!(ours.iter().any(|line| line.contains("Turn ended")), "the log was heard");
+    for hidden in [key, secret, token, "wrong-token", "wrong-key", "0901234567", "kiểm tra", "nguyen@example.com"] {
+        let found = ours.iter().find(|line| line.contains(hidden));
+        assert_eq!(found, None, "{hidden}");
+    }
+}

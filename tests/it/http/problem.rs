@@ -1,0 +1,37 @@
+//! What every refusal looks like.
+
+use reqwest::{RequestBuilder, Response};
+use serde_json::Value;
+
+/// Sends it and checks that it is refused exactly so: status, `code`, and all that every problem has. Gives the body.
+pub async fn refused(request: RequestBuilder, status: u16, code: &str) -> Value {
+    check(request.send().await.unwrap(), status, code).await
+}
+
+/// Checks that the response is a problem of that status and code. Gives the body.
+pub async fn check(response: Response, status: u16, code: &str) -> Value {
+    let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+    let (actual, kind, id) = (response.status().as_u16(), header("content-type"), header("x-request-id"));
+    let retry_after = header("retry-after");
+    let bytes = response.bytes().await.unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    assert_eq!(actual, status, "{text}");
+    assert_eq!(kind.as_deref(), Some("application/problem+json"), "{text}");
+    let body: Value = serde_json::from_slice(&bytes).unwrap();
+    check_body(&body, status, code, id.as_deref());
+    // A client that is told to come back is told when.
+    assert_eq!(retry_after.is_some(), matches!(status, 429 | 503), "{text}");
+    body
+}
+
+/// Checks a problem's six members.
+pub fn check_body(body: &Value, status: u16, code: &str, request_id: Option<&str>) {
+    let members: Vec<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(members, ["type", "title", "status", "code", "detail", "request_id"], "{body}");
+    assert_eq!(body["code"], code, "{body}");
+    assert_eq!(body["status"], status, "{body}");
+    assert_eq!(body["request_id"].as_str(), request_id, "{body}");
+    assert!(!request_id.unwrap_or_default().is_empty());
+    let (title, detail) = (body["title"].as_str().unwrap(), body["detail"].as_str().unwrap());
+    assert!(!title.is_empty() && detail.ends_with('.') && detail.len() > 10, "{body}");
+}

@@ -1,0 +1,74 @@
+//! Going down: what runs may end, what waits is kept, what comes is sent away.
+
+use serde_json::{Value, json};
+
+use super::live::{BEGINNING, Live, QUESTION, ended, stalled, turn};
+use super::problem::refused;
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn a_server_that_goes_down_takes_nothing_new_and_gives_running_turns_their_time() {
+    let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 5)).await;
+    let id = app.open(&json!({})).await;
+    let mut running = Live::say(&app, &id, QUESTION, Some("k")).await;
+    running.until(BEGINNING).await;
+    let waiting = Live::say(&app, &id, "kiểm tra bảo hành ABC123", Some("k2")).await;
+    app.begin_shutdown();
+    let draining = async || {
+        let ready = app.get("/readyz").send().await.unwrap();
+        let status = ready.status();
+        (status.as_u16(), ready.json::<Value>().await.unwrap()["status"].as_str().unwrap().to_owned())
+    };
+    while draining().await != (503, "draining".to_owned()) {
+        tokio::task::yield_now().await;
+    }
+    for path in
+        ["/conversations".to_owned(), format!("/conversations/{id}/messages"), format!("/conversations/{id}/stream")]
+    {
+        let body = if path == "/conversations" { json!({}) } else { json!({"text": "hi"}) };
+        refused(app.post(&path, &body), 503, "draining").await;
+    }
+    // What was accepted is answered: a client that lost its stream finds its turn.
+    let again = app.post(&format!("/conversations/{id}/messages"), &json!({"text": QUESTION}));
+    let again = again.header("idempotency-key", "k").send().await.unwrap();
+    assert_eq!(again.status(), 202);
+    assert_eq!(app.get(&format!("/conversations/{id}/history")).send().await.unwrap().status(), 200);
+    assert_eq!(app.get("/healthz").send().await.unwrap().status(), 200);
+    // The time is over: the running turn is interrupted, and what waits is left to the next start.
+    let events = running.events().await;
+    assert_eq!(events.status(), "interrupted");
+    assert!(events.text("reply").starts_with(BEGINNING));
+    assert!(waiting.events().await.data().is_empty(), "it has not begun");
+    let next = app.stop().await.start().await;
+    assert_eq!(turn(&next, &id, 1).await["status"], "interrupted");
+    assert_eq!(ended(&next, &id, 2).await, "completed");
+    let replay = Live::say(&next, &id, "kiểm tra bảo hành ABC123", Some("k2")).await.events().await;
+    assert_eq!(replay.status(), "completed");
+    let history = next.history(&id).await;
+    let cut: Vec<&Value> = history.iter().filter(|message| message["metadata"]["cut"] == true).collect();
+    assert_eq!(cut.len(), 1);
+    assert!(cut[0]["text"].as_str().unwrap().starts_with(BEGINNING));
+}
+
+#[tokio::test]
+async fn an_idle_server_ends_at_once() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "hello").await;
+    let begun = std::time::Instant::now();
+    let next = app.stop().await;
+    // Far below DRAIN_SECONDS: it waited for nothing.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(15));
+    assert!(next.start().await.history(&id).await.len() > 1);
+}
+
+#[tokio::test]
+async fn tokens_hold_over_a_restart() {
+    let app = TestApp::builder().env("X_API_KEYS", "k").start().await;
+    let opened: Value =
+        app.post("/conversations", &json!({})).header("x-api-key", "k").send().await.unwrap().json().await.unwrap();
+    let path = format!("/conversations/{}", opened["id"].as_str().unwrap());
+    let next = app.stop().await.env("X_API_KEYS", "k").start().await;
+    let token = opened["token"].as_str().unwrap();
+    assert_eq!(next.get(&path).bearer_auth(token).send().await.unwrap().status(), 200);
+}

@@ -1,0 +1,112 @@
+//! The store, on SQLite or, where `TEST_POSTGRES_URL` is set, on PostgreSQL.
+
+mod acceptance;
+mod conversations;
+mod journal;
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use frontdesk::domain::{
+    Conversation, ConversationId, EventId, Kind, LanguageSource, Message, MessageId, Metadata, Sender, TenantId,
+};
+use frontdesk::store::acceptance::{Acceptance, NewTurn};
+use frontdesk::store::conversations::{Creation, IdempotencyKey};
+use frontdesk::store::{Store, StoreOptions};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::database;
+
+/// A store on a database of its own.
+pub struct TestStore {
+    pub store: Store,
+    pub _folder: TempDir,
+}
+
+impl TestStore {
+    pub async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = database::fresh(folder.path()).await;
+        Self { store: open(&url).await, _folder: folder }
+    }
+}
+
+pub async fn open(url: &str) -> Store {
+    let options = StoreOptions { url: url.to_owned(), timeout: Duration::from_secs(30), connections: 8 };
+    Store::open(&options).await.unwrap()
+}
+
+pub fn tenant(name: &str) -> TenantId {
+    name.parse().unwrap()
+}
+
+pub fn key(key: &str, body: &str) -> IdempotencyKey {
+    IdempotencyKey { key: key.to_owned(), body_hash: body.to_owned() }
+}
+
+/// A conversation of that shop, opened at that time, and its greeting.
+pub fn conversation(tenant: &TenantId, at: DateTime<Utc>) -> (Conversation, Message) {
+    let id = ConversationId::now();
+    let conversation = Conversation {
+        id,
+        tenant: tenant.clone(),
+        user_id: Some("u-1".to_owned()),
+        persona: "system_persona_vi".to_owned(),
+        language: "vi".parse().unwrap(),
+        language_source: LanguageSource::Persona,
+        status: "bot".to_owned(),
+        created_at: at,
+        metadata: json!({"a": {"b": [1, 2.5, "ế", null]}}).as_object().unwrap().clone(),
+        last_turn: 0,
+        last_event_id: EventId::ZERO,
+        state: Value::Null,
+    };
+    let greeting = Message {
+        id: MessageId::now(),
+        conversation_id: id,
+        turn: 0,
+        position: 0,
+        sender: Sender::Assistant,
+        text: "Dạ em chào quý khách".to_owned(),
+        created_at: at,
+        metadata: Metadata::of(Kind::Greeting),
+        receipt: None,
+    };
+    (conversation, greeting)
+}
+
+/// Opens a conversation of that shop.
+pub async fn opened(store: &Store, tenant: &TenantId) -> ConversationId {
+    let (conversation, greeting) = conversation(tenant, Utc::now());
+    let created = store.tenant(tenant).create_conversation(&conversation, &greeting, None).await.unwrap();
+    assert_eq!(created, Creation::Created);
+    conversation.id
+}
+
+/// A message without limits.
+pub fn turn_of<'a>(conversation: ConversationId, text: &'a str, now: DateTime<Utc>) -> NewTurn<'a> {
+    NewTurn {
+        conversation,
+        message_id: MessageId::now(),
+        text,
+        idempotency: None,
+        now,
+        waiting_max: 1000,
+        per_minute: None,
+        full: false,
+    }
+}
+
+/// Takes messages in, and gives the number of the last turn.
+pub async fn accepted(store: &Store, tenant: &TenantId, conversation: ConversationId, turns: u32) -> u32 {
+    let mut last = 0;
+    for _ in 0..turns {
+        let new = turn_of(conversation, "kiểm tra bảo hành ABC123", Utc::now());
+        match store.tenant(tenant).accept(&new).await.unwrap() {
+            Acceptance::Accepted { turn, .. } => last = turn,
+            other => panic!("{other:?}"),
+        }
+    }
+    last
+}

@@ -1,0 +1,115 @@
+//! For any turns, any readers and any order of what happens: each reader sees 1 to n of its turn, each once.
+
+use std::sync::Arc;
+
+use chrono::Utc;
+use frontdesk::domain::{ConversationId, Event, EventId, MessageId, TenantId, Timings, TurnStatus};
+use frontdesk::store::Store;
+use frontdesk::store::journal::{Change, Entry};
+use frontdesk::store::turns::StoredEvent;
+use frontdesk::turn::feed::Feeds;
+use frontdesk::turn::{Frame, Reader};
+use proptest::prelude::*;
+
+use crate::store::{TestStore, accepted, opened, tenant};
+
+/// A turn: whether each of its events is shown after it is stored (a commit may seem lost although it happened), and
+/// how often others get to run before the next one.
+type Play = Vec<(bool, u8)>;
+
+/// A reader: the turn it reads, how many steps it comes late, and its pauses, over and over.
+type Reading = (prop::sample::Index, u8, Vec<u8>);
+
+fn turns() -> impl Strategy<Value = Vec<Play>> {
+    let event = (prop::bool::weighted(0.85), 0_u8..4);
+    prop::collection::vec(prop::collection::vec(event, 1..12), 1..5)
+}
+
+fn readings() -> impl Strategy<Value = Vec<Reading>> {
+    let reading = (any::<prop::sample::Index>(), 0_u8..120, prop::collection::vec(0_u8..6, 1..5));
+    prop::collection::vec(reading, 1..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_reader_sees_every_event_of_its_turn_once_and_in_order(turns in turns(), readings in readings()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let seen = runtime.block_on(play(turns.clone(), readings.clone()));
+        for ((index, ..), seen) in readings.iter().zip(seen) {
+            let turn = index.index(turns.len());
+            let number = u32::try_from(turn + 1).unwrap();
+            let expected: Vec<EventId> =
+                (1..=u32::try_from(turns[turn].len()).unwrap()).map(|n| EventId::new(number, n)).collect();
+            prop_assert_eq!(seen, expected);
+        }
+    }
+}
+
+async fn play(turns: Vec<Play>, readings: Vec<Reading>) -> Vec<Vec<EventId>> {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
+    let id = opened(&store, &shop).await;
+    let count = turns.len();
+    accepted(&store, &shop, id, u32::try_from(count).unwrap()).await;
+    let feeds = Arc::new(Feeds::default());
+    let reading: Vec<_> = readings
+        .into_iter()
+        .map(|(index, late, pauses)| {
+            let (store, shop, feeds) = (store.clone(), shop.clone(), feeds.clone());
+            let turn = u32::try_from(index.index(count) + 1).unwrap();
+            tokio::spawn(async move {
+                pause(late).await;
+                let mut reader = Reader::of_turn(store, feeds.get(id), shop, id, turn);
+                let mut seen = Vec::new();
+                for pauses in pauses.iter().cycle() {
+                    let Some(frame) = reader.next().await.unwrap() else { break };
+                    seen.push(frame.id);
+                    pause(*pauses).await;
+                }
+                seen
+            })
+        })
+        .collect();
+    write(&store, &shop, id, turns, &feeds).await;
+    let mut seen = Vec::new();
+    for reading in reading {
+        seen.push(reading.await.unwrap());
+    }
+    seen
+}
+
+async fn pause(steps: u8) {
+    for _ in 0..steps {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn write(store: &Store, shop: &TenantId, id: ConversationId, turns: Vec<Play>, feeds: &Feeds) {
+    for (turn, play) in (1..).zip(turns) {
+        let feed = feeds.get(id);
+        let last = play.len();
+        for (n, (shown, pauses)) in (1..).zip(play) {
+            let is_last = usize::try_from(n).unwrap() == last;
+            let (event, changes) = if is_last { done(turn) } else { (delta(), vec![]) };
+            let event = StoredEvent { id: EventId::new(turn, n), body: serde_json::to_string(&event).unwrap() };
+            let entry = Entry { tenant: shop.clone(), conversation: id, event: event.clone(), at: Utc::now(), changes };
+            store.append(&[entry]).await.unwrap();
+            if shown || is_last {
+                feed.publish(Frame::from(event));
+            }
+            pause(pauses).await;
+        }
+    }
+}
+
+fn delta() -> Event {
+    Event::Delta { message_id: MessageId::now(), text: "x".to_owned() }
+}
+
+fn done(turn: u32) -> (Event, Vec<Change>) {
+    let (status, timings) = (TurnStatus::Completed, Timings::new());
+    let event = Event::TurnDone { turn, status, timings_ms: timings.clone() };
+    (event, vec![Change::TurnEnded { status, timings, state: None }])
+}

@@ -1,0 +1,76 @@
+//! What a start finds that a killed server left behind.
+
+use chrono::Utc;
+use frontdesk::domain::{Event, EventId, Kind, MessageId, Sender, TenantId};
+use frontdesk::store::journal::{Change, Entry};
+use frontdesk::store::turns::StoredEvent;
+use serde_json::json;
+
+use crate::http::live::{Live, ended};
+use crate::store;
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn a_running_turn_is_ended_and_queued_ones_run_in_order() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "hello").await;
+    let database = app.database_url.clone();
+    let builder = app.stop().await;
+    // What a server that is killed leaves: a turn that began to answer, and two behind it.
+    let shop = TenantId::default();
+    let conversation = id.parse().unwrap();
+    let left = store::open(&database).await;
+    let last = store::accepted(&left, &shop, conversation, 3).await;
+    assert_eq!(last, 4);
+    let message_id = MessageId::now();
+    let events = [
+        Event::TurnStart { turn: 2, message_id: MessageId::now(), sender: Sender::User, text: "hi".to_owned() },
+        Event::MessageStart { message_id, kind: Kind::Reply },
+        Event::Delta { message_id, text: "Dạ shop ".to_owned() },
+        Event::Delta { message_id, text: "có ế".to_owned() },
+    ];
+    let entries: Vec<Entry> = (1..)
+        .zip(&events)
+        .map(|(n, event)| Entry {
+            tenant: shop.clone(),
+            conversation,
+            event: StoredEvent { id: EventId::new(2, n), body: serde_json::to_string(event).unwrap() },
+            at: Utc::now(),
+            changes: if n == 1 { vec![Change::TurnStarted] } else { vec![] },
+        })
+        .collect();
+    left.append(&entries).await.unwrap();
+    drop(left);
+
+    let app = builder.start().await;
+    assert_eq!(ended(&app, &id, 4).await, "completed");
+    assert_eq!(ended(&app, &id, 3).await, "completed");
+    assert_eq!(ended(&app, &id, 2).await, "interrupted");
+    let left = store::open(&database).await;
+    let events = left.tenant(&shop).list_events(conversation, EventId::new(2, 0), Some(2), 100).await.unwrap();
+    let ids: Vec<String> = events.iter().map(|event| event.id.to_string()).collect();
+    assert_eq!(ids, ["2.1", "2.2", "2.3", "2.4", "2.5", "2.6"]);
+    let end: serde_json::Value = serde_json::from_str(&events[4].body).unwrap();
+    let metadata = json!({"type": "reply", "cut": true});
+    assert_eq!(end, json!({"type": "message.end", "message_id": message_id, "kind": "reply", "metadata": metadata}));
+    let done: serde_json::Value = serde_json::from_str(&events[5].body).unwrap();
+    assert_eq!(done, json!({"type": "turn.done", "turn": 2, "status": "interrupted", "timings_ms": {}}));
+    let history = app.history(&id).await;
+    let cut: Vec<_> =
+        history.iter().filter(|message| message["turn"] == 2 && message["sender"] == "assistant").collect();
+    assert_eq!(cut.len(), 1);
+    assert_eq!((&cut[0]["text"], &cut[0]["metadata"]), (&json!("Dạ shop có ế"), &metadata));
+    let events = app.ask(&id, "kiểm tra bảo hành XYZ789").await;
+    assert!(events.0[1].0.as_deref() == Some("5.1") && events.status() == "completed");
+}
+
+#[tokio::test]
+async fn a_second_start_finds_nothing_to_mend() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let first = Live::say(&app, &id, "kiểm tra bảo hành ABC123", Some("k")).await.text().await;
+    let app = app.stop().await.start().await;
+    let app = app.stop().await.start().await;
+    assert_eq!(Live::say(&app, &id, "kiểm tra bảo hành ABC123", Some("k")).await.text().await, first);
+}
