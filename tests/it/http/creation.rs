@@ -66,7 +66,7 @@ async fn a_new_conversation_is_the_contracts_object_with_a_greeting_and_a_token(
     }
     let got: Value = app.get(&location).send().await.unwrap().json().await.unwrap();
     assert_eq!(got, expected);
-    assert_eq!(app.history(id).await, [greeting.clone()]);
+    assert_eq!(app.history(id).await, std::slice::from_ref(greeting));
 }
 
 #[tokio::test]

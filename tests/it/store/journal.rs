@@ -96,7 +96,7 @@ async fn events_are_listed_in_the_order_of_numbers_from_any_place() {
         let expected: Vec<EventId> = ids.iter().copied().filter(|id| *id > after).collect();
         assert_eq!(listed.iter().map(|event| event.id).collect::<Vec<_>>(), expected);
         let of_turn = door.list_events(id, after, Some(10), 1000).await.unwrap();
-        assert_eq!(of_turn.iter().all(|event| event.id.turn == 10), true);
+        assert!(of_turn.iter().all(|event| event.id.turn == 10));
         assert_eq!(of_turn.len(), if after.turn == 10 { 0 } else { 11 });
     }
     assert_eq!(door.list_events(id, EventId::new(2, 9), None, 3).await.unwrap().len(), 3);
