@@ -175,18 +175,27 @@ impl Reader {
                 Look::Here(_) if over => self.ended = true,
                 Look::Here(_) => self.wait().await,
                 Look::Store => {
-                    let tenant = self.store.tenant(&self.tenant);
-                    let events = tenant.list_events(self.conversation, self.cursor, self.only, PAGE).await?;
-                    if !events.is_empty() {
-                        self.ahead = events.into_iter().map(Frame::from).collect();
-                    } else if over || self.turn_is_over().await? {
-                        self.ended = true;
-                    } else {
+                    if self.read_on().await? {
+                        continue;
+                    }
+                    // Looked for once more where the turn has ended: it may have done all its work between the two
+                    // questions to the store.
+                    if !over && !self.turn_is_over().await? {
                         self.wait().await;
+                    } else if !self.read_on().await? {
+                        self.ended = true;
                     }
                 }
             }
         }
+    }
+
+    /// Reads the next events from the store. `false`: there are none.
+    async fn read_on(&mut self) -> Result<bool, StoreError> {
+        let tenant = self.store.tenant(&self.tenant);
+        let events = tenant.list_events(self.conversation, self.cursor, self.only, PAGE).await?;
+        self.ahead = events.into_iter().map(Frame::from).collect();
+        Ok(!self.ahead.is_empty())
     }
 
     async fn wait(&mut self) {
