@@ -41,9 +41,10 @@ fn height(module: &str) -> Option<usize> {
     ORDER.iter().position(|level| level.contains(&module))
 }
 
-/// The text without its comments: a document may point anywhere.
+/// The text without its comments and the words in quotes: those may point anywhere.
 fn code(text: &str) -> String {
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    Regex::new(r#""[^"\n]*""#).unwrap().replace_all(&lines.join("\n"), "").into_owned()
 }
 
 #[test]
