@@ -99,7 +99,7 @@ mod tests {
         let b = MissKey::User(TenantId::default(), "u-1".to_owned());
         let at = |seconds| start + Duration::from_secs(seconds);
         misses.add(&[a.clone(), b.clone()], 2, window, at(0));
-        misses.add(&[b.clone()], 3, window, at(10));
+        misses.add(std::slice::from_ref(&b), 3, window, at(10));
         let over = |key: &MissKey, when| misses.is_over(std::slice::from_ref(key), 5, window, at(when));
         assert!(!over(&a, 20));
         assert!(over(&b, 20));
