@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, Method, Uri, header};
 use chrono::{DateTime, Utc};
 
 use super::browser::{cookie_tokens, is_foreign_page, is_own_page};
@@ -120,7 +120,7 @@ impl FromRequestParts<Arc<App>> for Guest {
         if claims.conversation != conversation {
             return Err(ApiError::NotFound);
         }
-        if by_cookie && parts.method != Method::GET && !is_own_page(&parts.headers, &app.config.http) {
+        if by_cookie && !parts.method.is_safe() && !is_own_page(&parts.headers, &app.config.http) {
             return Err(ApiError::ForbiddenOrigin);
         }
         let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;

@@ -25,7 +25,7 @@ use crate::domain::Language;
 #[serde(deny_unknown_fields)]
 pub(super) struct CreateConversation {
     /// The shop's own name for the customer, 1 to 255 characters.
-    #[schema(nullable, max_length = 255)]
+    #[schema(nullable, min_length = 1, max_length = 255, pattern = r"\S")]
     user_id: Option<String>,
     /// A file's stem under `prompts/`.
     #[schema(nullable)]
@@ -52,8 +52,8 @@ pub(super) struct ConversationOpened {
 
 /// Opens a conversation: the persona greets.
 #[utoipa::path(
-    post, path = "/conversations", tag = "conversations",
-    params(("Idempotency-Key" = Option<String>, Header, description = "the same key and body give the same conversation for 24 h")),
+    post, path = "/conversations", operation_id = "create_conversation", tag = "conversations",
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same conversation for 24 h")),
     request_body = Option<CreateConversation>,
     responses(
         (status = 201, description = "opened", body = ConversationOpened, headers(("Location" = String))),
@@ -137,6 +137,7 @@ pub(super) struct ListQuery {
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
     /// Go on behind this place: `next` of an earlier answer.
+    #[param(format = Uuid)]
     after: Option<String>,
 }
 
@@ -150,7 +151,7 @@ pub(super) struct ConversationList {
 
 /// The shop's conversations, newest first.
 #[utoipa::path(
-    get, path = "/conversations", tag = "conversations", params(ListQuery),
+    get, path = "/conversations", operation_id = "list_conversations", tag = "conversations", params(ListQuery),
     responses(
         (status = 200, description = "a page", body = ConversationList),
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
@@ -190,7 +191,7 @@ pub(super) fn bad_cursor() -> ApiError {
 
 /// One conversation.
 #[utoipa::path(
-    get, path = "/conversations/{id}", tag = "conversations", params(("id" = String, Path)),
+    get, path = "/conversations/{id}", operation_id = "get_conversation", tag = "conversations", params(("id" = String, Path)),
     responses(
         (status = 200, description = "the conversation", body = ConversationView),
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
@@ -205,7 +206,7 @@ pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Jso
 
 /// Removes a conversation and all that belongs to it; a running turn is stopped first.
 #[utoipa::path(
-    delete, path = "/conversations/{id}", tag = "conversations", params(("id" = String, Path)),
+    delete, path = "/conversations/{id}", operation_id = "delete_conversation", tag = "conversations", params(("id" = String, Path)),
     responses(
         (status = 204, description = "gone"),
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),

@@ -25,6 +25,7 @@ pub(super) struct HistoryQuery {
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
     /// Go on behind this place: `next` of an earlier answer.
+    #[param(pattern = "^[0-9]{1,9}-[0-9]{1,9}$")]
     after: Option<String>,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct History {
 
 /// The conversation's messages, oldest first.
 #[utoipa::path(
-    get, path = "/conversations/{id}/history", tag = "conversations",
+    get, path = "/conversations/{id}/history", operation_id = "get_history", tag = "conversations",
     params(("id" = String, Path), HistoryQuery),
     responses(
         (status = 200, description = "a page", body = History),

@@ -25,7 +25,7 @@ use crate::turn::{AcceptError, Accepted, Message};
 #[serde(deny_unknown_fields)]
 pub(super) struct PostMessage {
     /// 1 to 4,000 characters after trimming.
-    #[schema(min_length = 1, max_length = 4000)]
+    #[schema(min_length = 1, max_length = 4000, pattern = r"\S")]
     text: String,
 }
 
@@ -40,10 +40,10 @@ pub(super) struct MessageAccepted {
 
 /// Takes a message in; its turn runs in the background.
 #[utoipa::path(
-    post, path = "/conversations/{id}/messages", tag = "messages",
+    post, path = "/conversations/{id}/messages", operation_id = "post_message", tag = "messages",
     params(
         ("id" = String, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key and body give the same turn for 24 h"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same turn for 24 h"),
     ),
     request_body = PostMessage,
     responses(
@@ -75,10 +75,10 @@ pub(super) async fn post(
 /// Each `data:` line is one event; see the schema `Event`. The first frame is `{"debug":"stream-open"}`. A request with a
 /// used `Idempotency-Key` replays that turn's events.
 #[utoipa::path(
-    post, path = "/conversations/{id}/stream", tag = "messages",
+    post, path = "/conversations/{id}/stream", operation_id = "stream_message", tag = "messages",
     params(
         ("id" = String, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "the same key and body give the same turn for 24 h"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same turn for 24 h"),
     ),
     request_body = PostMessage,
     responses(

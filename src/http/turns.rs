@@ -32,7 +32,7 @@ pub(super) struct TurnView {
 
 /// How a turn stands.
 #[utoipa::path(
-    get, path = "/conversations/{id}/turns/{turn}", tag = "messages",
+    get, path = "/conversations/{id}/turns/{turn}", operation_id = "get_turn", tag = "messages",
     params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
     responses(
         (status = 200, description = "the turn", body = TurnView),

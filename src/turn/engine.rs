@@ -282,11 +282,6 @@ impl Engine {
         self.0.draining.is_cancelled()
     }
 
-    /// Ends every stream: no turn will run any more.
-    pub fn end_streams(&self) {
-        self.0.feeds.end_all();
-    }
-
     /// Ends running turns as interrupted.
     pub fn stop(&self) {
         self.0.draining.cancel();

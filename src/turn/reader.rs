@@ -56,7 +56,7 @@ pub struct Reader {
 }
 
 /// What every reader stands on.
-pub(super) struct Source {
+pub struct Source {
     pub store: Store,
     pub feed: Arc<Feed>,
     pub tenant: TenantId,
@@ -86,12 +86,12 @@ impl Cursor {
 
 impl Reader {
     /// Reads one turn from its first event to its `turn.done`.
-    pub(super) fn of_turn(source: Source, turn: u32) -> Self {
+    pub fn of_turn(source: Source, turn: u32) -> Self {
         Self::new(source, Cursor { at: EventId::new(turn, 0), ends_turn: false }, Some(turn))
     }
 
     /// Reads the conversation from `start` on, for ever. Asks the store nothing yet.
-    pub(super) fn of_conversation(source: Source, start: Start) -> Self {
+    pub fn of_conversation(source: Source, start: Start) -> Self {
         Self { start: Some(start), ..Self::new(source, Cursor::START, None) }
     }
 

@@ -94,6 +94,7 @@ pub fn turn_of<'a>(conversation: ConversationId, text: &'a str, now: DateTime<Ut
         now,
         waiting_max: 1000,
         per_minute: None,
+        per_day: None,
         full: false,
     }
 }

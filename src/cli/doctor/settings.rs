@@ -85,6 +85,8 @@ mod tests {
             keys: keys.map(|keys| keys.iter().map(entry).collect()),
             token_ttl: std::time::Duration::from_secs(1),
             token_secret: None,
+            web_chat: false,
+            web_chat_tenant: crate::domain::TenantId::default(),
         }
     }
 

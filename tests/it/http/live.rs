@@ -53,12 +53,12 @@ impl Live {
 /// What a customer says whom the scripted model answers.
 pub const QUESTION: &str = "SSD 1TB giá bao nhiêu";
 /// How the model's answer begins in [`stalled`].
-pub const BEGINNING: &str = "Dạ shop có";
+pub const BEGINNING: &str = "Vâng";
 
 /// A server whose model begins every answer and never ends it.
 pub async fn stalled(builder: TestAppBuilder) -> (TestApp, ScriptedOllama) {
     let ollama = ScriptedOllama::start().await;
-    ollama.otherwise(|_| Some(Play::new().says(&format!("{BEGINNING} hàng ")).stalls()));
+    ollama.otherwise(|_| Some(Play::new().says(&format!("{BEGINNING} shop có hàng ")).stalls()));
     // So long that no machine is that slow.
     let builder = builder.env("LLM_BETWEEN_TOKENS_SECONDS", 600).env("LLM_MAX_CONCURRENT", 100);
     (builder.ollama(&ollama).start().await, ollama)

@@ -1,18 +1,23 @@
 //! Taking messages in.
 
-use chrono::{TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::ConversationId;
 use frontdesk::store::acceptance::{Acceptance, NewTurn};
 use futures_util::future::join_all;
 
 use super::{TestStore, accepted, key, opened, tenant, turn_of};
 
+/// The time as databases keep it, in microseconds.
+fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp_micros(Utc::now().timestamp_micros()).unwrap()
+}
+
 #[tokio::test]
 async fn a_key_is_remembered_for_24_hours_and_not_longer() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
-    let now = Utc::now();
+    let now = now();
     let (mine, other) = (key("k", "body"), key("k", "another body"));
     let door = store.tenant(&shop);
     let at = |hours: i64, minutes: i64| now + TimeDelta::hours(hours) + TimeDelta::minutes(minutes);
@@ -47,7 +52,7 @@ async fn limits_are_exact_when_many_ask_at_once() {
     let shop = tenant("acme");
     for (waiting_max, per_minute) in [(5, None), (100, Some(5))] {
         let id = opened(&store, &shop).await;
-        let now = Utc::now();
+        let now = now();
         let asked = (0..40).map(|_| {
             let (store, shop) = (store.clone(), shop.clone());
             async move {
@@ -79,7 +84,7 @@ async fn the_minute_is_any_sixty_seconds_and_the_wait_is_what_is_left_of_it() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
-    let begin = Utc::now();
+    let begin = now();
     let door = store.tenant(&shop);
     let ask = async |seconds: i64| {
         let new = NewTurn { per_minute: Some(2), ..turn_of(id, "a", begin + TimeDelta::seconds(seconds)) };
@@ -98,7 +103,7 @@ async fn nobody_speaks_in_another_shops_conversation() {
     let TestStore { store, _folder } = TestStore::open().await;
     let id = opened(&store, &tenant("acme")).await;
     for (shop, conversation) in [("beta", id), ("acme", ConversationId::now())] {
-        let answer = store.tenant(&tenant(shop)).accept(&turn_of(conversation, "a", Utc::now())).await.unwrap();
+        let answer = store.tenant(&tenant(shop)).accept(&turn_of(conversation, "a", now())).await.unwrap();
         assert_eq!(answer, Acceptance::NotFound);
     }
     assert_eq!(accepted(&store, &tenant("acme"), id, 1).await, 1);

@@ -1,4 +1,5 @@
-//! For any turns, any readers and any order of what happens: each reader sees 1 to n of its turn, each once.
+//! For any turns, any readers, any places where they disconnect and any order of what happens: each reader sees 1 to n of
+//! its turn, or of every turn, each once.
 
 use std::sync::Arc;
 
@@ -8,8 +9,10 @@ use frontdesk::store::Store;
 use frontdesk::store::journal::{Change, Entry};
 use frontdesk::store::turns::StoredEvent;
 use frontdesk::turn::feed::Feeds;
-use frontdesk::turn::{Frame, Reader};
+use frontdesk::turn::reader::Source;
+use frontdesk::turn::{Frame, Item, Reader, Start};
 use proptest::prelude::*;
+use tokio_util::sync::CancellationToken;
 
 use crate::store::{TestStore, accepted, opened, tenant};
 
@@ -47,6 +50,69 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_reader_that_comes_and_goes_sees_every_event_of_every_turn_once(
+        turns in turns(),
+        late in 0_u8..120,
+        cuts in prop::collection::vec(1_usize..9, 1..6),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let seen = runtime.block_on(come_and_go(turns.clone(), late, cuts));
+        let expected: Vec<EventId> = (1..)
+            .zip(&turns)
+            .flat_map(|(turn, play)| (1..=u32::try_from(play.len()).unwrap()).map(move |n| EventId::new(turn, n)))
+            .collect();
+        prop_assert_eq!(seen, expected);
+    }
+}
+
+/// Reads the whole conversation from its beginning in pieces: after so many events the reader is gone, and the next one
+/// resumes behind the last event.
+async fn come_and_go(turns: Vec<Play>, late: u8, cuts: Vec<usize>) -> Vec<EventId> {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
+    let id = opened(&store, &shop).await;
+    accepted(&store, &shop, id, u32::try_from(turns.len()).unwrap()).await;
+    let total: usize = turns.iter().map(Vec::len).sum();
+    let feeds = Arc::new(Feeds::default());
+    let reading = {
+        let (store, shop, feeds) = (store.clone(), shop.clone(), feeds.clone());
+        tokio::spawn(async move {
+            pause(late).await;
+            let mut seen: Vec<EventId> = Vec::new();
+            for cut in cuts.into_iter().cycle() {
+                let last = seen.last().copied().unwrap_or(EventId::ZERO);
+                let mut reader = Reader::of_conversation(source(&store, &feeds, &shop, id), Start::After(last));
+                for _ in 0..cut.min(total - seen.len()) {
+                    match reader.next().await {
+                        Some(Item::Event(frame)) => seen.push(frame.id),
+                        other => panic!("nothing is missing, and yet: {other:?} behind {seen:?}"),
+                    }
+                }
+                if seen.len() == total {
+                    return seen;
+                }
+            }
+            seen
+        })
+    };
+    write(&store, &shop, id, turns, &feeds).await;
+    reading.await.unwrap()
+}
+
+fn source(store: &Store, feeds: &Feeds, tenant: &TenantId, conversation: ConversationId) -> Source {
+    Source {
+        store: store.clone(),
+        feed: feeds.get(conversation),
+        tenant: tenant.clone(),
+        conversation,
+        closing: CancellationToken::new(),
+    }
+}
+
 async fn play(turns: Vec<Play>, readings: Vec<Reading>) -> Vec<Vec<EventId>> {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
@@ -61,10 +127,10 @@ async fn play(turns: Vec<Play>, readings: Vec<Reading>) -> Vec<Vec<EventId>> {
             let turn = u32::try_from(index.index(count) + 1).unwrap();
             tokio::spawn(async move {
                 pause(late).await;
-                let mut reader = Reader::of_turn(store, feeds.get(id), shop, id, turn);
+                let mut reader = Reader::of_turn(source(&store, &feeds, &shop, id), turn);
                 let mut seen = Vec::new();
                 for pauses in pauses.iter().cycle() {
-                    let Some(frame) = reader.next().await.unwrap() else { break };
+                    let Some(Item::Event(frame)) = reader.next().await else { break };
                     seen.push(frame.id);
                     pause(*pauses).await;
                 }

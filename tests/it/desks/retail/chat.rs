@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::app::{TestApp, TestAppBuilder};
-use crate::support::sse::{Events, read_events};
+use crate::support::sse::{Events, parse, read_events};
 
 /// What the shop of these tests knows: small and its own, so that no change of the sample shop changes a stream.
 const DOCUMENTS: [(&str, &str); 3] = [
@@ -112,6 +112,32 @@ impl Chat<'_> {
     pub async fn say(&mut self, text: &str) -> Events {
         let response = self.send(text).await;
         let events = read_events(response).await;
+        self.turns += 1;
+        check(&events, self.turns, text);
+        self.check_history(&events).await;
+        events
+    }
+
+    /// Says something, and does something once an event of that type has come.
+    pub async fn say_and_when_it_shows<F: Future<Output = ()>>(
+        &mut self,
+        text: &str,
+        kind: &str,
+        act: impl FnOnce() -> F,
+    ) -> Events {
+        let mut response = self.send(text).await;
+        let mut bytes = Vec::new();
+        let mut act = Some(act);
+        while let Some(chunk) = response.chunk().await.unwrap() {
+            bytes.extend_from_slice(&chunk);
+            if String::from_utf8_lossy(&bytes).contains(&format!("\"type\":\"{kind}\""))
+                && let Some(act) = act.take()
+            {
+                act().await;
+            }
+        }
+        assert!(act.is_none(), "no {kind} in {}", String::from_utf8_lossy(&bytes));
+        let events = parse(std::str::from_utf8(&bytes).unwrap());
         self.turns += 1;
         check(&events, self.turns, text);
         self.check_history(&events).await;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::json;
 
 use super::chat::{assert_stream, open_shop};
@@ -70,14 +71,18 @@ async fn a_question_that_names_nothing_is_searched_together_with_the_one_before(
 async fn a_second_question_waits_for_the_model_and_is_told_its_place() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1)).await;
-    ollama.play(Play::new().says("Dạ").paced(Duration::from_millis(300)).says(" vâng ạ.").done());
+    ollama.play(Play::new().says("Dạ").stalls());
     ollama.reply("Dạ có ạ.");
-    let (mut first, mut second) = (shop.chat().await, shop.chat().await);
-    let waits = async {
-        crate::support::eventually("the model speaks to the first", || !ollama.chats().is_empty()).await;
-        second.say("SSD Kingston giá bao nhiêu vậy em").await
+    let (first, mut second) = (shop.chat().await, shop.chat().await);
+    let question = "SSD Kingston giá bao nhiêu vậy em";
+    let posted = first.request(Method::POST, "/messages").json(&json!({ "text": question })).send().await.unwrap();
+    assert_eq!(posted.status(), 202);
+    crate::support::eventually("the model speaks to the first", || !ollama.chats().is_empty()).await;
+    let queued = || async {
+        // The first one leaves as soon as the second is seen to wait.
+        assert_eq!(first.request(Method::DELETE, "").send().await.unwrap().status(), 204);
     };
-    let (_, events) = tokio::join!(first.say("SSD Kingston giá bao nhiêu vậy em"), waits);
+    let events = second.say_and_when_it_shows(question, "queued", queued).await;
     assert_eq!(events.first("queued")["position"], 1);
     assert_eq!((events.status(), events.text("reply").as_str()), ("completed", "Dạ có ạ."));
 }
