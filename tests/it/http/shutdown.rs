@@ -52,13 +52,13 @@ async fn a_server_that_goes_down_takes_nothing_new_and_gives_running_turns_their
 
 #[tokio::test]
 async fn an_idle_server_ends_at_once() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().env("DRAIN_SECONDS", 600).start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "hello").await;
     let begun = std::time::Instant::now();
     let next = app.stop().await;
-    // Far below DRAIN_SECONDS: it waited for nothing.
-    assert!(begun.elapsed() < std::time::Duration::from_secs(15));
+    // No machine is so slow; a server that waited for something would take DRAIN_SECONDS.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(300));
     assert!(next.start().await.history(&id).await.len() > 1);
 }
 
