@@ -6,6 +6,7 @@
 //!
 //! - [`conversations`], [`messages`], [`turns`]: one query file a resource
 //! - [`acceptance`]: the transaction that takes a customer's message in
+//! - [`idempotency`]: requests that are repeated
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`settings`]: what the server itself keeps
@@ -25,9 +26,11 @@ use crate::domain::TenantId;
 
 pub mod acceptance;
 mod as_is;
+mod columns;
 pub mod conversations;
 mod entities;
 mod error;
+pub mod idempotency;
 pub mod journal;
 pub mod lock;
 pub mod messages;

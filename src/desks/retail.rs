@@ -197,6 +197,7 @@ impl Understood {
             source: IntentSource::Rules,
             clarify_needed: false,
             social: None,
+            model_is_late: false,
             receipt: classify::Receipt::default(),
         }
     }

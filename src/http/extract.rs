@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::ApiError;
 use crate::domain::ConversationId;
-use crate::store::conversations::IdempotencyKey;
+use crate::store::idempotency::IdempotencyKey;
 
 /// The most that any body may have, whatever the configured limit says: a second line behind the limiting layer.
 const BODY_CEILING: usize = 16 * 1024 * 1024;

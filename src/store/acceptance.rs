@@ -4,18 +4,14 @@ use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, OnConflict};
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-};
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
 use serde_json::json;
 
-use super::conversations::{IdempotencyKey, from_db, to_db};
+use super::columns::{from_db, to_db};
 use super::entities::{conversations, daily_turns, idempotency_keys, messages, turns};
+use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
 use super::{StoreError, TenantStore};
-use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId, TurnStatus};
-
-/// How long an `Idempotency-Key` is remembered: 24 hours, by the wire contract.
-pub const IDEMPOTENCY_HOURS: i64 = 24;
+use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TurnStatus};
 
 /// A message that wants to become a turn.
 #[derive(Debug)]
@@ -208,20 +204,4 @@ impl TenantStore<'_> {
         }
         Ok(())
     }
-}
-
-pub(super) async fn find_key(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    scope: &str,
-    key: &str,
-) -> Result<Option<idempotency_keys::Model>, StoreError> {
-    let id = (tenant.to_string(), scope.to_owned(), key.to_owned());
-    Ok(idempotency_keys::Entity::find_by_id(id).one(connection).await?)
-}
-
-async fn forget_key(transaction: &DatabaseTransaction, row: &idempotency_keys::Model) -> Result<(), StoreError> {
-    let id = (row.tenant_id.clone(), row.scope.clone(), row.key.clone());
-    idempotency_keys::Entity::delete_by_id(id).exec(transaction).await?;
-    Ok(())
 }

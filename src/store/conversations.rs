@@ -3,20 +3,13 @@
 use chrono::TimeDelta;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::acceptance::IDEMPOTENCY_HOURS;
+use super::columns::{from_db, object, to_db};
 use super::entities::{conversations, events, idempotency_keys, messages, turns};
+use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::{StoreError, TenantStore, all_inserted};
 use crate::domain::{Conversation, ConversationId, EventId, LanguageSource, Message, TenantId};
-
-/// A request's `Idempotency-Key` and what it asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdempotencyKey {
-    pub key: String,
-    /// A hash of the request's body: the same key with another body is an error of the client.
-    pub body_hash: String,
-}
 
 /// How creating a conversation ended.
 #[derive(Debug, PartialEq)]
@@ -62,7 +55,7 @@ impl TenantStore<'_> {
                 .exec_without_returning(&transaction)
                 .await?;
             if !all_inserted(&inserted, 1) {
-                let earlier = super::acceptance::find_key(&transaction, self.tenant, "", &idempotency.key).await?;
+                let earlier = find_key(&transaction, self.tenant, "", &idempotency.key).await?;
                 return Ok(match earlier {
                     Some(row) if row.body_hash == idempotency.body_hash => {
                         Creation::Repeated(ConversationId(row.conversation_id))
@@ -175,20 +168,4 @@ pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversatio
         last_event_id: EventId::new(from_db(row.last_event_turn), from_db(row.last_event_n)),
         state: row.state,
     })
-}
-
-pub(super) fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
-}
-
-/// Turn and event numbers are counted from 0 and stay far below 2³¹.
-pub(super) fn to_db(number: u32) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
-pub(super) fn from_db(number: i32) -> u32 {
-    u32::try_from(number).unwrap_or(0)
 }

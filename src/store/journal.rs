@@ -11,7 +11,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::Value;
 
-use super::conversations::to_db;
+use super::columns::to_db;
 use super::entities::{conversations, events, messages, turns};
 use super::turns::StoredEvent;
 use super::{Store, StoreError, all_inserted};

@@ -4,7 +4,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
-use super::conversations::{from_db, object, to_db};
+use super::columns::{from_db, object, to_db};
 use super::entities::messages;
 use super::{StoreError, TenantStore};
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};

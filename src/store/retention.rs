@@ -5,8 +5,8 @@ use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use super::acceptance::IDEMPOTENCY_HOURS;
 use super::entities::{events, idempotency_keys, messages, turns};
+use super::idempotency::IDEMPOTENCY_HOURS;
 use super::{Store, StoreError};
 
 /// Turns whose events are removed in one transaction: a short one, since others who write wait for it.

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use sea_orm::prelude::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use super::conversations::{from_db, read_conversation, to_db};
+use super::columns::{from_db, to_db};
+use super::conversations::read_conversation;
 use super::entities::{conversations, events, messages, turns};
 use super::messages::read_message;
 use super::{Store, StoreError, TenantStore};

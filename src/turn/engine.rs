@@ -22,7 +22,7 @@ use crate::config::TurnConfig;
 use crate::desks::{Caller, Desks, Turn};
 use crate::domain::{ConversationId, MessageId, TenantId, TurnStatus};
 use crate::store::acceptance::{Acceptance, NewTurn};
-use crate::store::conversations::IdempotencyKey;
+use crate::store::idempotency::IdempotencyKey;
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
 

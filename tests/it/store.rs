@@ -11,7 +11,8 @@ use frontdesk::domain::{
     Conversation, ConversationId, EventId, Kind, LanguageSource, Message, MessageId, Metadata, Sender, TenantId,
 };
 use frontdesk::store::acceptance::{Acceptance, NewTurn};
-use frontdesk::store::conversations::{Creation, IdempotencyKey};
+use frontdesk::store::conversations::Creation;
+use frontdesk::store::idempotency::IdempotencyKey;
 use frontdesk::store::{Store, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -12,7 +12,7 @@ use super::{Heard, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
 use crate::domain::IntentSource;
-use crate::providers::llm::{ChatMessage, ChatRequest};
+use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 
 /// So much of the conversation helps the model to understand one message.
 const CONTEXT_CHARS: usize = 1200;
@@ -25,7 +25,21 @@ pub(super) struct Understood {
     pub clarify_needed: bool,
     /// The topic of social talk.
     pub social: Option<String>,
+    /// The model did not answer in time, so nothing more is asked of it in this turn.
+    pub model_is_late: bool,
     pub receipt: Receipt,
+}
+
+/// Why the model's answer is not used.
+struct Unusable {
+    reason: String,
+    is_late: bool,
+}
+
+impl Unusable {
+    fn because(reason: &str) -> Self {
+        Self { reason: reason.to_owned(), is_late: false }
+    }
 }
 
 /// Why, for the shop's own eyes.
@@ -71,40 +85,53 @@ impl Retail {
         }
         match self.ask_model(turn, heard).await {
             Ok(answer) => by_model(answer, verdict, threshold),
-            Err(error) => by_rules(verdict, IntentSource::Fallback, threshold, Some(error)),
+            Err(unusable) => by_rules(verdict, IntentSource::Fallback, threshold, Some(unusable)),
         }
     }
 
-    async fn ask_model(&self, turn: &Turn, heard: &Heard) -> Result<ModelVerdict, String> {
+    async fn ask_model(&self, turn: &Turn, heard: &Heard) -> Result<ModelVerdict, Unusable> {
         if !self.services.llm.is_up() {
-            return Err("no language model answers".to_owned());
+            return Err(Unusable::because("no language model answers"));
         }
         let mut messages = vec![ChatMessage::system(self.classify_prompt.clone())];
         messages.extend(window(&turn.history, CONTEXT_CHARS));
         messages.push(ChatMessage::user(format!("Message: {}", heard.text)));
         let request = ChatRequest { messages, model: turn.persona.model.clone(), temperature: Some(0.0) };
         let answer = self.services.llm.answer(request, &schema(), self.config().intent_timeout).await;
-        let verdict = answer.map_err(|error| error.to_string()).and_then(|answer| {
+        let late = |error: LlmError| Unusable {
+            reason: error.to_string(),
+            is_late: matches!(error, LlmError::Timeout(_) | LlmError::Overloaded),
+        };
+        let verdict = answer.map_err(late).and_then(|answer| {
             let verdict: ModelVerdict =
-                serde_json::from_value(answer).map_err(|_| "the answer does not fit the schema".to_owned())?;
+                serde_json::from_value(answer).map_err(|_| Unusable::because("the answer does not fit the schema"))?;
             let range = 0.0..=1.0;
-            if range.contains(&verdict.confidence) { Ok(verdict) } else { Err("confidence is out of range".to_owned()) }
+            if range.contains(&verdict.confidence) {
+                Ok(verdict)
+            } else {
+                Err(Unusable::because("confidence is out of range"))
+            }
         });
-        if let Err(error) = &verdict {
-            warn!(error, "The language model did not classify; the rules do");
+        if let Err(unusable) = &verdict {
+            warn!(error = unusable.reason, "The language model did not classify; the rules do");
         }
         verdict
     }
 }
 
-fn by_rules(verdict: Verdict, source: IntentSource, threshold: f64, model_error: Option<String>) -> Understood {
+fn by_rules(verdict: Verdict, source: IntentSource, threshold: f64, unusable: Option<Unusable>) -> Understood {
     Understood {
         intent: verdict.intent,
         confidence: verdict.confidence,
         source,
         clarify_needed: verdict.intent == Intent::Unknown || verdict.confidence < threshold,
         social: verdict.social,
-        receipt: Receipt { matched: verdict.matched, rationale: None, model_error },
+        model_is_late: unusable.as_ref().is_some_and(|unusable| unusable.is_late),
+        receipt: Receipt {
+            matched: verdict.matched,
+            rationale: None,
+            model_error: unusable.map(|unusable| unusable.reason),
+        },
     }
 }
 
@@ -120,6 +147,7 @@ fn by_model(answer: ModelVerdict, verdict: Verdict, threshold: f64) -> Understoo
         source: IntentSource::Llm,
         clarify_needed: answer.intent == Intent::Unknown || answer.clarify_needed || answer.confidence < threshold,
         social: social.filter(|_| answer.intent == Intent::Unknown),
+        model_is_late: false,
         receipt: Receipt { matched: verdict.matched, rationale: Some(answer.rationale), model_error: None },
     }
 }

@@ -8,6 +8,7 @@ use tracing::warn;
 use super::intent::Intent;
 use super::prompt::{system, window};
 use super::{Heard, Retail};
+use crate::config::LlmConfig;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Event, Kind, Metadata, Sender, SourceItem};
 use crate::persona::texts::fill;
@@ -16,6 +17,8 @@ use crate::retrieval::{Passage, Query, Retriever};
 
 /// Passages that a reply may stand on, as seed 003 has it.
 const PASSAGES: usize = 8;
+/// Characters of Vietnamese in a token of the usual vocabularies, estimated low.
+const CHARS_PER_TOKEN: usize = 2;
 /// Passages that are quoted where no model words a reply.
 const QUOTES: usize = 3;
 
@@ -89,8 +92,9 @@ impl Retail {
             Intent::Shopping.as_str(),
             &self.texts(turn).instruction,
         );
+        let room = room_for_history(&self.services.config.llm, &[&system, heard.question()]);
         let mut messages = vec![ChatMessage::system(system)];
-        messages.extend(window(&turn.history, config.history_max_chars));
+        messages.extend(window(&turn.history, config.history_max_chars.min(room)));
         messages.push(ChatMessage::user(heard.question().to_owned()));
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
@@ -136,5 +140,25 @@ impl Retail {
             .take(QUOTES)
             .map(|passage| fill(&texts.reply_quote, &[("title", &passage.title), ("text", &passage.text)]));
         std::iter::once(texts.reply_intro.clone()).chain(quotes).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// How many characters of the conversation fit into the model's context beside the other texts and the answer. What does
+/// not fit is cut by Ollama without a word, and from the top, where the persona stands.
+fn room_for_history(config: &LlmConfig, others: &[&str]) -> usize {
+    let tokens = usize::try_from(config.num_ctx.saturating_sub(config.max_tokens)).unwrap_or(usize::MAX);
+    let taken: usize = others.iter().map(|text| text.chars().count()).sum();
+    tokens.saturating_mul(CHARS_PER_TOKEN).saturating_sub(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_prompt_leaves_less_room_for_what_was_said() {
+        let config = LlmConfig { num_ctx: 1000, max_tokens: 200, ..LlmConfig::default() };
+        assert_eq!(room_for_history(&config, &["một", "hai"]), 1600 - 6);
+        assert_eq!(room_for_history(&config, &[&"a".repeat(5000)]), 0);
     }
 }

@@ -24,9 +24,11 @@ impl Retail {
         let written = self.texts(turn).social(topic, turn.number());
         let filled = fill(written, &[("hotline", self.hotline(turn))]);
         // A telephone number is a fact, and facts are not left to the model.
-        let reply = match filled == written {
-            true => self.social_reply(turn).await.unwrap_or(filled),
-            false => filled,
+        let holds_a_fact = filled != written;
+        let reply = if holds_a_fact || understood.model_is_late {
+            filled
+        } else {
+            self.social_reply(turn).await.unwrap_or(filled)
         };
         turn.note("social_topic", topic);
         let text = format!("{reply} {}", self.texts(turn).social_redirect);

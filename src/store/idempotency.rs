@@ -1,0 +1,37 @@
+//! Idempotency keys: a request that is repeated is recognized.
+
+use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait};
+
+use super::StoreError;
+use super::entities::idempotency_keys;
+use crate::domain::TenantId;
+
+/// How long an `Idempotency-Key` is remembered: 24 hours, by the wire contract.
+pub const IDEMPOTENCY_HOURS: i64 = 24;
+
+/// A request's `Idempotency-Key` and what it asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    pub key: String,
+    /// A hash of the request's body: the same key with another body is an error of the client.
+    pub body_hash: String,
+}
+
+pub(super) async fn find_key(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    scope: &str,
+    key: &str,
+) -> Result<Option<idempotency_keys::Model>, StoreError> {
+    let id = (tenant.to_string(), scope.to_owned(), key.to_owned());
+    Ok(idempotency_keys::Entity::find_by_id(id).one(connection).await?)
+}
+
+pub(super) async fn forget_key(
+    transaction: &DatabaseTransaction,
+    row: &idempotency_keys::Model,
+) -> Result<(), StoreError> {
+    let id = (row.tenant_id.clone(), row.scope.clone(), row.key.clone());
+    idempotency_keys::Entity::delete_by_id(id).exec(transaction).await?;
+    Ok(())
+}
