@@ -52,6 +52,7 @@ impl TestApp {
             .env("PERSONA_PATH", root.join("prompts/system_persona_vi.md").display())
             .env("KNOWLEDGE_PATH", root.join("knowledge").display())
             .env("TURNS_PER_MINUTE", 0)
+            .env("RATE_LIMIT_PER_SECOND", 0)
     }
 
     pub async fn start() -> Self {
