@@ -31,7 +31,8 @@ pub struct TooManyStreams;
 pub struct StreamPlace {
     streams: Streams,
     id: u64,
-    conversation: ConversationId,
+    /// The conversation that it is one of the endless streams of.
+    conversation: Option<ConversationId>,
     key: Option<TenantId>,
     /// Cancelled when a newer stream of the conversation took the place.
     pub evicted: CancellationToken,
@@ -42,9 +43,22 @@ impl Streams {
         Self { per_conversation: per_conversation.max(1), per_key, table: Arc::default() }
     }
 
-    /// Takes a place; the conversation's oldest stream gives way if there are too many. `key`: the shop whose key opened
-    /// it, `None` for browsers, which are never turned away.
+    /// Takes a place for a stream that goes on for ever: the conversation's oldest one gives way if there are too many.
+    /// `key`: the shop whose key opened it, `None` for browsers, which are never turned away.
     pub fn open(&self, conversation: ConversationId, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
+        self.place(Some(conversation), key)
+    }
+
+    /// Takes a place for a stream that ends with its turn: it takes nobody's place, and nobody takes its.
+    pub fn open_turn(&self, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
+        self.place(None, key)
+    }
+
+    fn place(
+        &self,
+        conversation: Option<ConversationId>,
+        key: Option<TenantId>,
+    ) -> Result<StreamPlace, TooManyStreams> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(key) = &key {
             let open = table.keys.entry(key.clone()).or_default();
@@ -55,11 +69,13 @@ impl Streams {
         }
         table.next += 1;
         let (id, evicted) = (table.next, CancellationToken::new());
-        let open = table.conversations.entry(conversation).or_default();
-        open.push_back((id, evicted.clone()));
-        while open.len() > self.per_conversation {
-            if let Some((_, oldest)) = open.pop_front() {
-                oldest.cancel();
+        if let Some(conversation) = conversation {
+            let open = table.conversations.entry(conversation).or_default();
+            open.push_back((id, evicted.clone()));
+            while open.len() > self.per_conversation {
+                if let Some((_, oldest)) = open.pop_front() {
+                    oldest.cancel();
+                }
             }
         }
         metrics::gauge!("frontdesk_open_streams").increment(1.0);
@@ -71,10 +87,12 @@ impl Drop for StreamPlace {
     fn drop(&mut self) {
         metrics::gauge!("frontdesk_open_streams").decrement(1.0);
         let mut table = self.streams.table.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = table.conversations.get_mut(&self.conversation) {
+        if let Some(conversation) = &self.conversation
+            && let Some(open) = table.conversations.get_mut(conversation)
+        {
             open.retain(|(id, _)| *id != self.id);
             if open.is_empty() {
-                table.conversations.remove(&self.conversation);
+                table.conversations.remove(conversation);
             }
         }
         if let Some(key) = &self.key

@@ -13,7 +13,7 @@ use super::error::ApiError;
 use super::extract::{conversation_id, path_parameter};
 use super::serve::Peer;
 use super::sse::Lease;
-use crate::app::{App, Claims, TooManyStreams};
+use crate::app::{App, Claims, StreamPlace, TooManyStreams};
 use crate::desks::Caller;
 use crate::domain::{ConversationId, TenantId};
 
@@ -88,10 +88,22 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// A place for a stream of this conversation, until the guest's token expires.
+    /// A place for an endless stream of this conversation, until the guest's token expires.
     pub fn lease(&self, app: &App) -> Result<Lease, ApiError> {
-        let key = (self.access == Access::Key).then(|| self.tenant.clone());
-        let place = app.streams.open(self.conversation, key).map_err(|TooManyStreams| ApiError::RateLimited {
+        self.leased(app.streams.open(self.conversation, self.key()))
+    }
+
+    /// A place for the stream of one turn.
+    pub fn lease_turn(&self, app: &App) -> Result<Lease, ApiError> {
+        self.leased(app.streams.open_turn(self.key()))
+    }
+
+    fn key(&self) -> Option<TenantId> {
+        (self.access == Access::Key).then(|| self.tenant.clone())
+    }
+
+    fn leased(&self, place: Result<StreamPlace, TooManyStreams>) -> Result<Lease, ApiError> {
+        let place = place.map_err(|TooManyStreams| ApiError::RateLimited {
             retry_after: 10,
             detail: "This key has as many streams open as it may; close some.",
         })?;

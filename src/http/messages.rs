@@ -102,7 +102,7 @@ pub(super) async fn stream(
     body: Body<PostMessage>,
 ) -> Result<Response, ApiError> {
     let (guest, accepted) = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?;
-    let lease = guest.lease(&app)?;
+    let lease = guest.lease_turn(&app)?;
     let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
     Ok(sse::response(reader, lease, &app.config.http))
 }
