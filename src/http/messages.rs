@@ -101,8 +101,9 @@ pub(super) async fn stream(
     headers: HeaderMap,
     body: Body<PostMessage>,
 ) -> Result<Response, ApiError> {
-    let (guest, accepted) = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?;
+    // Before anything is stored: a refusal must not leave half of the request done.
     let lease = guest.lease_turn(&app)?;
+    let (guest, accepted) = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?;
     let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
     Ok(sse::response(reader, lease, &app.config.http))
 }
