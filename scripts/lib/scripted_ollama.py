@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
         for piece in pieces:
             rest += _line(_chat(piece, False))
             # Cut anywhere: in the middle of a line, and of a letter's bytes.
-            letters = [at for at, byte in enumerate(rest) if 0x80 <= byte < 0xC0]
+            letters = [at for at, byte in enumerate(rest) if at and 0x80 <= byte < 0xC0]
             cut = chance.choice(letters) if letters and chance.random() < 0.7 else chance.randint(1, len(rest))
             self.packet(rest[:cut])
             rest = rest[cut:]
@@ -94,6 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def packet(self, data):
+        assert data, "an empty chunk ends the body"
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
 
