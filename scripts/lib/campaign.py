@@ -104,6 +104,19 @@ class World:
             time.sleep(0.05)
         raise Over
 
+    def history(self, conversation):
+        """Every message, over all pages."""
+        messages, after = [], ""
+        while True:
+            path = f"{conversation.path}/history?limit=200{after}"
+            status, page = self.insist("GET", path)
+            if status != 200:
+                raise RuntimeError(f"GET {path}: {status}")
+            messages += page["messages"]
+            if page["next"] is None:
+                return messages
+            after = f"&after={page['next']}"
+
     def open(self):
         status, answer = self.insist("POST", "/conversations", {})
         if status != 201:
@@ -307,7 +320,7 @@ def check(world, conversation, whole):
                 world, conversation, lambda turn, n, event: (turn, n) >= top and event["type"] == "turn.done"
             )
     # Read after the events: a message is stored with its message.end.
-    history = world.client.history(name)
+    history = world.history(conversation)
 
     expected = (1, 1)
     for id_, (_, event) in fresh.items():

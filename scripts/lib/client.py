@@ -54,18 +54,6 @@ class Client:
         connection.request(method, path, body, sent)
         return connection.getresponse()
 
-    def history(self, conversation):
-        """Every message, over all pages."""
-        messages, after = [], ""
-        while True:
-            status, page = self.call("GET", f"/conversations/{conversation}/history?limit=200{after}")
-            if status != 200:
-                raise http.client.HTTPException(f"history: {status}")
-            messages += page["messages"]
-            if page["next"] is None:
-                return messages
-            after = f"&after={page['next']}"
-
 
 def place(id_):
     turn, n = id_.split(".")
