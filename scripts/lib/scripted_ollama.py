@@ -1,0 +1,116 @@
+"""A language model for tests: speaks Ollama's protocol, and streams long Vietnamese replies at a pace."""
+import json
+import random
+import socketserver
+import threading
+import time
+from http.server import BaseHTTPRequestHandler
+
+MODELS = ["gpt-oss:latest", "bge-m3:latest"]
+WORDS = (
+    "dạ quý khách máy này phù hợp với nhu cầu học tập và làm việc hằng ngày pin bền màn hình rõ nét trọng lượng nhẹ "
+    "bảo hành chính hãng tại cửa hàng bộ nhớ lớn tốc độ đọc ghi nhanh bàn phím gõ êm được nhiều người ưa chuộng thưởng "
+    "ngoài ra em gợi ý thêm chuột không dây và túi chống sốc để mình tiện mang theo khi di chuyển xa"
+).split()
+
+
+class ScriptedOllama:
+    """A server on a free port of 127.0.0.1; serves from threads until it is closed."""
+
+    def __init__(self, seed, pace=0.008, words=(60, 160)):
+        self.seed, self.pace, self.words = seed, pace, words
+        self.chats = 0
+        self.lock = threading.Lock()
+        stage = self
+
+        class Handler(_Handler):
+            ollama = stage
+
+        self.server = _Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+
+    def next_reply(self):
+        """The generator of chance and the pieces of the next reply."""
+        with self.lock:
+            self.chats += 1
+            chance = random.Random(f"{self.seed}/chat/{self.chats}")
+        return chance, [chance.choice(WORDS) + " " for _ in range(chance.randint(*self.words))]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        """A client that is killed in the middle is what these tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    ollama: ScriptedOllama
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        if self.path == "/api/tags":
+            self.answer({"models": [{"name": name, "model": name, "modified_at": "2025-01-01T00:00:00Z", "size": 1} for name in MODELS]})
+        else:
+            self.answer({"version": "0.9.0"})
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        if self.path != "/api/chat":
+            self.answer({"error": "not scripted"}, 404)
+        elif asked.get("stream") is False:
+            intent = {"intent": "shopping", "confidence": 0.9, "rationale": "scripted"}
+            self.answer(_chat(json.dumps(intent), True))
+        else:
+            self.stream()
+
+    def stream(self):
+        chance, pieces = self.ollama.next_reply()
+        self.send_response(200)
+        self.send_header("content-type", "application/x-ndjson")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        rest = b""
+        for piece in pieces:
+            rest += _line(_chat(piece, False))
+            # Cut anywhere: in the middle of a line, and of a letter's bytes.
+            letters = [at for at, byte in enumerate(rest) if at and 0x80 <= byte < 0xC0]
+            cut = chance.choice(letters) if letters and chance.random() < 0.7 else chance.randint(1, len(rest))
+            self.packet(rest[:cut])
+            rest = rest[cut:]
+            time.sleep(self.ollama.pace * chance.uniform(0.2, 1.8))
+        self.packet(rest + _line(_chat("", True)))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def packet(self, data):
+        assert data, "an empty chunk ends the body"
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+
+    def answer(self, value, status=200):
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _chat(text, done):
+    end = {"done_reason": "stop", "eval_count": 1} if done else {}
+    return {"model": MODELS[0], "created_at": "2025-01-01T00:00:00Z", "message": {"role": "assistant", "content": text}, "done": done, **end}
+
+
+def _line(value):
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
