@@ -50,6 +50,7 @@ pub(super) struct History {
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
