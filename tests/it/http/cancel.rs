@@ -22,7 +22,6 @@ async fn a_running_turn_that_is_cancelled_stops_its_model_and_keeps_what_was_sai
     assert_eq!(cancel(&app, &id, "1").send().await.unwrap().status(), 202);
     let events = running.events().await;
     assert_eq!(events.status(), "cancelled");
-    assert_eq!(events.first("message.start")["message_id"].is_string(), true);
     let starts = events.data().iter().filter(|event| event["type"] == "message.start").count();
     let ends = events.data().iter().filter(|event| event["type"] == "message.end").count();
     assert_eq!(starts, ends);
