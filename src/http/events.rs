@@ -2,31 +2,33 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
-use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::access::Guest;
 use super::error::ApiError;
-use super::extract::Query;
 use super::problem::Problem;
 use super::sse;
 use crate::app::App;
 use crate::turn::Start;
 
 /// Where to begin.
-#[derive(Deserialize, IntoParams)]
+#[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct EventsQuery {
+#[expect(dead_code, reason = "describes the query, which is read leniently")]
+struct EventsQuery {
     /// Go on behind this event; the header `Last-Event-ID` wins. `0.0`: from the beginning. Neither: from the next turn.
     last_event_id: Option<String>,
     /// A conversation token, for `EventSource`, which can send no header.
-    #[serde(rename = "token")]
-    #[param(rename = "token")]
-    _token: Option<String>,
+    token: Option<String>,
+}
+
+/// The query's `last_event_id`, the first one. Nothing in a query is refused: an `EventSource` would give up for good.
+fn last_event_id(uri: &Uri) -> Option<String> {
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).unwrap_or_default();
+    pairs.into_iter().find(|(name, _)| name == "last_event_id").map(|(_, value)| value)
 }
 
 /// The conversation's events, live, as server-sent events that go on until the client leaves.
@@ -43,7 +45,6 @@ pub(super) struct EventsQuery {
         (status = 200, description = "the events", body = String, content_type = "text/event-stream"),
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "`rate_limited`: the key has too many streams open", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
@@ -52,21 +53,25 @@ pub(super) async fn get(
     guest: Guest,
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Query(query): Query<EventsQuery>,
+    uri: Uri,
 ) -> Result<Response, ApiError> {
-    match app.store.tenant(&guest.tenant).find_conversation(guest.conversation).await {
-        Ok(Some(_)) => {}
+    let store_answers = match app.store.tenant(&guest.tenant).find_conversation(guest.conversation).await {
+        Ok(Some(_)) => true,
         Ok(None) => return Err(ApiError::NotFound),
         // A browser's token says enough: anything but 200 would make its `EventSource` give up for good.
-        Err(cause) if cause.is_unavailable() && !guest.access.is_shop() => {}
+        Err(cause) if cause.is_unavailable() && !guest.access.is_shop() => false,
         Err(cause) => return Err(cause.into()),
-    }
+    };
     let lease = guest.lease(&app)?;
     let header = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default());
-    let start = match header.or(query.last_event_id.as_deref()) {
+    let start = match header.or(last_event_id(&uri).as_deref()) {
         None => Start::NextTurn,
         Some(text) => text.parse().map_or(Start::Unknown, Start::After),
     };
-    let reader = app.engine.read(&guest.tenant, guest.conversation, start);
+    let mut reader = app.engine.read(&guest.tenant, guest.conversation, start);
+    if store_answers {
+        // Before the client hears that its stream is open: it then misses nothing of what it says next.
+        reader.settle().await;
+    }
     Ok(sse::response(reader, lease, &app.config.http))
 }

@@ -114,6 +114,16 @@ impl Reader {
         }
     }
 
+    /// Finds the place to begin at, now and not with the first event: what is said afterwards will be read. A store that
+    /// does not answer is asked again by [`Reader::next`].
+    pub async fn settle(&mut self) {
+        if let Some(start) = self.start
+            && self.begin(start).await.is_ok()
+        {
+            self.start = None;
+        }
+    }
+
     /// The next event, or a reset; waits for it, and for a store that does not answer. `None`: the turn to be read, the
     /// conversation or the server has ended.
     pub async fn next(&mut self) -> Option<Item> {
@@ -169,6 +179,7 @@ impl Reader {
                         // Events that should stand in between are past their keeping.
                         Some(_) => self.reset().await?,
                         None if over => self.ended = true,
+                        None if self.is_left_behind().await? => self.reset().await?,
                         None => self.wait().await,
                     }
                 }
@@ -219,6 +230,17 @@ impl Reader {
         let Some(turn) = self.only else { return Ok(false) };
         let record = self.store.tenant(&self.tenant).find_turn(self.conversation, turn).await?;
         Ok(record.is_none_or(|record| record.status.has_ended()))
+    }
+
+    /// Whether turns have ended behind the cursor and nothing is stored of them any more.
+    async fn is_left_behind(&self) -> Result<bool, StoreError> {
+        if self.only.is_some() {
+            return Ok(false);
+        }
+        let conversation = self.store.tenant(&self.tenant).find_conversation(self.conversation).await?;
+        // Looked for once more: they may have come since nothing was found.
+        Ok(conversation.is_some_and(|conversation| conversation.last_event_id > self.cursor.at)
+            && self.stored().await?.is_empty())
     }
 
     /// Goes on behind the last ended turn.

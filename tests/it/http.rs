@@ -1,8 +1,11 @@
 //! The wire, driven as clients do, and as no good client would.
 
 mod access;
+mod cancel;
 mod conversations;
 mod creation;
+mod ends;
+mod events;
 mod headers;
 mod input;
 mod leaving;
@@ -14,5 +17,6 @@ mod messages;
 mod paths;
 pub mod problem;
 pub mod raw;
+mod resuming;
 mod shutdown;
 mod streams;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::Response;
+use reqwest::header::HeaderMap;
+use reqwest::{RequestBuilder, Response};
 use sea_orm::sqlx::{self, Connection, PgConnection, SqliteConnection};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -24,9 +25,52 @@ impl Live {
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }
+        Self::open(request).await
+    }
+
+    /// Opens the conversation's own stream, behind an event where one is given.
+    pub async fn follow(app: &TestApp, conversation: &str, after: Option<&str>) -> Self {
+        let request = app.get(&format!("/conversations/{conversation}/events"));
+        let stream = Self::open(match after {
+            Some(id) => request.header("last-event-id", id),
+            None => request,
+        });
+        stream.await.opened().await
+    }
+
+    pub async fn open(request: RequestBuilder) -> Self {
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);
         Self { response, bytes: Vec::new() }
+    }
+
+    /// Reads the opening frame.
+    pub async fn opened(mut self) -> Self {
+        self.until("stream-open\"}\n\n").await;
+        self
+    }
+
+    /// Reads on until this turn has ended.
+    pub async fn until_done(&mut self, turn: u32) {
+        self.until(&format!(r#"{{"type":"turn.done","turn":{turn},"#)).await;
+        self.until_blank().await;
+    }
+
+    /// Reads on to the end of a frame.
+    async fn until_blank(&mut self) {
+        while !self.bytes.ends_with(b"\n\n") {
+            self.bytes.extend(self.response.chunk().await.unwrap().expect("the rest of a frame"));
+        }
+    }
+
+    /// What came so far, in whole frames.
+    pub async fn so_far(&mut self) -> Events {
+        self.until_blank().await;
+        parse(std::str::from_utf8(&self.bytes).unwrap())
+    }
+
+    pub fn headers(&self) -> &HeaderMap {
+        self.response.headers()
     }
 
     /// Reads on until this text has come.

@@ -1,7 +1,9 @@
 //! A real server on a free port, with a real database, for the tests that drive it over HTTP.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use frontdesk::app::App;
 use frontdesk::cli::upsert_warranty;
 use frontdesk::config::{Config, Env};
 use frontdesk::domain::TenantId;
@@ -29,6 +31,8 @@ pub struct TestApp {
     pub url: String,
     pub client: Client,
     pub database_url: String,
+    /// The server itself, for what no client can do.
+    pub inner: Arc<App>,
     folder: TempDir,
     shutdown: CancellationToken,
     server: Option<JoinHandle<std::io::Result<()>>>,
@@ -164,14 +168,14 @@ impl TestAppBuilder {
         if fresh {
             import_warranties(folder.path(), &database_url).await;
         }
-        let app = frontdesk::app::App::start(config, store).await.unwrap();
+        let app = App::start(config, store).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = CancellationToken::new();
-        let server = tokio::spawn(frontdesk::http::serve(app, listener, shutdown.clone().cancelled_owned()));
+        let server = tokio::spawn(frontdesk::http::serve(app.clone(), listener, shutdown.clone().cancelled_owned()));
         // Proxies of the machine that runs the tests have no part in them.
         let client = Client::builder().no_proxy().build().unwrap();
-        TestApp { url, client, database_url, folder, shutdown, server: Some(server) }
+        TestApp { url, client, database_url, inner: app, folder, shutdown, server: Some(server) }
     }
 }
 

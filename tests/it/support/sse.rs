@@ -44,6 +44,16 @@ impl Events {
         self.0.iter().map(|(_, data)| data).filter(|data| data.get("debug").is_none()).collect()
     }
 
+    /// The ids of all events that have one.
+    pub fn ids(&self) -> Vec<&str> {
+        self.0.iter().filter_map(|(id, _)| id.as_deref()).collect()
+    }
+
+    /// The events with their ids, without the opening frame.
+    pub fn with_ids(&self) -> Vec<(String, Value)> {
+        self.0.iter().filter_map(|(id, data)| Some((id.clone()?, data.clone()))).collect()
+    }
+
     /// The first event of that type.
     pub fn first(&self, kind: &str) -> &Value {
         self.data().into_iter().find(|event| event["type"] == kind).unwrap_or_else(|| panic!("no {kind}: {self:?}"))

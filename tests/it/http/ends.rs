@@ -1,0 +1,65 @@
+//! How a conversation's streams end.
+
+use serde_json::json;
+
+use super::live::{BEGINNING, Live, QUESTION, delete, stalled};
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn a_server_that_goes_down_gives_open_streams_their_last_event_and_ends() {
+    let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 0.2)).await;
+    let (id, idle) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    let mut streams = Vec::new();
+    for _ in 0..4 {
+        streams.push(Live::follow(&app, &id, None).await);
+    }
+    let quiet = Live::follow(&app, &idle, None).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    app.begin_shutdown();
+    let expected = running.events().await;
+    assert_eq!(expected.status(), "interrupted");
+    for stream in streams {
+        assert_eq!(stream.events().await.with_ids(), expected.with_ids());
+    }
+    assert!(quiet.events().await.data().is_empty());
+    // The server has ended too, and the next one goes on behind what was seen.
+    let next = app.stop().await.start().await;
+    let seen = expected.ids();
+    let mut stream = Live::follow(&next, &id, seen.last().copied()).await;
+    let said = next.ask(&id, "kiểm tra bảo hành ABC123").await;
+    stream.until_done(2).await;
+    assert_eq!(stream.so_far().await.with_ids(), said.with_ids());
+}
+
+#[tokio::test]
+async fn a_stream_is_accepted_while_the_server_goes_down() {
+    let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 600)).await;
+    let id = app.open(&json!({})).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    app.begin_shutdown();
+    while app.get("/readyz").send().await.unwrap().status() == 200 {}
+    let late = Live::follow(&app, &id, Some("0.0")).await;
+    let response = app.post(&format!("/conversations/{id}/turns/1/cancel"), &json!({})).send().await.unwrap();
+    assert_eq!(response.status(), 202);
+    assert_eq!(late.events().await.with_ids(), running.events().await.with_ids());
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_deleted_ends_its_streams_and_no_others() {
+    let (app, _ollama) = stalled(TestApp::builder()).await;
+    let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    let stream = Live::follow(&app, &id, None).await;
+    let mut elsewhere = Live::follow(&app, &other, None).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    assert_eq!(delete(&app, &id).await, 204);
+    let seen = stream.events().await;
+    assert_eq!(seen.ids()[0], "1.1");
+    let gone = app.get(&format!("/conversations/{id}/events")).send().await.unwrap();
+    super::problem::check(gone, 404, "not_found").await;
+    app.ask(&other, "kiểm tra bảo hành ABC123").await;
+    elsewhere.until_done(1).await;
+}

@@ -1,0 +1,164 @@
+//! `GET …/events`: the whole conversation, live.
+
+use serde_json::{Value, json};
+
+use super::live::{BEGINNING, Live, QUESTION, delete, stalled, turn};
+use super::raw;
+use crate::support::app::TestApp;
+use crate::support::sse::Events;
+
+pub const WARRANTY: &str = "kiểm tra bảo hành ABC123";
+
+/// Asserts that each id is the next event of its turn or the first one of the next turn.
+fn check_that_ids_rise_without_gaps(events: &Events) {
+    let mut last = (0, 0);
+    let mut ended = true;
+    for (id, data) in events.with_ids() {
+        let (turn, n) = id.split_once('.').unwrap();
+        let id: (u32, u32) = (turn.parse().unwrap(), n.parse().unwrap());
+        assert!(id == (last.0, last.1 + 1) || (ended && id == (last.0 + 1, 1)), "{id:?} follows {last:?}");
+        (last, ended) = (id, data["type"] == "turn.done");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_opens_with_its_frame_and_shows_a_turn_while_it_runs() {
+    let (app, _ollama) = stalled(TestApp::builder()).await;
+    let id = app.open(&json!({})).await;
+    let mut stream = Live::follow(&app, &id, None).await;
+    for (name, value) in
+        [("content-type", "text/event-stream"), ("cache-control", "no-cache"), ("x-accel-buffering", "no")]
+    {
+        assert_eq!(stream.headers()[name], value);
+    }
+    let opening = stream.so_far().await;
+    assert_eq!(opening.0, [(None, json!({"debug": "stream-open"}))]);
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    stream.until(BEGINNING).await;
+    assert_eq!(turn(&app, &id, 1).await["status"], "running");
+    running.until(BEGINNING).await;
+    app.post(&format!("/conversations/{id}/turns/1/cancel"), &json!({})).send().await.unwrap();
+    stream.until_done(1).await;
+    let seen = stream.so_far().await;
+    assert_eq!(seen.with_ids(), running.events().await.with_ids());
+    check_that_ids_rise_without_gaps(&seen);
+}
+
+#[tokio::test]
+async fn the_opening_frame_tells_a_browser_how_soon_to_come_back() {
+    let app = TestApp::builder().env("SSE_RETRY_MS", 1234).start().await;
+    let id = app.open(&json!({})).await;
+    let stream = Live::follow(&app, &id, None).await;
+    app.begin_shutdown();
+    let text = stream.text().await;
+    let mut lines: Vec<String> = text.split("\n\n").next().unwrap().lines().map(|l| l.replacen(": ", ":", 1)).collect();
+    lines.sort();
+    assert_eq!(lines, [r#"data:{"debug":"stream-open"}"#, "retry:1234"]);
+    assert!(!text.contains("event:"));
+}
+
+#[tokio::test]
+async fn who_names_no_event_reads_from_the_next_turn_on() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "hello").await;
+    // Over and over: what is said right after the opening frame must not be missed.
+    for turn in 2..=9 {
+        let mut stream = Live::follow(&app, &id, None).await;
+        let said = app.ask(&id, WARRANTY).await;
+        stream.until_done(turn).await;
+        assert_eq!(stream.so_far().await.with_ids(), said.with_ids());
+    }
+}
+
+#[tokio::test]
+async fn who_names_no_event_while_a_turn_runs_reads_from_the_one_behind_it() {
+    let (app, _ollama) = stalled(TestApp::builder()).await;
+    let id = app.open(&json!({})).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    let mut stream = Live::follow(&app, &id, None).await;
+    let waiting = Live::say(&app, &id, WARRANTY, None).await;
+    app.post(&format!("/conversations/{id}/turns/1/cancel"), &json!({})).send().await.unwrap();
+    stream.until_done(2).await;
+    assert_eq!(stream.so_far().await.with_ids(), waiting.events().await.with_ids());
+}
+
+#[tokio::test]
+async fn messages_in_a_burst_are_read_one_turn_after_another_and_every_tab_reads_the_same() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let mut tabs = Vec::new();
+    for after in [None, Some("0.0"), None] {
+        tabs.push(Live::follow(&app, &id, after).await);
+    }
+    let path = format!("/conversations/{id}/messages");
+    let burst = ["hello", WARRANTY, "laptop gaming dưới 20 triệu"].map(|text| app.post(&path, &json!({"text": text})));
+    for answer in futures_util::future::join_all(burst.map(reqwest::RequestBuilder::send)).await {
+        assert_eq!(answer.unwrap().status(), 202);
+    }
+    let mut seen = Vec::new();
+    for tab in &mut tabs {
+        tab.until_done(3).await;
+        let events = tab.so_far().await;
+        check_that_ids_rise_without_gaps(&events);
+        assert_eq!(events.data().iter().filter(|event| event["type"] == "turn.done").count(), 3);
+        seen.push(events.with_ids());
+    }
+    assert!(seen.iter().all(|tab| *tab == seen[0]));
+}
+
+#[tokio::test]
+async fn a_ninth_stream_closes_the_oldest_and_no_other() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let mut streams = Vec::new();
+    for _ in 0..9 {
+        streams.push(Live::follow(&app, &id, None).await);
+    }
+    let oldest = streams.remove(0).events().await;
+    assert!(oldest.data().is_empty(), "it ended, and nothing was said");
+    // Another conversation's streams are its own.
+    let other = app.open(&json!({})).await;
+    let mut elsewhere = Live::follow(&app, &other, None).await;
+    let path = format!("/conversations/{id}/messages");
+    assert_eq!(app.post(&path, &json!({"text": WARRANTY})).send().await.unwrap().status(), 202);
+    for stream in &mut streams {
+        stream.until_done(1).await;
+    }
+    app.ask(&other, "hello").await;
+    elsewhere.until_done(1).await;
+}
+
+#[tokio::test]
+async fn a_reader_that_takes_nothing_holds_nobody_up() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let mut slow = raw::connect(&app).await;
+    let request = raw::request(&app, "GET", &format!("/conversations/{id}/events?last_event_id=0.0"), "");
+    tokio::io::AsyncWriteExt::write_all(&mut slow, &request).await.unwrap();
+    let mut fast = Live::follow(&app, &id, Some("0.0")).await;
+    for turn in 1..=3 {
+        app.ask(&id, WARRANTY).await;
+        fast.until_done(turn).await;
+    }
+    delete(&app, &id).await;
+    let mut late = Vec::new();
+    tokio::io::AsyncReadExt::read_to_end(&mut slow, &mut late).await.unwrap();
+    let late = String::from_utf8(late).unwrap();
+    for line in fast.text().await.lines().filter(|line| line.starts_with("id")) {
+        assert!(late.contains(line), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn silence_on_a_conversations_stream_is_filled_with_comments() {
+    let app = TestApp::builder().env("SSE_KEEP_ALIVE_SECONDS", 0.02).start().await;
+    let id = app.open(&json!({})).await;
+    let mut stream = Live::follow(&app, &id, None).await;
+    stream.until("\n: keep-alive\n\n: keep-alive\n\n").await;
+    app.ask(&id, WARRANTY).await;
+    stream.until_done(1).await;
+    let kinds: Vec<Value> = stream.so_far().await.data().iter().map(|event| event["type"].clone()).collect();
+    assert_eq!(kinds[0], "turn.start");
+}
