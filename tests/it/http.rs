@@ -20,3 +20,4 @@ pub mod raw;
 mod resuming;
 mod shutdown;
 mod streams;
+mod tokens;
