@@ -249,8 +249,7 @@ impl App {
                 known: prompts.personas().map(|persona| persona.id.clone()).collect(),
             })?,
         };
-        if let Some(language) = new.language.filter(|language| !persona.languages.contains(language)) {
-            let _ = language;
+        if new.language.is_some_and(|language| !persona.languages.contains(&language)) {
             return Err(OpenError::NoSuchLanguage { known: persona.languages.clone() });
         }
         let now = Utc::now();

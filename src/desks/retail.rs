@@ -56,6 +56,13 @@ struct Heard {
     waiting_for_serial: bool,
 }
 
+impl Heard {
+    /// The message as it is to be understood: without a request to switch the language.
+    fn question(&self) -> &str {
+        &self.text
+    }
+}
+
 impl Retail {
     /// Reads the desk's texts and rules; the desk wants only its services then.
     pub fn read(

@@ -3,9 +3,9 @@
 use futures_util::StreamExt;
 use tracing::warn;
 
+use super::Retail;
 use super::classify::Understood;
 use super::prompt::window;
-use super::{Heard, Retail};
 use crate::desks::{DeskError, Turn};
 use crate::domain::Kind;
 use crate::persona::cut_at_sentence;
@@ -74,12 +74,5 @@ impl Retail {
         let text = text.trim().trim_matches('"').trim().trim_end_matches(redirect.as_str());
         let text = cut_at_sentence(text, MOST_CHARS).trim();
         (!text.is_empty()).then(|| text.to_owned())
-    }
-}
-
-impl Heard {
-    /// The message as it is to be understood: without a request to switch the language.
-    pub(super) fn question(&self) -> &str {
-        &self.text
     }
 }
