@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 mod auth;
+mod embed;
 mod env;
 mod http;
 mod llm;
@@ -13,6 +14,7 @@ mod log;
 mod retail;
 
 pub use auth::{AuthConfig, KeyEntry};
+pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use http::HttpConfig;
 pub use llm::{LlmConfig, LlmMode};
@@ -27,6 +29,7 @@ pub struct Config {
     pub store: StoreConfig,
     pub turns: TurnConfig,
     pub llm: LlmConfig,
+    pub embed: EmbedConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
@@ -96,6 +99,7 @@ impl Config {
     /// for whoever looks at the rest all the same.
     pub fn read_all(mut env: Env) -> (Self, Vec<String>) {
         let env_ref = &mut env;
+        let llm = LlmConfig::read(env_ref);
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
@@ -117,7 +121,8 @@ impl Config {
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
-            llm: LlmConfig::read(env_ref),
+            embed: EmbedConfig::read(env_ref, &llm),
+            llm,
             prompts: PromptConfig {
                 folder: env_ref.text("PROMPTS_PATH", "prompts").into(),
                 persona: env_ref.text("PERSONA_PATH", "prompts/system_persona_vi.md").into(),

@@ -1,3 +1,14 @@
-//! What the shop does not run inside this process: a trait for each kind of service, one file a backend.
+//! What runs elsewhere, each behind a trait, with one file for each backend.
+//!
+//! - [`llm`]: the language model that words replies
+//! - [`embedding`]: the model that turns texts into vectors
+//! - [`vector`]: where vectors are kept and searched
+//! - `address`: where a service is; `breaker`: leaving a dead one alone for a while
 
+mod address;
+mod breaker;
+pub mod embedding;
 pub mod llm;
+pub mod vector;
+
+pub use address::{InvalidAddress, base_url, same_model};

@@ -6,9 +6,7 @@
 //!
 //! A new backend is one file here that implements [`ChatModel`], and one line where the server is wired.
 
-mod address;
 mod admission;
-mod breaker;
 mod gateway;
 mod lines;
 mod ollama;
@@ -25,7 +23,6 @@ use crate::domain::ErrorCode;
 
 pub use crate::config::{LlmConfig, LlmMode};
 
-pub use address::{InvalidAddress, base_url, same_model};
 pub use gateway::{Availability, Gateway, Ticket};
 pub use ollama::{InvalidOllama, Ollama};
 

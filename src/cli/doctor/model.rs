@@ -7,7 +7,8 @@ use tokio::time::timeout;
 use super::{Check, Outcome};
 use crate::config::{LlmConfig, LlmMode};
 use crate::persona::Prompts;
-use crate::providers::llm::{ChatModel, ModelStatus, Ollama, same_model};
+use crate::providers::llm::{ChatModel, ModelStatus, Ollama};
+use crate::providers::same_model;
 
 const NAME: &str = "language model";
 

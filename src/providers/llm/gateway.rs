@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::admission::{Admission, Full, Place};
-use super::breaker::{Breaker, Change, Outcome, Pass};
 use super::{ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, LlmMode, ModelStatus, Phase};
+use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
 
 /// What the last look at the model found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 //! cuts inside a letter and swallows error lines, and its plain call hides the HTTP status, without which "busy" cannot
 //! be told from "no such model".
 
-use std::error::Error;
 use std::io;
 use std::time::Duration;
 
@@ -20,8 +19,9 @@ use reqwest::{Response, StatusCode, Url};
 use serde_json::{Map, Value};
 
 use super::lines::{self, Progress};
-use super::{ChatModel, ChatRequest, Deltas, InvalidAddress, LlmConfig, LlmError, ModelStatus, Phase, Role};
-use super::{address, same_model};
+use super::{ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, ModelStatus, Phase, Role};
+use crate::providers::address::{self, reason};
+use crate::providers::{InvalidAddress, same_model};
 
 /// The largest answer that is not streamed, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
@@ -55,16 +55,11 @@ impl Ollama {
         let base = address::base_url(&config.host, config.port)?;
         // A reader that hears nothing for longer than any deadline of the gateway is talking to a dead peer.
         let silence = config.first_token_timeout.max(config.between_tokens_timeout) + Duration::from_secs(5);
-        let mut http = reqwest::Client::builder()
-            .user_agent(concat!("frontdesk/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(config.connect_timeout)
+        let http = address::client(&base, config.connect_timeout)
             .read_timeout(silence)
             // Connecting is nothing beside an answer, and a kept connection may prove dead just when a customer waits.
-            .pool_max_idle_per_host(0);
-        if address::is_local(&base) {
-            http = http.no_proxy();
-        }
-        let http = http.build()?;
+            .pool_max_idle_per_host(0)
+            .build()?;
         Ok(Self {
             api: ollama_rs::Ollama::builder().url(base.clone()).reqwest_client(http.clone()).build(),
             http,
@@ -188,15 +183,6 @@ fn unreachable(error: reqwest::Error, phase: Phase) -> LlmError {
         (true, false) => LlmError::Timeout(phase),
         (false, _) => LlmError::Unavailable(reason(&error.without_url())),
     }
-}
-
-/// What lies at the bottom of an error: `Connection refused` rather than `error sending request`.
-fn reason(error: &dyn Error) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
 }
 
 /// What an HTTP error status means.

@@ -1,6 +1,8 @@
-//! Where Ollama is, and when two names mean one model.
+//! Where a service is and how it is called, and when two names mean one model of Ollama.
 
+use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 
 use reqwest::Url;
 
@@ -73,8 +75,25 @@ fn address(url: &Url) -> Option<IpAddr> {
 }
 
 /// Whether the URL means this very machine, so that no proxy lies between.
-pub(super) fn is_local(url: &Url) -> bool {
+fn is_local(url: &Url) -> bool {
     url.host_str() == Some("localhost") || address(url).is_some_and(|ip| ip.is_loopback())
+}
+
+/// A client of the server at this URL, to be built on: no proxy lies before this very machine.
+pub(super) fn client(base: &Url, connect_timeout: Duration) -> reqwest::ClientBuilder {
+    let client = reqwest::Client::builder()
+        .user_agent(concat!("frontdesk/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(connect_timeout);
+    if is_local(base) { client.no_proxy() } else { client }
+}
+
+/// What lies at the bottom of an error: `Connection refused` rather than `error sending request`.
+pub(super) fn reason(error: &dyn Error) -> String {
+    let mut deepest = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
 }
 
 /// Whether two names mean one model: without a tag, a name means `:latest`; case does not matter.

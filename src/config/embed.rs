@@ -1,0 +1,97 @@
+use std::time::Duration;
+
+use super::{Env, LlmConfig, LlmMode};
+
+/// How texts are turned into vectors. `Default` gives the documented defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbedConfig {
+    /// `EMBED`: `auto` is on unless `LLM=offline`; `off` never asks. On, it is used while it answers.
+    pub on: bool,
+    /// `OLLAMA_HOST`, `OLLAMA_PORT`: as for the language model.
+    pub host: String,
+    pub port: Option<u16>,
+    /// `OLLAMA_EMBED_MODEL`: `bge-m3`.
+    pub model: String,
+    /// `EMBED_QUERY_PREFIX`, `EMBED_PASSAGE_PREFIX`: what the model wants to read before a text. Unset: what is known of
+    /// models of this name, which is `query: ` and `passage: ` for the e5 family and nothing for others.
+    pub query_prefix: String,
+    pub passage_prefix: String,
+    /// `EMBED_BATCH`: 16 texts in one request.
+    pub batch: usize,
+    /// `EMBED_TIMEOUT_SECONDS`: 120 for one such request.
+    pub timeout: Duration,
+    /// `EMBED_QUERY_TIMEOUT_MS`: 3000 for a customer's question; after that, words alone are searched.
+    pub query_timeout: Duration,
+    /// As for the language model: `LLM_CONNECT_SECONDS`, `LLM_BREAKER_FAILURES`, `LLM_BREAKER_SECONDS`.
+    pub connect_timeout: Duration,
+    pub breaker_failures: u32,
+    pub breaker_cool_down: Duration,
+    /// `EMBED_SYNC`: a turn's last event waits until the turn's messages are embedded.
+    pub sync: bool,
+}
+
+impl Default for EmbedConfig {
+    fn default() -> Self {
+        Self::read(&mut Env::default(), &LlmConfig::default())
+    }
+}
+
+impl EmbedConfig {
+    pub(super) fn read(env: &mut Env, llm: &LlmConfig) -> Self {
+        let model = env.text("OLLAMA_EMBED_MODEL", "bge-m3");
+        let (query, passage) = prefixes(&model);
+        // A prefix ends in a space, which reading a value would take off.
+        let prefix = |name: &str, known: &str| env.raw(name).unwrap_or(known).to_owned();
+        let (query_prefix, passage_prefix) =
+            (prefix("EMBED_QUERY_PREFIX", query), prefix("EMBED_PASSAGE_PREFIX", passage));
+        let auto = env.find("EMBED").is_some() || llm.mode != LlmMode::Offline;
+        Self {
+            on: env.choice("EMBED", &[("auto", auto), ("off", false)], auto),
+            host: llm.host.clone(),
+            port: llm.port,
+            model,
+            query_prefix,
+            passage_prefix,
+            batch: env.number("EMBED_BATCH", 16_usize).max(1),
+            timeout: env.seconds("EMBED_TIMEOUT_SECONDS", 120),
+            query_timeout: Duration::from_millis(env.number("EMBED_QUERY_TIMEOUT_MS", 3000)),
+            connect_timeout: llm.connect_timeout,
+            breaker_failures: llm.breaker_failures,
+            breaker_cool_down: llm.breaker_cool_down,
+            sync: env.choice("EMBED_SYNC", &[("0", false), ("1", true)], false),
+        }
+    }
+}
+
+/// What models of this name want to read before a query and before a passage.
+fn prefixes(model: &str) -> (&'static str, &'static str) {
+    if model.to_ascii_lowercase().contains("e5") { ("query: ", "passage: ") } else { ("", "") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> EmbedConfig {
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let mut env = Env::of(pairs);
+        let llm = LlmConfig::read(&mut env);
+        EmbedConfig::read(&mut env, &llm)
+    }
+
+    #[test]
+    fn without_a_language_model_nothing_is_embedded_unless_asked_for() {
+        assert!(read(&[]).on);
+        assert!(!read(&[("LLM", "offline")]).on);
+        assert!(read(&[("LLM", "offline"), ("EMBED", "auto")]).on);
+        assert!(!read(&[("EMBED", "off")]).on);
+    }
+
+    #[test]
+    fn a_prefix_keeps_its_space() {
+        let e5 = read(&[("OLLAMA_EMBED_MODEL", "multilingual-e5-large")]);
+        assert_eq!((e5.query_prefix.as_str(), e5.passage_prefix.as_str()), ("query: ", "passage: "));
+        assert_eq!(read(&[("EMBED_QUERY_PREFIX", "find: ")]).query_prefix, "find: ");
+        assert_eq!(read(&[]).query_prefix, "");
+    }
+}

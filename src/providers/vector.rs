@@ -1,0 +1,110 @@
+//! Where vectors are kept and searched.
+//!
+//! [`VectorIndex`] is what a backend does. The embedded one keeps them in the shop's own database
+//! ([`crate::retrieval`]); the other is a Chroma server.
+
+use std::collections::{BTreeMap, HashSet};
+
+use async_trait::async_trait;
+
+use crate::domain::TenantId;
+
+/// Vectors that are searched together: one shop's, of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Collection {
+    pub tenant: TenantId,
+    /// As the shop configures it, such as `knowledge_dev`.
+    pub name: String,
+}
+
+/// What made the vectors of a collection. Vectors of another model cannot be compared with them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// The embedding model's name, as its provider knows it.
+    pub model: String,
+    /// Numbers in one vector.
+    pub dimension: usize,
+}
+
+/// A text with its vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Unique in its collection; a record with the same id is replaced.
+    pub id: String,
+    /// Of unit length, and of the collection's dimension.
+    pub vector: Vec<f32>,
+    /// The text that the vector stands for.
+    pub text: String,
+    pub metadata: Labels,
+}
+
+/// Names and values that a record is found by.
+pub type Labels = BTreeMap<String, String>;
+
+/// The label that holds a conversation's id, by which memories are found and forgotten.
+pub const CONVERSATION_ID: &str = "conversation_id";
+
+/// A record that is near to what was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    pub id: String,
+    /// Cosine similarity, −1 to 1; exact up to the rounding of f32.
+    pub similarity: f32,
+    pub vector: Vec<f32>,
+}
+
+/// Keeps vectors and finds the nearest ones. Every method may be repeated after a failure.
+#[async_trait]
+pub trait VectorIndex: Send + Sync {
+    /// Makes the collection, or checks that the one that is there holds vectors of this space.
+    ///
+    /// # Errors
+    /// [`VectorError::OtherSpace`] if it does not; nothing is changed then.
+    async fn open(&self, collection: &Collection, space: &Space) -> Result<(), VectorError>;
+
+    /// Adds records, or replaces those with the same ids. The collection is open.
+    async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError>;
+
+    /// The nearest records, nearest first, at most `limit`, among those that have all the labels of `only`.
+    /// A collection that is not there has none.
+    async fn query(
+        &self,
+        collection: &Collection,
+        vector: &[f32],
+        limit: usize,
+        only: &Labels,
+    ) -> Result<Vec<Hit>, VectorError>;
+
+    /// The ids of all records. A collection that is not there has none.
+    async fn ids(&self, collection: &Collection) -> Result<HashSet<String>, VectorError>;
+
+    /// Removes these records; those that are not there do not matter.
+    async fn delete(&self, collection: &Collection, ids: &[String]) -> Result<(), VectorError>;
+
+    /// Removes the records that have all these labels, of which there is at least one.
+    async fn delete_where(&self, collection: &Collection, only: &Labels) -> Result<(), VectorError>;
+
+    /// Removes the collection with everything in it.
+    async fn drop_collection(&self, collection: &Collection) -> Result<(), VectorError>;
+
+    /// Whether the service answers.
+    async fn ping(&self) -> Result<(), VectorError>;
+}
+
+/// Why vectors were not kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum VectorError {
+    /// Nothing answers, or not in time.
+    #[error("the vector index does not answer: {0}")]
+    Unavailable(String),
+    /// The collection was made by another model.
+    #[error(
+        "the collection {collection} holds vectors of {} ({} numbers), and the embedding model is {} ({} numbers): \
+         run `frontdesk index --rebuild`, or name the earlier model in OLLAMA_EMBED_MODEL",
+        found.model, found.dimension, wanted.model, wanted.dimension
+    )]
+    OtherSpace { collection: String, found: Space, wanted: Space },
+    /// It answered with something that it does not say in its protocol, or refused the request.
+    #[error("the vector index refused: {0}")]
+    Refused(String),
+}
