@@ -11,6 +11,7 @@ mod env;
 mod http;
 mod llm;
 mod log;
+mod outbox;
 mod retail;
 
 pub use auth::{AuthConfig, KeyEntry};
@@ -19,6 +20,7 @@ pub use env::{ConfigError, Env};
 pub use http::HttpConfig;
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
+pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 
 /// Everything.
@@ -30,6 +32,7 @@ pub struct Config {
     pub turns: TurnConfig,
     pub llm: LlmConfig,
     pub embed: EmbedConfig,
+    pub outbox: OutboxConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
@@ -100,6 +103,7 @@ impl Config {
     pub fn read_all(mut env: Env) -> (Self, Vec<String>) {
         let env_ref = &mut env;
         let llm = LlmConfig::read(env_ref);
+        let embed = EmbedConfig::read(env_ref, &llm);
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
@@ -121,7 +125,8 @@ impl Config {
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
-            embed: EmbedConfig::read(env_ref, &llm),
+            outbox: OutboxConfig::read(env_ref, &embed),
+            embed,
             llm,
             prompts: PromptConfig {
                 folder: env_ref.text("PROMPTS_PATH", "prompts").into(),

@@ -14,6 +14,8 @@ pub mod document;
 pub mod folder;
 pub mod lexical;
 pub mod markdown;
+pub mod memory;
+pub mod mmr;
 pub mod rules;
 pub mod terms;
 

@@ -7,6 +7,7 @@
 //! - [`conversations`], [`messages`], [`turns`]: one query file a resource
 //! - [`acceptance`]: the transaction that takes a customer's message in
 //! - [`idempotency`]: requests that are repeated
+//! - [`jobs`]: what is to be done after a commit
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`settings`]: what the server itself keeps
@@ -31,6 +32,7 @@ pub mod conversations;
 mod entities;
 mod error;
 pub mod idempotency;
+pub mod jobs;
 pub mod journal;
 pub mod lock;
 pub mod messages;
@@ -74,6 +76,8 @@ pub struct Store {
     write: DatabaseConnection,
     read: DatabaseConnection,
     url: String,
+    /// Whether messages are stored with a job to embed them.
+    embeds: bool,
 }
 
 /// What one shop may see and change.
@@ -125,7 +129,7 @@ impl Store {
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
         let read = connect(options.connections, true).await?;
-        Ok(Self { write, read, url: options.url.clone() })
+        Ok(Self { write, read, url: options.url.clone(), embeds: false })
     }
 
     async fn open_postgres(options: &StoreOptions) -> Result<Self, StoreError> {
@@ -139,7 +143,13 @@ impl Store {
         let pool = Database::connect(connect).await.map_err(|error| {
             StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
         })?;
-        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone() })
+        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), embeds: false })
+    }
+
+    /// The same store; each message that comes in by it is stored with a job to embed it, if `on`.
+    pub fn embedding(mut self, on: bool) -> Self {
+        self.embeds = on;
+        self
     }
 
     /// The door to one shop's rows.

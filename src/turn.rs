@@ -2,12 +2,13 @@
 //!
 //! [`engine`] takes messages in and runs each conversation's turns in order; [`journal`] stores every event before
 //! anybody sees it; [`feed`] is a conversation's live end, and [`reader`] reads it, or the store; [`recover`] ends turns that a dead
-//! process left behind.
+//! process left behind; [`outbox`] does what turns left to be done.
 
 pub mod engine;
 pub mod feed;
 pub mod journal;
 mod lane;
+pub mod outbox;
 pub mod reader;
 mod recover;
 pub mod retention;

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::columns::{from_db, to_db};
 use super::entities::{conversations, daily_turns, idempotency_keys, messages, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
+use super::jobs::{NewJob, enqueue};
 use super::{StoreError, TenantStore};
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TurnStatus};
 
@@ -172,6 +173,9 @@ impl TenantStore<'_> {
         messages::Entity::insert(super::messages::message_row(self.tenant, &message))
             .exec_without_returning(transaction)
             .await?;
+        if self.store.embeds {
+            enqueue(transaction, &[NewJob::embed(self.tenant, new.conversation, new.message_id, new.now)]).await?;
+        }
         turns::Entity::insert(turns::ActiveModel {
             conversation_id: Set(new.conversation.0),
             turn: Set(to_db(turn)),

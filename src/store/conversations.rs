@@ -1,13 +1,14 @@
 //! Conversations.
 
-use chrono::TimeDelta;
+use chrono::{TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
 use super::columns::{from_db, object, to_db};
-use super::entities::{conversations, events, idempotency_keys, messages, turns};
+use super::entities::{conversations, events, idempotency_keys, jobs, messages, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
+use super::jobs::{JobKind, NewJob, enqueue};
 use super::{StoreError, TenantStore, all_inserted};
 use crate::domain::{Conversation, ConversationId, EventId, LanguageSource, Message, TenantId};
 
@@ -68,6 +69,10 @@ impl TenantStore<'_> {
         messages::Entity::insert(super::messages::message_row(self.tenant, greeting))
             .exec_without_returning(&transaction)
             .await?;
+        if self.store.embeds {
+            enqueue(&transaction, &[NewJob::embed(self.tenant, conversation.id, greeting.id, greeting.created_at)])
+                .await?;
+        }
         transaction.commit().await?;
         Ok(Creation::Created)
     }
@@ -117,6 +122,17 @@ impl TenantStore<'_> {
             .filter(idempotency_keys::Column::ConversationId.eq(id.0))
             .exec(&transaction)
             .await?;
+        jobs::Entity::delete_many().filter(jobs::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
+        if self.store.embeds {
+            let forget = NewJob {
+                kind: JobKind::ForgetConversation,
+                subject: id.0,
+                tenant: self.tenant,
+                conversation: id,
+                now: Utc::now(),
+            };
+            enqueue(&transaction, &[forget]).await?;
+        }
         transaction.commit().await?;
         Ok(true)
     }

@@ -4,6 +4,7 @@ pub mod conversations;
 pub mod daily_turns;
 pub mod events;
 pub mod idempotency_keys;
+pub mod jobs;
 pub mod messages;
 pub mod settings;
 pub mod turns;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::columns::to_db;
 use super::entities::{conversations, events, messages, turns};
+use super::jobs::{NewJob, enqueue};
 use super::turns::StoredEvent;
 use super::{Store, StoreError, all_inserted};
 use crate::domain::{ConversationId, Language, LanguageSource, Message, TenantId, Timings, TurnStatus};
@@ -53,6 +54,9 @@ impl Store {
         let transaction = self.begin().await?;
         insert_events(&transaction, entries).await?;
         insert_messages(&transaction, entries).await?;
+        if self.embeds {
+            enqueue(&transaction, &jobs_of(entries)).await?;
+        }
         for entry in entries {
             for change in &entry.changes {
                 apply(&transaction, entry, change).await?;
@@ -85,6 +89,18 @@ async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> 
         }
     }
     Ok(())
+}
+
+/// A job to embed each message of the entries.
+fn jobs_of(entries: &[Entry]) -> Vec<NewJob<'_>> {
+    let messages = entries.iter().flat_map(|entry| {
+        let messages = entry.changes.iter().filter_map(|change| match change {
+            Change::Message(message) => Some(message.id),
+            _ => None,
+        });
+        messages.map(|message| NewJob::embed(&entry.tenant, entry.conversation, message, entry.at))
+    });
+    messages.collect()
 }
 
 async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<(), StoreError> {

@@ -1,12 +1,16 @@
 //! Messages: what was said, in order.
 
+use std::collections::HashMap;
+
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::columns::{from_db, object, to_db};
-use super::entities::messages;
-use super::{StoreError, TenantStore};
+use super::entities::{conversations, messages};
+use super::jobs::Job;
+use super::{Store, StoreError, TenantStore};
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
 
 impl TenantStore<'_> {
@@ -38,6 +42,23 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_message).collect()
     }
 
+    /// Those of these messages that are of the conversation, oldest first.
+    pub async fn list_messages_by_id(
+        &self,
+        conversation: ConversationId,
+        ids: &[MessageId],
+    ) -> Result<Vec<Message>, StoreError> {
+        let rows = messages::Entity::find()
+            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(messages::Column::ConversationId.eq(conversation.0))
+            .filter(messages::Column::Id.is_in(ids.iter().map(|id| id.0)))
+            .order_by_asc(messages::Column::Turn)
+            .order_by_asc(messages::Column::Position)
+            .all(&self.store.read)
+            .await?;
+        rows.into_iter().map(read_message).collect()
+    }
+
     /// The last `limit` messages of the turns before `turn`, oldest first.
     pub async fn list_messages_before(
         &self,
@@ -55,6 +76,30 @@ impl TenantStore<'_> {
             .all(&self.store.read)
             .await?;
         rows.into_iter().rev().map(read_message).collect()
+    }
+}
+
+impl Store {
+    /// These messages, with their shop and the user of their conversation; those that are gone are left out.
+    pub async fn list_messages_of_jobs(
+        &self,
+        jobs: &[Job],
+    ) -> Result<Vec<(TenantId, Option<String>, Message)>, StoreError> {
+        let ids = jobs.iter().map(|job| job.subject);
+        let rows = messages::Entity::find().filter(messages::Column::Id.is_in(ids)).all(&self.read).await?;
+        let of = rows.iter().map(|row| row.conversation_id);
+        let users: HashMap<Uuid, Option<String>> = conversations::Entity::find()
+            .select_only()
+            .columns([conversations::Column::Id, conversations::Column::UserId])
+            .filter(conversations::Column::Id.is_in(of))
+            .into_tuple()
+            .all(&self.read)
+            .await?
+            .into_iter()
+            .collect();
+        let unreadable = |_| StoreError::Unreadable { table: "messages", reason: "tenant_id".to_owned() };
+        let owned = rows.into_iter().filter_map(|row| Some((users.get(&row.conversation_id)?.clone(), row)));
+        owned.map(|(user, row)| Ok((row.tenant_id.parse().map_err(unreadable)?, user, read_message(row)?))).collect()
     }
 }
 

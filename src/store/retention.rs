@@ -2,17 +2,19 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::{ExprTrait, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use uuid::Uuid;
 
 use super::entities::{events, idempotency_keys, messages, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
+use super::jobs::{JobKind, NewJob, enqueue};
 use super::{Store, StoreError};
+use crate::domain::{ConversationId, TenantId};
 
 /// Turns whose events are removed in one transaction: a short one, since others who write wait for it.
 const TURNS_AT_ONCE: u64 = 200;
 /// Rows of other tables that are removed in one statement.
-const ROWS_AT_ONCE: u64 = 2000;
+const ROWS_AT_ONCE: u64 = 500;
 
 impl Store {
     /// Removes the events of turns that ended before `before`, oldest first, a few turns at a time; their rows stay,
@@ -59,14 +61,34 @@ impl Store {
 
     /// Removes messages older than `before`, oldest first, some at a time. `false`: there is nothing more to remove.
     pub async fn forget_messages(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
-        let old = Query::select()
-            .column(messages::Column::Id)
-            .from(messages::Entity)
-            .and_where(Expr::col(messages::Column::CreatedAt).lt(before))
+        let old: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
+            .select_only()
+            .columns([messages::Column::Id, messages::Column::ConversationId, messages::Column::TenantId])
+            .filter(messages::Column::CreatedAt.lt(before))
             .limit(ROWS_AT_ONCE)
-            .to_owned();
-        let removed =
-            messages::Entity::delete_many().filter(messages::Column::Id.in_subquery(old)).exec(&self.write).await?;
-        Ok(removed.rows_affected > 0)
+            .into_tuple()
+            .all(&self.read)
+            .await?;
+        let now = Utc::now();
+        let old: Vec<(Uuid, ConversationId, TenantId)> = old
+            .into_iter()
+            .filter_map(|(id, conversation, tenant)| Some((id, ConversationId(conversation), tenant.parse().ok()?)))
+            .collect();
+        let forget = old.iter().map(|(subject, conversation, tenant)| NewJob {
+            kind: JobKind::ForgetMessage,
+            subject: *subject,
+            tenant,
+            conversation: *conversation,
+            now,
+        });
+        let forget: Vec<NewJob<'_>> = forget.collect();
+        let transaction = self.begin().await?;
+        let ids = old.iter().map(|(id, _, _)| *id);
+        messages::Entity::delete_many().filter(messages::Column::Id.is_in(ids)).exec(&transaction).await?;
+        if self.embeds {
+            enqueue(&transaction, &forget).await?;
+        }
+        transaction.commit().await?;
+        Ok(!old.is_empty())
     }
 }

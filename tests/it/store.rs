@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod conversations;
+mod jobs;
 mod journal;
 
 use std::time::Duration;

@@ -1,0 +1,57 @@
+//! Maximal marginal relevance: passages that answer, and do not all say the same.
+
+/// A passage that may be chosen.
+#[derive(Clone, Debug)]
+pub struct Candidate<'a> {
+    /// How well it answers, 0 to 1.
+    pub relevance: f64,
+    /// Its unit vector; `None`: it resembles nothing.
+    pub vector: Option<&'a [f32]>,
+}
+
+/// The candidates' indices in the order in which they are chosen: each time the one for which
+/// `λ·relevance − (1 − λ)·(its cosine to the nearest one chosen before)` is highest, the earlier one of equals.
+///
+/// λ weighs relevance: 1 is by relevance alone. (Seed 003 says it both ways; its own formula is this one.)
+pub fn diverse(candidates: &[Candidate<'_>], lambda: f64) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..candidates.len()).collect();
+    // The likeness of each candidate to what has been chosen.
+    let mut likeness = vec![0.0_f64; candidates.len()];
+    let mut chosen = Vec::with_capacity(candidates.len());
+    while !left.is_empty() {
+        let value = |n: usize| lambda * candidates[n].relevance - (1.0 - lambda) * likeness[n];
+        let best = (1..left.len()).fold(0, |best, at| if value(left[at]) > value(left[best]) { at } else { best });
+        let best = left.remove(best);
+        chosen.push(best);
+        for n in &left {
+            likeness[*n] = likeness[*n].max(cosine(candidates[*n].vector, candidates[best].vector));
+        }
+    }
+    chosen
+}
+
+fn cosine(a: Option<&[f32]>, b: Option<&[f32]>) -> f64 {
+    let (Some(a), Some(b)) = (a, b) else { return 0.0 };
+    f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_choice_is_not_the_same_again() {
+        let (east, north) = ([1.0, 0.0], [0.0, 1.0]);
+        let candidate = |relevance, vector| Candidate { relevance, vector: Some(vector) };
+        let candidates = [candidate(0.9, &east[..]), candidate(0.85, &east[..]), candidate(0.6, &north[..])];
+        assert_eq!(diverse(&candidates, 1.0), [0, 1, 2], "by relevance alone");
+        assert_eq!(diverse(&candidates, 0.7), [0, 2, 1]);
+        assert_eq!(diverse(&[], 0.7), [0; 0]);
+    }
+
+    #[test]
+    fn what_has_no_vector_resembles_nothing_and_equals_keep_their_order() {
+        let candidates = vec![Candidate { relevance: 0.5, vector: None }; 4];
+        assert_eq!(diverse(&candidates, 0.7), [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,259 @@
+//! The outbox: what is to be done after a commit, stored in that commit, so that a kill between the two forgets nothing.
+//!
+//! A job is named by what it does ([`JobKind`]) and to what (its subject), so storing it twice is storing it once. It is
+//! leased to who does it: a worker that dies gives it back when the lease ends, or at the next start. Doing it twice
+//! must therefore be harmless. A job that fails comes again later; one that fails too often is dead, and stays to be
+//! looked at.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::Expr;
+use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait};
+use sea_orm::{QueryFilter, QueryOrder, QuerySelect};
+use uuid::Uuid;
+
+use super::columns::from_db;
+use super::entities::jobs;
+use super::{Store, StoreError};
+use crate::domain::{ConversationId, MessageId, TenantId};
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JobKind {
+    /// Turns a message into a vector; the subject is the message's id.
+    EmbedMessage,
+    /// Removes the vectors of a conversation that is gone; the subject is the conversation's id.
+    ForgetConversation,
+    /// Removes the vector of a message that is gone; the subject is the message's id.
+    ForgetMessage,
+}
+
+impl JobKind {
+    const ALL: [Self; 3] = [Self::EmbedMessage, Self::ForgetConversation, Self::ForgetMessage];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EmbedMessage => "embed_message",
+            Self::ForgetConversation => "forget_conversation",
+            Self::ForgetMessage => "forget_message",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// A job that was leased to somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    pub kind: JobKind,
+    pub subject: Uuid,
+    pub tenant: TenantId,
+    pub conversation: ConversationId,
+    /// How often it was begun, this time included.
+    pub attempts: u32,
+}
+
+/// How many jobs there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobCounts {
+    /// To be done, now or later.
+    pub waiting: u64,
+    /// Given up.
+    pub dead: u64,
+}
+
+/// A job that is to be stored with what it follows from.
+pub(super) struct NewJob<'a> {
+    pub kind: JobKind,
+    pub subject: Uuid,
+    pub tenant: &'a TenantId,
+    pub conversation: ConversationId,
+    pub now: DateTime<Utc>,
+}
+
+impl<'a> NewJob<'a> {
+    pub(super) fn embed(
+        tenant: &'a TenantId,
+        conversation: ConversationId,
+        message: MessageId,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self { kind: JobKind::EmbedMessage, subject: message.0, tenant, conversation, now }
+    }
+}
+
+/// Stores jobs with what they follow from; one that is there already stays as it is.
+pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>]) -> Result<(), StoreError> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let rows = new.iter().map(|job| jobs::ActiveModel {
+        kind: Set(job.kind.as_str().to_owned()),
+        subject: Set(job.subject.to_string()),
+        tenant_id: Set(job.tenant.to_string()),
+        conversation_id: Set(Some(job.conversation.0)),
+        created_at: Set(job.now),
+        run_at: Set(job.now),
+        leased: Set(false),
+        attempts: Set(0),
+        dead: Set(false),
+        error: Set(None),
+    });
+    jobs::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
+    Ok(())
+}
+
+impl Store {
+    /// Leases jobs that are due, oldest first, at most `limit`: nobody else gets them for so long as `lease`.
+    pub async fn lease_jobs(&self, now: DateTime<Utc>, lease: Duration, limit: u64) -> Result<Vec<Job>, StoreError> {
+        self.lease(Condition::all().add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
+    }
+
+    /// Leases a conversation's jobs of this turn's kind at once, for somebody who waits for them. Those that others
+    /// have already are not among them.
+    pub async fn lease_jobs_of(
+        &self,
+        conversation: ConversationId,
+        now: DateTime<Utc>,
+        lease: Duration,
+        limit: u64,
+    ) -> Result<Vec<Job>, StoreError> {
+        let its = jobs::Column::ConversationId.eq(conversation.0).and(jobs::Column::Leased.eq(false));
+        self.lease(Condition::all().add(its), now, lease, limit).await
+    }
+
+    async fn lease(
+        &self,
+        which: Condition,
+        now: DateTime<Utc>,
+        lease: Duration,
+        limit: u64,
+    ) -> Result<Vec<Job>, StoreError> {
+        // A kind that a newer version stored is left to it.
+        let kinds = JobKind::ALL.map(JobKind::as_str);
+        let which = which.add(jobs::Column::Dead.eq(false)).add(jobs::Column::Kind.is_in(kinds));
+        let due = || jobs::Entity::find().filter(which.clone());
+        // Looked at first without the lock that writers wait for.
+        if due().limit(1).all(&self.read).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let transaction = self.begin().await?;
+        let rows = due()
+            .order_by_asc(jobs::Column::RunAt)
+            .order_by_asc(jobs::Column::Subject)
+            .limit(limit)
+            .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked)
+            .all(&transaction)
+            .await?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let until = now + lease;
+        jobs::Entity::update_many()
+            .col_expr(jobs::Column::RunAt, Expr::value(until))
+            .col_expr(jobs::Column::Leased, Expr::value(true))
+            .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).add(1))
+            .filter(named(rows.iter().map(|row| (row.kind.as_str(), row.subject.clone()))))
+            .exec(&transaction)
+            .await?;
+        transaction.commit().await?;
+        rows.into_iter().map(read_job).collect()
+    }
+
+    /// Gives every leased job back: whoever had them is gone. For the start of the one process that serves.
+    pub async fn release_jobs(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+        jobs::Entity::update_many()
+            .col_expr(jobs::Column::RunAt, Expr::value(now))
+            .col_expr(jobs::Column::Leased, Expr::value(false))
+            .filter(jobs::Column::Leased.eq(true))
+            .exec(&self.write)
+            .await?;
+        Ok(())
+    }
+
+    /// The jobs are done.
+    pub async fn finish_jobs(&self, done: &[Job]) -> Result<(), StoreError> {
+        if !done.is_empty() {
+            jobs::Entity::delete_many().filter(these(done)).exec(&self.write).await?;
+        }
+        Ok(())
+    }
+
+    /// The jobs come again at `run_at`. `counts`: the attempt was one; else it is as if nobody had begun.
+    pub async fn retry_jobs(
+        &self,
+        jobs: &[Job],
+        run_at: DateTime<Utc>,
+        error: &str,
+        counts: bool,
+    ) -> Result<(), StoreError> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let taken_back = if counts { 0 } else { 1 };
+        jobs::Entity::update_many()
+            .col_expr(jobs::Column::RunAt, Expr::value(run_at))
+            .col_expr(jobs::Column::Leased, Expr::value(false))
+            .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).sub(taken_back))
+            .col_expr(jobs::Column::Error, Expr::value(error))
+            .filter(these(jobs))
+            .exec(&self.write)
+            .await?;
+        Ok(())
+    }
+
+    /// The job is given up; it stays, to be looked at.
+    pub async fn bury_job(&self, job: &Job, error: &str) -> Result<(), StoreError> {
+        jobs::Entity::update_many()
+            .col_expr(jobs::Column::Dead, Expr::value(true))
+            .col_expr(jobs::Column::Leased, Expr::value(false))
+            .col_expr(jobs::Column::Error, Expr::value(error))
+            .filter(these(std::slice::from_ref(job)))
+            .exec(&self.write)
+            .await?;
+        Ok(())
+    }
+
+    /// How many jobs there are of all shops.
+    pub async fn count_jobs(&self) -> Result<JobCounts, StoreError> {
+        let count = |dead: bool| jobs::Entity::find().filter(jobs::Column::Dead.eq(dead)).count(&self.read);
+        Ok(JobCounts { waiting: count(false).await?, dead: count(true).await? })
+    }
+
+    /// When the next job is due; `None`: there is none.
+    pub async fn next_job_at(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let next = jobs::Entity::find()
+            .filter(jobs::Column::Dead.eq(false))
+            .order_by_asc(jobs::Column::RunAt)
+            .limit(1)
+            .one(&self.read)
+            .await?;
+        Ok(next.map(|row| row.run_at))
+    }
+}
+
+fn these(jobs: &[Job]) -> Condition {
+    named(jobs.iter().map(|job| (job.kind.as_str(), job.subject.to_string())))
+}
+
+fn named<'a>(names: impl Iterator<Item = (&'a str, String)>) -> Condition {
+    names.fold(Condition::any(), |any, (kind, subject)| {
+        any.add(jobs::Column::Kind.eq(kind).and(jobs::Column::Subject.eq(subject)))
+    })
+}
+
+fn read_job(row: jobs::Model) -> Result<Job, StoreError> {
+    let unreadable = |what: &str| StoreError::Unreadable { table: "jobs", reason: what.to_owned() };
+    Ok(Job {
+        kind: JobKind::parse(&row.kind).ok_or_else(|| unreadable("kind"))?,
+        subject: row.subject.parse().map_err(|_| unreadable("subject"))?,
+        tenant: row.tenant_id.parse().map_err(|_| unreadable("tenant_id"))?,
+        conversation: ConversationId(row.conversation_id.ok_or_else(|| unreadable("conversation_id"))?),
+        attempts: from_db(row.attempts) + 1,
+    })
+}

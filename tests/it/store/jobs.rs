@@ -1,0 +1,101 @@
+//! The outbox: jobs are stored with what they follow from, leased, retried, given up.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use frontdesk::store::jobs::{Job, JobCounts, JobKind};
+
+use super::{TestStore, accepted, opened, tenant};
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// A store on which one greeting and one message wait to be embedded.
+async fn two_jobs() -> (TestStore, DateTime<Utc>) {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let store = store.embedding(true);
+    let shop = tenant("acme");
+    let id = opened(&store, &shop).await;
+    accepted(&store, &shop, id, 1).await;
+    (TestStore { store, _folder }, Utc::now())
+}
+
+fn subjects(jobs: &[Job]) -> Vec<uuid::Uuid> {
+    let mut subjects: Vec<_> = jobs.iter().map(|job| job.subject).collect();
+    subjects.sort();
+    subjects
+}
+
+#[tokio::test]
+async fn every_message_comes_with_one_job_and_none_where_nothing_is_embedded() {
+    let (TestStore { store, _folder }, now) = two_jobs().await;
+    let jobs = store.lease_jobs(now, LEASE, 10).await.unwrap();
+    assert_eq!(jobs.len(), 2);
+    assert!(jobs.iter().all(|job| job.kind == JobKind::EmbedMessage && job.attempts == 1), "{jobs:?}");
+    let messages = store.list_messages_of_jobs(&jobs).await.unwrap();
+    let mut texts: Vec<&str> = messages.iter().map(|(_, _, message)| message.text.as_str()).collect();
+    texts.sort_unstable();
+    assert_eq!((texts.len(), texts[1]), (2, "kiểm tra bảo hành ABC123"));
+    assert!(messages.iter().all(|(shop, user, _)| shop.as_str() == "acme" && user.as_deref() == Some("u-1")));
+
+    let TestStore { store, _folder } = TestStore::open().await;
+    opened(&store, &tenant("acme")).await;
+    assert_eq!(store.count_jobs().await.unwrap(), JobCounts::default());
+}
+
+#[tokio::test]
+async fn a_leased_job_is_nobody_elses_until_the_lease_ends_or_the_server_starts_again() {
+    let (TestStore { store, _folder }, now) = two_jobs().await;
+    let first = store.lease_jobs(now, LEASE, 1).await.unwrap();
+    let second = store.lease_jobs(now, LEASE, 10).await.unwrap();
+    assert_eq!((first.len(), second.len()), (1, 1));
+    assert_ne!(first[0].subject, second[0].subject);
+    let later = now + TimeDelta::seconds(59);
+    assert_eq!(store.lease_jobs(later, LEASE, 10).await.unwrap(), []);
+    let after = now + TimeDelta::seconds(61);
+    let again = store.lease_jobs(after, LEASE, 10).await.unwrap();
+    assert_eq!(subjects(&again), subjects(&[first, second].concat()));
+    assert!(again.iter().all(|job| job.attempts == 2));
+    store.release_jobs(after).await.unwrap();
+    assert_eq!(store.lease_jobs(after, LEASE, 10).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_job_that_fails_comes_later_and_one_that_is_given_up_stays_to_be_seen() {
+    let (TestStore { store, _folder }, now) = two_jobs().await;
+    let jobs = store.lease_jobs(now, LEASE, 10).await.unwrap();
+    let (counted, held) = (&jobs[..1], &jobs[1..]);
+    store.retry_jobs(counted, now + TimeDelta::seconds(10), "no", true).await.unwrap();
+    store.retry_jobs(held, now + TimeDelta::seconds(20), "down", false).await.unwrap();
+    assert_eq!(store.lease_jobs(now + TimeDelta::seconds(9), LEASE, 10).await.unwrap(), []);
+    let due = store.lease_jobs(now + TimeDelta::seconds(21), LEASE, 10).await.unwrap();
+    let attempts = |subject| due.iter().find(|job| job.subject == subject).map(|job| job.attempts);
+    assert_eq!((attempts(counted[0].subject), attempts(held[0].subject)), (Some(2), Some(1)));
+    store.bury_job(&counted[0], "no again").await.unwrap();
+    store.finish_jobs(held).await.unwrap();
+    assert_eq!(store.count_jobs().await.unwrap(), JobCounts { waiting: 0, dead: 1 });
+    assert_eq!(store.lease_jobs(now + TimeDelta::days(1), LEASE, 10).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_deleted_leaves_one_job_to_forget_it() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let store = store.embedding(true);
+    let shop = tenant("acme");
+    let id = opened(&store, &shop).await;
+    assert!(store.tenant(&shop).delete_conversation(id).await.unwrap());
+    let jobs = store.lease_jobs(Utc::now(), LEASE, 10).await.unwrap();
+    assert_eq!(
+        jobs.iter().map(|job| (job.kind, job.subject)).collect::<Vec<_>>(),
+        [(JobKind::ForgetConversation, id.0)]
+    );
+}
+
+#[tokio::test]
+async fn messages_that_are_too_old_leave_jobs_to_forget_them() {
+    let (TestStore { store, _folder }, now) = two_jobs().await;
+    store.finish_jobs(&store.lease_jobs(now, LEASE, 10).await.unwrap()).await.unwrap();
+    assert!(store.forget_messages(now + TimeDelta::seconds(1)).await.unwrap());
+    assert!(!store.forget_messages(now + TimeDelta::seconds(1)).await.unwrap());
+    let jobs = store.lease_jobs(Utc::now(), LEASE, 10).await.unwrap();
+    assert!(jobs.len() == 2 && jobs.iter().all(|job| job.kind == JobKind::ForgetMessage), "{jobs:?}");
+}
