@@ -1,4 +1,6 @@
-//! Taking messages in, and running each conversation's turns in order.
+//! Running each conversation's turns in order. Messages are taken in by [`accept`].
+
+mod accept;
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -21,59 +23,15 @@ use super::run::{Stops, run};
 use crate::config::TurnConfig;
 use crate::desks::{Caller, Desks, Turn};
 use crate::domain::{ConversationId, MessageId, TenantId, TurnStatus};
-use crate::store::acceptance::{Acceptance, NewTurn};
-use crate::store::idempotency::IdempotencyKey;
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
+
+pub use accept::{AcceptError, Accepted, Message};
 
 /// How many messages before its own a turn looks back at.
 const HISTORY_MESSAGES: u64 = 80;
 /// How long a lane waits before it asks a store again that did not answer.
 const STORE_RETRY: Duration = Duration::from_millis(500);
-
-/// A message that wants to become a turn.
-#[derive(Debug)]
-pub struct Message {
-    pub text: String,
-    pub idempotency: Option<IdempotencyKey>,
-    pub caller: Caller,
-    /// `false`: taken in only if it repeats one that was accepted; a new one is refused as if the server were full.
-    pub new: bool,
-}
-
-/// A message that was taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accepted {
-    pub turn: u32,
-    pub message_id: MessageId,
-}
-
-/// Why a message was not taken in. Nothing was stored.
-#[derive(Debug, thiserror::Error)]
-pub enum AcceptError {
-    #[error("no such conversation")]
-    NotFound,
-    #[error("the idempotency key was used with another body")]
-    KeyReused,
-    #[error("too many turns of this conversation wait")]
-    TooManyWaiting,
-    #[error("too many turns of this conversation in a minute")]
-    TooManyPerMinute {
-        /// Seconds until the next one is welcome.
-        retry_after: u64,
-    },
-    #[error("too many turns of this shop on a day")]
-    TooManyPerDay {
-        /// Seconds until the next day.
-        retry_after: u64,
-    },
-    #[error("too many turns wait")]
-    Overloaded,
-    #[error("the server is going down")]
-    Draining,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// Why a turn was not cancelled.
 #[derive(Debug, thiserror::Error)]
@@ -130,65 +88,6 @@ impl Engine {
             stop: CancellationToken::new(),
             closing: CancellationToken::new(),
         }))
-    }
-
-    /// Takes a message in: what this returns is stored, and its turn will run, even if nobody waits for the answer
-    /// any more. While the engine is draining, only what was accepted before is answered.
-    pub async fn accept(
-        &self,
-        tenant: &TenantId,
-        conversation: ConversationId,
-        message: Message,
-    ) -> Result<Accepted, AcceptError> {
-        let (engine, tenant) = (self.clone(), tenant.clone());
-        self.to_its_end(async move { engine.accept_now(tenant, conversation, message).await }).await
-    }
-
-    async fn accept_now(
-        &self,
-        tenant: TenantId,
-        conversation: ConversationId,
-        message: Message,
-    ) -> Result<Accepted, AcceptError> {
-        let engine = &self.0;
-        if engine.lanes.is_closed(conversation) {
-            return Err(AcceptError::NotFound);
-        }
-        let draining = engine.draining.is_cancelled();
-        // Counted before it is stored: requests that come together cannot all see the last free place.
-        let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
-        let new = NewTurn {
-            conversation,
-            message_id: MessageId::now(),
-            text: &message.text,
-            idempotency: message.idempotency.as_ref(),
-            now: Utc::now(),
-            waiting_max: engine.config.waiting_max,
-            per_minute: engine.config.per_minute,
-            per_day: engine.config.per_day,
-            full: draining || !message.new || waiting >= engine.config.waiting_total,
-        };
-        let acceptance = engine.store.tenant(&tenant).accept(&new).await;
-        if let Ok(Acceptance::Accepted { turn, message_id }) = acceptance {
-            if message.caller != Caller::default() {
-                self.callers(|callers| callers.insert(message_id, message.caller));
-            }
-            self.enqueue(tenant, conversation, 1);
-            return Ok(Accepted { turn, message_id });
-        }
-        engine.waiting.fetch_sub(1, Ordering::Relaxed);
-        match acceptance? {
-            Acceptance::Accepted { turn, message_id } | Acceptance::Repeated { turn, message_id } => {
-                Ok(Accepted { turn, message_id })
-            }
-            Acceptance::KeyReused => Err(AcceptError::KeyReused),
-            Acceptance::Full if draining => Err(AcceptError::Draining),
-            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting),
-            Acceptance::TooManyPerMinute { retry_after } => Err(AcceptError::TooManyPerMinute { retry_after }),
-            Acceptance::TooManyPerDay { retry_after } => Err(AcceptError::TooManyPerDay { retry_after }),
-            Acceptance::Full => Err(AcceptError::Overloaded),
-            Acceptance::NotFound => Err(AcceptError::NotFound),
-        }
     }
 
     /// Reads one turn's events from its first to its last, live or from the store.
