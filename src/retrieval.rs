@@ -12,6 +12,7 @@ pub mod catalogue;
 pub mod chunk;
 pub mod document;
 pub mod folder;
+pub mod hybrid;
 pub mod lexical;
 pub mod markdown;
 pub mod memory;

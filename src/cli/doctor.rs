@@ -5,6 +5,7 @@
 //! - `files`: prompts and documents
 //! - `database`: the store, the warranty records, the server that may run, the port
 //! - `model`: the language model
+//! - `vectors`: the embedding model
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ mod database;
 mod files;
 mod model;
 mod settings;
+mod vectors;
 
 /// How long one service may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -98,6 +100,7 @@ async fn examine(mut config: Config, mistakes: &[String]) -> Vec<Check> {
     checks.extend(found);
     checks.extend(database::examine(&config, mistakes).await);
     checks.extend(model::examine(&config.llm, prompts.as_ref()).await);
+    checks.extend(vectors::examine(&config.embed).await);
     checks
 }
 

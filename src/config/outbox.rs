@@ -15,6 +15,8 @@ pub struct OutboxConfig {
     pub rest: Duration,
     /// How long a job that was begun belongs to who began it: longer than a request may take.
     pub lease: Duration,
+    /// With `EMBED_SYNC`, how long a turn waits for its jobs at most.
+    pub awaited: Option<Duration>,
 }
 
 impl OutboxConfig {
@@ -24,6 +26,7 @@ impl OutboxConfig {
             attempts: env.number("OUTBOX_ATTEMPTS", 8),
             back_off: env.seconds("OUTBOX_BACK_OFF_SECONDS", 2),
             rest: env.seconds("OUTBOX_REST_SECONDS", 15),
+            awaited: embed.sync.then_some(embed.timeout),
             lease: embed.timeout * 2 + Duration::from_secs(60),
         }
     }

@@ -22,7 +22,7 @@ pub trait Sink: Send + Sync {
     /// Hands the event over; waits for room, not for the commit. May be dropped while it waits: nothing is then lost.
     async fn emit(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
 
-    /// Hands the turn's last event over and waits until it is stored.
+    /// Hands an event over, as the turn's last one, and waits until it is stored.
     async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
 }
 
@@ -58,6 +58,8 @@ pub struct Turn {
     /// What the desk remembers between turns; stored when the turn ends.
     pub state: Value,
     pub timings: Timings,
+    /// Whether the end of a message is waited for until it is stored, so that what follows from it can be done at once.
+    pub stores_at_once: bool,
     sink: Box<dyn Sink>,
     draft: Option<Draft>,
     /// The place of the last assistant message in the turn.
@@ -86,6 +88,7 @@ impl Turn {
             caller,
             state,
             timings: Timings::new(),
+            stores_at_once: false,
             sink,
             draft: None,
             position: 0,
@@ -166,7 +169,13 @@ impl Turn {
             receipt: Some(self.receipt_so_far()),
         };
         let event = Event::MessageEnd { message_id: draft.id, kind: draft.kind, metadata };
-        self.emit_with(event, vec![Change::Message(message)]).await?;
+        if self.stores_at_once {
+            let mut changes = std::mem::take(&mut self.pending);
+            changes.push(Change::Message(message));
+            self.sink.emit_last(event, changes).await?;
+        } else {
+            self.emit_with(event, vec![Change::Message(message)]).await?;
+        }
         self.position += 1;
         self.draft = None;
         Ok(())

@@ -114,8 +114,7 @@ impl Store {
         self.lease(Condition::all().add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
     }
 
-    /// Leases a conversation's jobs of this turn's kind at once, for somebody who waits for them. Those that others
-    /// have already are not among them.
+    /// Leases a conversation's jobs that nobody has begun, for somebody who waits for them.
     pub async fn lease_jobs_of(
         &self,
         conversation: ConversationId,
@@ -124,7 +123,21 @@ impl Store {
         limit: u64,
     ) -> Result<Vec<Job>, StoreError> {
         let its = jobs::Column::ConversationId.eq(conversation.0).and(jobs::Column::Leased.eq(false));
-        self.lease(Condition::all().add(its), now, lease, limit).await
+        self.lease(Condition::all().add(its).add(jobs::Column::Error.is_null()), now, lease, limit).await
+    }
+
+    /// Whether jobs of the conversation are still to be done. One that comes again later for its failures is not waited
+    /// for.
+    pub async fn has_jobs_of(&self, conversation: ConversationId) -> Result<bool, StoreError> {
+        let fresh = jobs::Column::Leased.eq(true).or(jobs::Column::Error.is_null());
+        let first = jobs::Entity::find()
+            .filter(jobs::Column::ConversationId.eq(conversation.0))
+            .filter(jobs::Column::Dead.eq(false))
+            .filter(fresh)
+            .limit(1)
+            .all(&self.read)
+            .await?;
+        Ok(!first.is_empty())
     }
 
     async fn lease(

@@ -17,6 +17,7 @@ use tracing::{Instrument, error, info, info_span, warn};
 use super::feed::Feeds;
 use super::journal::Journal;
 use super::lane::Lanes;
+use super::outbox::Outbox;
 use super::reader::{Reader, Source, Start};
 use super::recover;
 use super::run::{Stops, run};
@@ -53,6 +54,7 @@ struct Inner {
     store: Store,
     desks: Arc<ArcSwap<Desks>>,
     journal: Journal,
+    outbox: Arc<Outbox>,
     feeds: Feeds,
     lanes: Lanes,
     /// Turns of all conversations that are accepted and have not begun.
@@ -72,6 +74,7 @@ impl Engine {
         store: Store,
         desks: Arc<ArcSwap<Desks>>,
         journal: Journal,
+        outbox: Arc<Outbox>,
         tasks: TaskTracker,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -79,6 +82,7 @@ impl Engine {
             store,
             desks,
             journal,
+            outbox,
             feeds: Feeds::default(),
             lanes: Lanes::default(),
             waiting: AtomicUsize::new(0),
@@ -290,9 +294,11 @@ impl Engine {
         let mut turn = Turn::new(open.conversation, open.message, history, persona, caller, Box::new(sink));
         let waited = u64::try_from((Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
         turn.timings.insert("waited".to_owned(), waited);
+        turn.stores_at_once = self.0.outbox.is_awaited();
         let stops = Stops { cancel, shutdown: self.0.stop.clone(), broken, deadline: self.0.config.deadline };
-        if run(&mut turn, desk, &desks, &stops).await.is_err() {
+        if run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.is_err() {
             self.end_interrupted(tenant, conversation, number).await;
         }
+        self.0.outbox.wake();
     }
 }

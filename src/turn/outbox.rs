@@ -24,6 +24,9 @@ const BACK_OFF_MAX: Duration = Duration::from_secs(600);
 /// How often jobs are looked for when nobody says that there are some.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
+/// How soon is looked again at jobs that the worker has.
+const WORKER_HAS_IT: Duration = Duration::from_millis(20);
+
 /// The worker of the jobs in the store.
 pub struct Outbox {
     store: Store,
@@ -98,24 +101,33 @@ impl Outbox {
         }
     }
 
-    /// Does a conversation's jobs now, for at most `within`; what fails or takes longer comes later as always.
-    pub async fn settle(&self, conversation: ConversationId, within: Duration) {
-        let now = async {
-            loop {
-                let jobs = self.store.lease_jobs_of(conversation, Utc::now(), self.config.lease, self.config.batch);
-                match jobs.await {
-                    Ok(jobs) if jobs.is_empty() => return,
-                    Ok(jobs) => match self.carry_out(jobs).await {
-                        Ok(Outcome::Done) => {}
-                        Ok(Outcome::Down) | Err(_) => return,
-                    },
-                    Err(_) => return,
-                }
-            }
-        };
-        if tokio::time::timeout(within, now).await.is_err() {
-            warn!(conversation.id = %conversation, "Embedding took too long to wait for");
+    /// Whether turns wait for their jobs.
+    pub fn is_awaited(&self) -> bool {
+        self.config.awaited.is_some() && self.memory.is_on()
+    }
+
+    /// With `EMBED_SYNC`, waits until the conversation's jobs are done; what fails or takes too long comes later as
+    /// always.
+    pub async fn settle(&self, conversation: ConversationId) {
+        let Some(within) = self.config.awaited.filter(|_| self.is_awaited()) else { return };
+        let settled = tokio::time::timeout(within, self.carry_out_jobs_of(conversation)).await;
+        if let Err(cause) = settled.unwrap_or(Ok(())) {
+            warn!(error = %cause, conversation.id = %conversation, "A turn's messages could not be embedded yet");
         }
+    }
+
+    async fn carry_out_jobs_of(&self, conversation: ConversationId) -> Result<(), StoreError> {
+        while self.memory.is_up() && self.store.has_jobs_of(conversation).await? {
+            let (now, lease) = (Utc::now(), self.config.lease);
+            let jobs = self.store.lease_jobs_of(conversation, now, lease, self.config.batch).await?;
+            if jobs.is_empty() {
+                // The worker has them.
+                tokio::time::sleep(WORKER_HAS_IT).await;
+            } else if let Outcome::Down = self.carry_out(jobs).await? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn carry_out(&self, jobs: Vec<Job>) -> Result<Outcome, StoreError> {

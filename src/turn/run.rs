@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
+use super::outbox::Outbox;
 use crate::desks::{Desk, DeskError, Desks, SinkClosed, Turn};
 use crate::domain::{ErrorCode, Kind, TurnStatus};
 
@@ -41,6 +42,7 @@ pub(super) async fn run(
     desk: Option<Arc<dyn Desk>>,
     desks: &Desks,
     stops: &Stops,
+    outbox: &Outbox,
 ) -> Result<TurnStatus, SinkClosed> {
     turn.start().await?;
     let played = match desk {
@@ -74,6 +76,7 @@ pub(super) async fn run(
     if status == TurnStatus::Failed && !turn.has_spoken() {
         turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
     }
+    outbox.settle(turn.conversation.id).await;
     let total = u64::try_from((chrono::Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
     turn.timings.insert("total".to_owned(), total);
     turn.end(status, status == TurnStatus::Completed || status == TurnStatus::Failed).await?;

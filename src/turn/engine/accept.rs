@@ -98,6 +98,7 @@ impl Engine {
                 self.callers(|callers| callers.insert(message_id, message.caller));
             }
             self.enqueue(tenant, conversation, 1);
+            engine.outbox.wake();
             return Ok(Accepted { turn, message_id });
         }
         engine.waiting.fetch_sub(1, Ordering::Relaxed);

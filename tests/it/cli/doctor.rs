@@ -40,7 +40,8 @@ fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
     has(&lines, OK, "server: none runs on this database");
     has(&lines, OK, "port: BIND_ADDR=127.0.0.1:0 is free");
     has(&lines, OK, "language model: off (LLM=offline)");
-    assert_eq!((code, lines.len()), (Some(0), 10), "{lines:#?}");
+    has(&lines, OK, "embedding model: off");
+    assert_eq!((code, lines.len()), (Some(0), 11), "{lines:#?}");
     let mut left: Vec<_> = std::fs::read_dir(shop.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["knowledge", "prompts"]);
