@@ -7,4 +7,6 @@ pub mod idempotency_keys;
 pub mod messages;
 pub mod settings;
 pub mod turns;
+pub mod vector_collections;
+pub mod vectors;
 pub mod warranty_records;

@@ -4,12 +4,17 @@ use sea_orm_migration::prelude::*;
 
 mod m0001_initial;
 mod m0002_durable;
+mod m0003_vectors;
 
 pub struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_initial::Migration), Box::new(m0002_durable::Migration)]
+        vec![
+            Box::new(m0001_initial::Migration),
+            Box::new(m0002_durable::Migration),
+            Box::new(m0003_vectors::Migration),
+        ]
     }
 }
