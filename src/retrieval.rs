@@ -4,6 +4,8 @@
 //! [`markdown`]), CSV catalogues ([`catalogue`]) and plain text become passages of moderate size ([`chunk`]). *Query* looks
 //! them up ([`lexical`]): terms ([`terms`]) under the shop's own words ([`rules`]), wishes about money ([`budget`]), BM25.
 //!
+//! [`embedded`] keeps vectors in the shop's own database and searches them in memory.
+//!
 //! Deliberately absent: a guess. A question that the documents do not answer gets an empty list, so that the desk can
 //! say that it does not know.
 
@@ -11,6 +13,7 @@ pub mod budget;
 pub mod catalogue;
 pub mod chunk;
 pub mod document;
+pub mod embedded;
 pub mod folder;
 pub mod hybrid;
 pub mod lexical;

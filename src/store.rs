@@ -10,6 +10,7 @@
 //! - [`jobs`]: what is to be done after a commit
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
+//! - [`vectors`]: vectors of texts, in collections
 //! - [`settings`]: what the server itself keeps
 //! - [`retention`]: what is forgotten, and when
 //! - [`lock`]: one serving process a database
@@ -40,6 +41,7 @@ mod migrations;
 pub mod retention;
 pub mod settings;
 pub mod turns;
+pub mod vectors;
 pub mod warranty;
 pub mod warranty_import;
 

@@ -115,6 +115,7 @@ impl TenantStore<'_> {
         if deleted.rows_affected == 0 {
             return Ok(false);
         }
+        super::vectors::delete_vectors_of(&transaction, self.tenant, id).await?;
         messages::Entity::delete_many().filter(messages::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
         events::Entity::delete_many().filter(events::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
         turns::Entity::delete_many().filter(turns::Column::ConversationId.eq(id.0)).exec(&transaction).await?;

@@ -8,4 +8,6 @@ pub mod jobs;
 pub mod messages;
 pub mod settings;
 pub mod turns;
+pub mod vector_collections;
+pub mod vectors;
 pub mod warranty_records;

@@ -4,6 +4,7 @@ use sea_orm_migration::prelude::*;
 
 mod m0001_initial;
 mod m0002_durable;
+mod m0003_vectors;
 mod m0005_jobs;
 
 pub struct Migrator;
@@ -11,6 +12,11 @@ pub struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_initial::Migration), Box::new(m0002_durable::Migration), Box::new(m0005_jobs::Migration)]
+        vec![
+            Box::new(m0001_initial::Migration),
+            Box::new(m0002_durable::Migration),
+            Box::new(m0003_vectors::Migration),
+            Box::new(m0005_jobs::Migration),
+        ]
     }
 }

@@ -1,0 +1,192 @@
+//! Vectors in the shop's own database, searched exactly and in the process: no server, nothing to install.
+//!
+//! A conversation's vectors are few; they are read through an index and compared one by one. Any other search uses the
+//! collection's copy in memory ([`matrix`]), which [`resident`] loads when it is first asked for and brings up to date
+//! when the database says that it is behind, whichever process wrote. A collection that is too large for memory is read in pages
+//! for each question instead. All three give the same hits with the same similarities.
+
+mod codes;
+mod matrix;
+mod nearest;
+mod resident;
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+
+use self::codes::{Question, dot, unit};
+use self::nearest::Nearest;
+use self::resident::Resident;
+use crate::providers::vector::{CONVERSATION_ID, Collection, Hit, Labels, Record, Space, VectorError, VectorIndex};
+use crate::store::vectors::{StoredVector, VectorCollection, VectorRow, VectorScope};
+use crate::store::{Store, StoreError};
+
+/// Rows that are read at once, where not all are held in memory.
+const PAGE: u64 = 512;
+/// More numbers than any embedding model gives; sums of codes hold twice as many.
+const DIMENSION_MAX: usize = 65_536;
+
+/// A [`VectorIndex`] on the store.
+#[derive(Debug)]
+pub struct EmbeddedIndex {
+    store: Store,
+    resident: Resident,
+}
+
+impl EmbeddedIndex {
+    /// `memory_max`: bytes that the copies of all collections may take together, by [`matrix::Matrix::estimate`].
+    pub fn new(store: Store, memory_max: usize) -> Self {
+        Self { store, resident: Resident::new(memory_max) }
+    }
+
+    async fn find(&self, collection: &Collection) -> Result<Option<VectorCollection>, VectorError> {
+        Ok(self.store.tenant(&collection.tenant).find_vector_collection(&collection.name).await?)
+    }
+
+    /// Compares the question with the rows, page by page. Rows that are written meanwhile may or may not count.
+    async fn search_stored(
+        &self,
+        collection: &Collection,
+        question: &Question,
+        limit: usize,
+        scope: VectorScope<'_>,
+        only: &Labels,
+    ) -> Result<Vec<Hit>, VectorError> {
+        let store = self.store.tenant(&collection.tenant);
+        let mut best = Nearest::new(limit);
+        let mut after = None;
+        loop {
+            let rows = store.list_vectors(&collection.name, scope, after.as_deref(), PAGE).await?;
+            let Some(last) = rows.last() else { break };
+            after = Some(last.id.clone());
+            for StoredVector { id, vector, labels, .. } in rows {
+                if only.iter().all(|(name, value)| labels.get(name) == Some(value)) {
+                    best.offer(dot(&question.vector, &vector), id, vector);
+                }
+            }
+        }
+        let hits = best.into_sorted().into_iter();
+        Ok(hits.map(|ranked| Hit { id: ranked.key, similarity: ranked.similarity, vector: ranked.value }).collect())
+    }
+}
+
+#[async_trait]
+impl VectorIndex for EmbeddedIndex {
+    async fn open(&self, collection: &Collection, space: &Space) -> Result<(), VectorError> {
+        if !(1..=DIMENSION_MAX).contains(&space.dimension) {
+            return Err(VectorError::Refused(format!("a vector has 1 to {DIMENSION_MAX} numbers")));
+        }
+        let store = self.store.tenant(&collection.tenant);
+        let made = store.open_vector_collection(&collection.name, &space.model, space.dimension).await?;
+        let found = Space { model: made.model, dimension: made.dimension };
+        if found == *space {
+            return Ok(());
+        }
+        Err(VectorError::OtherSpace { collection: collection.name.clone(), found, wanted: space.clone() })
+    }
+
+    async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let Some(found) = self.find(collection).await? else { return Err(not_open(collection)) };
+        records.iter().try_for_each(|record| check(&record.vector, found.dimension))?;
+        let rows: Vec<VectorRow> = records.iter().map(row).collect();
+        let written = self.store.tenant(&collection.tenant).upsert_vectors(&collection.name, &rows).await?;
+        if written { Ok(()) } else { Err(not_open(collection)) }
+    }
+
+    async fn query(
+        &self,
+        collection: &Collection,
+        vector: &[f32],
+        limit: usize,
+        only: &Labels,
+    ) -> Result<Vec<Hit>, VectorError> {
+        let Some(state) = self.find(collection).await? else {
+            self.resident.forget(collection);
+            return Ok(Vec::new());
+        };
+        check(vector, state.dimension)?;
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let question = Question::new(vector);
+        if let Some(conversation) = only.get(CONVERSATION_ID) {
+            let only = without_conversation(only);
+            let scope = VectorScope::Conversation(conversation);
+            return self.search_stored(collection, &question, limit, scope, &only).await;
+        }
+        match self.resident.current(&self.store, collection, &state).await? {
+            Some(copy) => copy.nearest(question, limit, only.clone()).await,
+            None => self.search_stored(collection, &question, limit, VectorScope::All, only).await,
+        }
+    }
+
+    async fn ids(&self, collection: &Collection) -> Result<HashSet<String>, VectorError> {
+        let ids = self.store.tenant(&collection.tenant).list_vector_ids(&collection.name).await?;
+        Ok(ids.into_iter().collect())
+    }
+
+    async fn delete(&self, collection: &Collection, ids: &[String]) -> Result<(), VectorError> {
+        Ok(self.store.tenant(&collection.tenant).delete_vectors(&collection.name, ids).await?)
+    }
+
+    async fn delete_where(&self, collection: &Collection, only: &Labels) -> Result<(), VectorError> {
+        if only.is_empty() {
+            return Err(VectorError::Refused("records are removed by at least one label".to_owned()));
+        }
+        let conversation = only.get(CONVERSATION_ID).map(String::as_str);
+        let store = self.store.tenant(&collection.tenant);
+        Ok(store.delete_labelled_vectors(&collection.name, conversation, &without_conversation(only)).await?)
+    }
+
+    async fn drop_collection(&self, collection: &Collection) -> Result<(), VectorError> {
+        self.store.tenant(&collection.tenant).drop_vector_collection(&collection.name).await?;
+        self.resident.forget(collection);
+        Ok(())
+    }
+
+    async fn ping(&self) -> Result<(), VectorError> {
+        Ok(self.store.ping().await?)
+    }
+}
+
+impl From<StoreError> for VectorError {
+    fn from(error: StoreError) -> Self {
+        if error.is_unavailable() { Self::Unavailable(error.to_string()) } else { Self::Refused(error.to_string()) }
+    }
+}
+
+/// Whether a vector can be compared with those of this dimension.
+fn check(vector: &[f32], dimension: usize) -> Result<(), VectorError> {
+    if vector.len() != dimension {
+        let given = vector.len();
+        return Err(VectorError::Refused(format!("a vector of {given} numbers, where the others have {dimension}")));
+    }
+    if vector.iter().all(|number| number.is_finite()) {
+        return Ok(());
+    }
+    Err(VectorError::Refused("a vector with a number that is not finite".to_owned()))
+}
+
+fn row(record: &Record) -> VectorRow {
+    VectorRow {
+        id: record.id.clone(),
+        conversation_id: record.metadata.get(CONVERSATION_ID).cloned(),
+        vector: unit(&record.vector),
+        text: record.text.clone(),
+        labels: without_conversation(&record.metadata),
+    }
+}
+
+/// The conversation stands in a column of its own.
+fn without_conversation(labels: &Labels) -> Labels {
+    let mut labels = labels.clone();
+    labels.remove(CONVERSATION_ID);
+    labels
+}
+
+fn not_open(collection: &Collection) -> VectorError {
+    VectorError::Refused(format!("there is no collection {}", collection.name))
+}

@@ -1,0 +1,316 @@
+//! Vectors of texts. A collection holds those that are searched together; it is of one embedding model.
+//!
+//! Every write takes the collection's next version in its own transaction, and marks what it wrote with it. Who
+//! keeps a copy in memory sees by one point read that it is behind, in whichever process the write was, and reads what
+//! came since.
+
+use std::collections::BTreeMap;
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::Expr;
+use sea_orm::sea_query::{ExprTrait, OnConflict, Query};
+use sea_orm::{
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::entities::{vector_collections, vectors};
+use super::{StoreError, TenantStore};
+use crate::domain::{ConversationId, TenantId};
+
+/// Rows in one statement: 8 values each, and SQLite takes 32,766.
+const ROWS_AT_ONCE: usize = 500;
+
+/// A collection as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorCollection {
+    /// The embedding model, and the numbers in one of its vectors.
+    pub model: String,
+    pub dimension: usize,
+    /// Another one: the collection was dropped and made again.
+    pub generation: Uuid,
+    /// Grows with every write.
+    pub version: i64,
+    /// The last version that removed something.
+    pub removed_version: i64,
+}
+
+/// A vector with what it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorRow {
+    pub id: String,
+    /// The conversation that it is removed with.
+    pub conversation_id: Option<String>,
+    pub vector: Vec<f32>,
+    pub text: String,
+    /// Names and values, other than the conversation's.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A row of [`TenantStore::list_vectors`]: without the text, which searching does not need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredVector {
+    pub id: String,
+    pub conversation_id: Option<String>,
+    pub vector: Vec<f32>,
+    pub labels: BTreeMap<String, String>,
+}
+
+/// Which rows of a collection are listed.
+#[derive(Clone, Copy, Debug)]
+pub enum VectorScope<'a> {
+    All,
+    /// Those written after this version.
+    Since(i64),
+    Conversation(&'a str),
+}
+
+impl TenantStore<'_> {
+    /// Makes the collection if it is not there; gives the one that is there now, of whichever model.
+    pub async fn open_vector_collection(
+        &self,
+        name: &str,
+        model: &str,
+        dimension: usize,
+    ) -> Result<VectorCollection, StoreError> {
+        let row = vector_collections::ActiveModel {
+            tenant_id: Set(self.tenant.to_string()),
+            name: Set(name.to_owned()),
+            model: Set(model.to_owned()),
+            dimension: Set(i32::try_from(dimension).unwrap_or(i32::MAX)),
+            generation: Set(Uuid::now_v7()),
+            version: Set(0),
+            removed_version: Set(0),
+        };
+        vector_collections::Entity::insert(row)
+            .on_conflict_do_nothing()
+            .exec_without_returning(&self.store.write)
+            .await?;
+        let made = self.collection(name).one(&self.store.write).await?.map(read_collection);
+        made.ok_or(StoreError::Conflict { table: "vector_collections" })
+    }
+
+    pub async fn find_vector_collection(&self, name: &str) -> Result<Option<VectorCollection>, StoreError> {
+        Ok(self.collection(name).one(&self.store.read).await?.map(read_collection))
+    }
+
+    /// Adds rows, or replaces those with the same ids: all or none. Of rows with one id the last one counts. `false`: there is
+    /// no such collection.
+    pub async fn upsert_vectors(&self, name: &str, rows: &[VectorRow]) -> Result<bool, StoreError> {
+        // One statement must not touch a row twice.
+        let rows: BTreeMap<&str, &VectorRow> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
+        let rows: Vec<&VectorRow> = rows.into_values().collect();
+        let transaction = self.store.begin().await?;
+        let Some(version) = self.next_version(&transaction, name).await? else { return Ok(false) };
+        for rows in rows.chunks(ROWS_AT_ONCE) {
+            use vectors::Column;
+            let replace = OnConflict::columns([Column::TenantId, Column::Collection, Column::Id])
+                .update_columns([
+                    Column::ConversationId,
+                    Column::Version,
+                    Column::Vector,
+                    Column::Text,
+                    Column::Metadata,
+                ])
+                .to_owned();
+            vectors::Entity::insert_many(rows.iter().map(|row| self.vector_row(name, version, row)))
+                .on_conflict(replace)
+                .exec_without_returning(&transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Rows in the order of their ids, at most `limit`, those behind the id `after`.
+    pub async fn list_vectors(
+        &self,
+        name: &str,
+        scope: VectorScope<'_>,
+        after: Option<&str>,
+        limit: u64,
+    ) -> Result<Vec<StoredVector>, StoreError> {
+        use vectors::Column;
+        let mut rows = self.vectors(name).order_by_asc(Column::Id).limit(limit);
+        match scope {
+            VectorScope::All => {}
+            VectorScope::Since(version) => rows = rows.filter(Column::Version.gt(version)),
+            VectorScope::Conversation(id) => rows = rows.filter(Column::ConversationId.eq(id)),
+        }
+        if let Some(after) = after {
+            rows = rows.filter(Column::Id.gt(after));
+        }
+        let rows: Vec<(String, Option<String>, Vec<u8>, Value)> = rows
+            .select_only()
+            .columns([Column::Id, Column::ConversationId, Column::Vector, Column::Metadata])
+            .into_tuple()
+            .all(&self.store.read)
+            .await?;
+        rows.into_iter()
+            .map(|(id, conversation_id, vector, labels)| {
+                Ok(StoredVector { id, conversation_id, vector: numbers(&vector)?, labels: read_labels(labels) })
+            })
+            .collect()
+    }
+
+    /// The ids of all rows.
+    pub async fn list_vector_ids(&self, name: &str) -> Result<Vec<String>, StoreError> {
+        let ids = self.vectors(name).select_only().column(vectors::Column::Id).into_tuple();
+        Ok(ids.all(&self.store.read).await?)
+    }
+
+    pub async fn count_vectors(&self, name: &str) -> Result<u64, StoreError> {
+        Ok(self.vectors(name).count(&self.store.read).await?)
+    }
+
+    /// Removes these rows, all or none; those that are not there do not matter.
+    pub async fn delete_vectors(&self, name: &str, ids: &[String]) -> Result<(), StoreError> {
+        let transaction = self.store.begin().await?;
+        self.remove(&transaction, name, ids).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Removes the rows of this conversation (`None`: of any) that have all these labels.
+    pub async fn delete_labelled_vectors(
+        &self,
+        name: &str,
+        conversation_id: Option<&str>,
+        labels: &BTreeMap<String, String>,
+    ) -> Result<(), StoreError> {
+        use vectors::Column;
+        let transaction = self.store.begin().await?;
+        let mut rows = self.vectors(name);
+        if let Some(id) = conversation_id {
+            rows = rows.filter(Column::ConversationId.eq(id));
+        }
+        // How JSON is asked for a value differs between the databases, and so does whether an index helps.
+        let rows: Vec<(String, Value)> =
+            rows.select_only().columns([Column::Id, Column::Metadata]).into_tuple().all(&transaction).await?;
+        let has_all = |row: &Value| labels.iter().all(|(name, value)| row[name] == value.as_str());
+        let ids: Vec<String> = rows.into_iter().filter(|(_, row)| has_all(row)).map(|(id, _)| id).collect();
+        self.remove(&transaction, name, &ids).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Removes the collection with its rows.
+    pub async fn drop_vector_collection(&self, name: &str) -> Result<(), StoreError> {
+        let transaction = self.store.begin().await?;
+        // First the collection's row, as every write does, so that two writes never wait for each other.
+        vector_collections::Entity::delete_many()
+            .filter(vector_collections::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(vector_collections::Column::Name.eq(name))
+            .exec(&transaction)
+            .await?;
+        vectors::Entity::delete_many().filter(self.of_collection(name)).exec(&transaction).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    async fn remove(&self, transaction: &DatabaseTransaction, name: &str, ids: &[String]) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let Some(version) = self.next_version(transaction, name).await? else { return Ok(()) };
+        for ids in ids.chunks(ROWS_AT_ONCE) {
+            vectors::Entity::delete_many()
+                .filter(self.of_collection(name))
+                .filter(vectors::Column::Id.is_in(ids))
+                .exec(transaction)
+                .await?;
+        }
+        vector_collections::Entity::update_many()
+            .col_expr(vector_collections::Column::RemovedVersion, Expr::value(version))
+            .filter(vector_collections::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(vector_collections::Column::Name.eq(name))
+            .exec(transaction)
+            .await?;
+        Ok(())
+    }
+
+    /// Takes the collection's next version, and with it the collection's row until the transaction ends: versions are
+    /// committed in their order. `None`: there is no such collection.
+    async fn next_version(&self, transaction: &DatabaseTransaction, name: &str) -> Result<Option<i64>, StoreError> {
+        use vector_collections::Column;
+        vector_collections::Entity::update_many()
+            .col_expr(Column::Version, Expr::col(Column::Version).add(1))
+            .filter(Column::TenantId.eq(self.tenant.as_str()))
+            .filter(Column::Name.eq(name))
+            .exec(transaction)
+            .await?;
+        Ok(self.collection(name).one(transaction).await?.map(|row| row.version))
+    }
+
+    fn collection(&self, name: &str) -> Select<vector_collections::Entity> {
+        vector_collections::Entity::find_by_id((self.tenant.to_string(), name.to_owned()))
+    }
+
+    fn vectors(&self, name: &str) -> Select<vectors::Entity> {
+        vectors::Entity::find().filter(self.of_collection(name))
+    }
+
+    fn of_collection(&self, name: &str) -> Condition {
+        Condition::all()
+            .add(vectors::Column::TenantId.eq(self.tenant.as_str()))
+            .add(vectors::Column::Collection.eq(name))
+    }
+
+    fn vector_row(&self, name: &str, version: i64, row: &VectorRow) -> vectors::ActiveModel {
+        let labels = row.labels.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+        vectors::ActiveModel {
+            tenant_id: Set(self.tenant.to_string()),
+            collection: Set(name.to_owned()),
+            id: Set(row.id.clone()),
+            conversation_id: Set(row.conversation_id.clone()),
+            version: Set(version),
+            vector: Set(row.vector.iter().flat_map(|number| number.to_le_bytes()).collect()),
+            text: Set(row.text.clone()),
+            metadata: Set(Value::Object(labels.collect())),
+        }
+    }
+}
+
+/// Removes a conversation's vectors from all collections of the shop.
+pub(super) async fn delete_vectors_of(
+    transaction: &DatabaseTransaction,
+    tenant: &TenantId,
+    conversation: ConversationId,
+) -> Result<(), StoreError> {
+    use vector_collections::Column;
+    let its_rows = Condition::all()
+        .add(vectors::Column::TenantId.eq(tenant.as_str()))
+        .add(vectors::Column::ConversationId.eq(conversation.to_string()));
+    let its_collections =
+        Query::select().column(vectors::Column::Collection).from(vectors::Entity).cond_where(its_rows.clone()).to_owned();
+    vector_collections::Entity::update_many()
+        .col_expr(Column::Version, Expr::col(Column::Version).add(1))
+        .col_expr(Column::RemovedVersion, Expr::col(Column::Version).add(1))
+        .filter(Column::TenantId.eq(tenant.as_str()))
+        .filter(Column::Name.in_subquery(its_collections))
+        .exec(transaction)
+        .await?;
+    vectors::Entity::delete_many().filter(its_rows).exec(transaction).await?;
+    Ok(())
+}
+
+fn read_collection(row: vector_collections::Model) -> VectorCollection {
+    VectorCollection {
+        model: row.model,
+        dimension: usize::try_from(row.dimension).unwrap_or(0),
+        generation: row.generation,
+        version: row.version,
+        removed_version: row.removed_version,
+    }
+}
+
+fn read_labels(labels: Value) -> BTreeMap<String, String> {
+    let Value::Object(labels) = labels else { return BTreeMap::new() };
+    labels.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
+}
+
+fn numbers(bytes: &[u8]) -> Result<Vec<f32>, StoreError> {
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(StoreError::Unreadable { table: "vectors", reason: format!("{} bytes", bytes.len()) });
+    }
+    Ok(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+}
