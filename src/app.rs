@@ -10,6 +10,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use rand::Rng;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
@@ -23,22 +24,30 @@ use crate::domain::{
 };
 use crate::persona::watch::Watch;
 use crate::persona::{PromptError, Prompts};
+use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Availability, Gateway, InvalidOllama, Ollama};
-use crate::retrieval::{LexicalIndex, RetrievalError, SearchRules};
+use crate::providers::vector::{InvalidChroma, VectorIndex};
+use crate::retrieval::memory::Memory;
+use crate::retrieval::search::Knowledge;
+use crate::retrieval::{RetrievalError, SearchRules};
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::settings::TOKEN_SECRET;
 use crate::store::{Store, StoreError};
 use crate::turn::journal::Journal;
+use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
 
 mod keys;
+mod knowledge;
 mod limits;
 mod metrics;
 mod streams;
 mod tokens;
 
 pub use keys::Keys;
+use knowledge::keep_in_line;
+pub use knowledge::{folders_of, open_vectors};
 pub use limits::{Limits, TooMany};
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
@@ -62,7 +71,10 @@ pub struct App {
     pub streams: Streams,
     pub limits: Arc<Limits>,
     desks: Arc<ArcSwap<Desks>>,
-    search: Arc<ArcSwap<LexicalIndex>>,
+    knowledge: Arc<Knowledge>,
+    embedder: Arc<Embedder>,
+    vectors: Arc<dyn VectorIndex>,
+    outbox: Arc<Outbox>,
     llm: Arc<Gateway>,
     turns: TaskTracker,
     background: TaskTracker,
@@ -78,6 +90,8 @@ pub enum StartError {
     Prompts(#[from] PromptError),
     #[error(transparent)]
     Knowledge(#[from] RetrievalError),
+    #[error(transparent)]
+    Chroma(#[from] InvalidChroma),
     #[error("OLLAMA_HOST cannot be used: {0}")]
     Ollama(#[from] InvalidOllama),
     #[error("LLM=ollama, but there is no language model: {0}. Start Ollama, pull the model, or set LLM=auto")]
@@ -151,12 +165,20 @@ impl App {
             }
         }
         let prompts = load_prompts(&config)?;
-        let search = Arc::new(ArcSwap::from_pointee(load_index(&config, &prompts)?));
+        let store = store.embedding(config.embed.on);
+        let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config.embed)?), config.embed.clone()));
+        let vectors = open_vectors(&config, &store)?;
+        let (documents, search) = (config.knowledge.clone(), config.search.clone());
+        let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
+        read_knowledge(&knowledge, &config, &prompts)?;
+        let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
+        let outbox = Outbox::new(store.clone(), memory.clone(), config.outbox.clone());
         let services = Services {
             config: config.clone(),
             store: store.clone(),
             llm: llm.clone(),
-            search: search.clone(),
+            knowledge: knowledge.clone(),
+            memory,
             misses: Arc::default(),
         };
         let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
@@ -169,10 +191,15 @@ impl App {
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
-        background.spawn(watch_files(services, desks.clone(), stop.clone()));
+        let changed = Arc::new(Notify::new());
+        background.spawn(watch_files(services, desks.clone(), changed.clone(), stop.clone()));
+        background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
+        background.spawn(outbox.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), stop.clone()));
-        let engine = Engine::new(config.turns.clone(), store.clone(), desks.clone(), journal, turns.clone());
+        let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
+        let engine =
+            Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
         engine.recover().await?;
         Ok(Arc::new(Self {
             keys: config.auth.keys.as_deref().map(Keys::new),
@@ -184,7 +211,10 @@ impl App {
             store,
             engine,
             desks,
-            search,
+            knowledge,
+            embedder,
+            vectors,
+            outbox,
             llm,
             turns,
             background,
@@ -196,8 +226,7 @@ impl App {
     pub fn report(&self) -> Vec<(&'static str, String)> {
         let desks = self.desks.load();
         let personas: Vec<&str> = desks.prompts().personas().map(|persona| persona.id.as_str()).collect();
-        let search = self.search.load();
-        let report = search.report();
+        let report = self.knowledge.report(&desks.prompts().default_persona().knowledge);
         let model = match (self.config.llm.mode, self.llm.availability()) {
             (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote the shop's documents".to_owned(),
             (_, Availability::Up) => format!("Ollama, {}", self.config.llm.model),
@@ -216,10 +245,21 @@ impl App {
             ("language model", model),
             (
                 "vectors",
-                format!("none; lexical search over {} documents, {} passages", report.documents, report.passages),
+                format!("{}; {} documents, {} chunks", self.meaning(), report.documents, report.chunks),
             ),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
+    }
+
+    fn meaning(&self) -> String {
+        let kept = match &self.config.vectors.chroma_url {
+            Some(_) => "in Chroma",
+            None => "in the database",
+        };
+        match self.embedder.is_on() {
+            true => format!("{} by Ollama while it answers, kept {kept}", self.embedder.model()),
+            false => "none: search by words".to_owned(),
+        }
     }
 
     /// How the parts fare now.
@@ -232,7 +272,18 @@ impl App {
                 _ if self.llm.is_up() => PartState::Ok,
                 _ => PartState::Down,
             },
-            vectors: PartState::Off,
+            vectors: self.vectors_state().await,
+        }
+    }
+
+    async fn vectors_state(&self) -> PartState {
+        if !self.embedder.is_on() {
+            return PartState::Off;
+        }
+        let answers = tokio::time::timeout(Duration::from_secs(2), self.vectors.ping()).await;
+        match answers {
+            Ok(Ok(())) if self.embedder.is_up() => PartState::Ok,
+            _ => PartState::Down,
         }
     }
 
@@ -280,7 +331,11 @@ impl App {
         };
         let door = self.store.tenant(tenant);
         match door.create_conversation(&conversation, &greeting, new.idempotency.as_ref()).await? {
-            Creation::Created => Ok(self.opened(conversation, greeting, now)),
+            Creation::Created => {
+                self.outbox.wake();
+                self.outbox.settle(conversation.id).await;
+                Ok(self.opened(conversation, greeting, now))
+            }
             Creation::KeyReused => Err(OpenError::KeyReused),
             Creation::Repeated(id) => {
                 let conversation = door.find_conversation(id).await?;
@@ -330,9 +385,10 @@ fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
     Prompts::load(&config.prompts.folder, &config.prompts.persona)
 }
 
-fn load_index(config: &Config, prompts: &Prompts) -> Result<LexicalIndex, StartError> {
+fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &Prompts) -> Result<(), StartError> {
+    prompts.check_knowledge(&config.knowledge.folder)?;
     let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
-    Ok(LexicalIndex::load(&config.knowledge.folder, &rules)?)
+    Ok(knowledge.read(&folders_of(prompts), &rules)?)
 }
 
 /// Forgets, now and then, callers that have not been heard of.
@@ -343,7 +399,12 @@ async fn sweep(limits: Arc<Limits>, stop: CancellationToken) {
 }
 
 /// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
-async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, stop: CancellationToken) {
+async fn watch_files(
+    services: Services,
+    desks: Arc<ArcSwap<Desks>>,
+    read: Arc<Notify>,
+    stop: CancellationToken,
+) {
     let config = &services.config;
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
@@ -362,6 +423,7 @@ async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, stop: Cance
         match reload(&services) {
             Ok(fresh) => {
                 desks.store(Arc::new(fresh));
+                read.notify_one();
                 info!("Prompts and documents were read anew");
             }
             Err(cause) => error!("A changed file cannot be used, so the earlier ones stay in use: {cause}"),
@@ -371,10 +433,9 @@ async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, stop: Cance
 
 fn reload(services: &Services) -> Result<Desks, StartError> {
     let prompts = load_prompts(&services.config)?;
-    let index = load_index(&services.config, &prompts)?;
-    let desks = Desks::new(services, prompts)?;
-    services.search.store(Arc::new(index));
-    Ok(desks)
+    Desks::check(&prompts)?;
+    read_knowledge(&services.knowledge, &services.config, &prompts)?;
+    Ok(Desks::new(services, prompts)?)
 }
 
 /// 256 bits, as hex.

@@ -13,6 +13,7 @@ mod llm;
 mod log;
 mod outbox;
 mod retail;
+mod search;
 
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
@@ -21,6 +22,7 @@ pub use http::HttpConfig;
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
+pub use search::SearchConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 
 /// Everything.
@@ -33,6 +35,7 @@ pub struct Config {
     pub llm: LlmConfig,
     pub embed: EmbedConfig,
     pub outbox: OutboxConfig,
+    pub search: SearchConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
@@ -126,6 +129,7 @@ impl Config {
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
             outbox: OutboxConfig::read(env_ref, &embed),
+            search: SearchConfig::read(env_ref, &embed),
             embed,
             llm,
             prompts: PromptConfig {

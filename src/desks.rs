@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use async_trait::async_trait;
 
 use crate::config::Config;
@@ -13,7 +12,8 @@ use crate::domain::Language;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::llm::Gateway;
-use crate::retrieval::LexicalIndex;
+use crate::retrieval::memory::Memory;
+use crate::retrieval::search::Knowledge;
 use crate::store::{Store, StoreError};
 
 pub mod language;
@@ -49,8 +49,10 @@ pub struct Services {
     pub config: Arc<Config>,
     pub store: Store,
     pub llm: Arc<Gateway>,
-    /// The shop's documents; replaced as a whole when one changes.
-    pub search: Arc<ArcSwap<LexicalIndex>>,
+    /// The shop's documents.
+    pub knowledge: Arc<Knowledge>,
+    /// What was said, by meaning.
+    pub memory: Arc<Memory>,
     /// Serial numbers that were tried and not found; outlives a reload.
     pub misses: Arc<retail::Misses>,
 }

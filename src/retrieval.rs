@@ -10,6 +10,7 @@
 //! say that it does not know.
 
 pub mod budget;
+pub mod calibration;
 pub mod catalogue;
 pub mod chunk;
 pub mod document;
@@ -21,6 +22,7 @@ pub mod markdown;
 pub mod memory;
 pub mod mmr;
 pub mod rules;
+pub mod search;
 pub mod terms;
 
 use std::path::PathBuf;

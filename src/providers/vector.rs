@@ -3,7 +3,7 @@
 //! [`VectorIndex`] is what a backend does. The embedded one keeps them in the shop's own database
 //! ([`crate::retrieval`]); the other is a Chroma server.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use async_trait::async_trait;
 
@@ -74,6 +74,13 @@ pub trait VectorIndex: Send + Sync {
         limit: usize,
         only: &Labels,
     ) -> Result<Vec<Hit>, VectorError>;
+
+    /// The vectors of these records; those that are not there are left out.
+    async fn vectors(
+        &self,
+        collection: &Collection,
+        ids: &[String],
+    ) -> Result<HashMap<String, Vec<f32>>, VectorError>;
 
     /// The ids of all records. A collection that is not there has none.
     async fn ids(&self, collection: &Collection) -> Result<HashSet<String>, VectorError>;

@@ -10,7 +10,7 @@ mod matrix;
 mod nearest;
 mod resident;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 
@@ -121,6 +121,15 @@ impl VectorIndex for EmbeddedIndex {
             Some(copy) => copy.nearest(question, limit, only.clone()).await,
             None => self.search_stored(collection, &question, limit, VectorScope::All, only).await,
         }
+    }
+
+    async fn vectors(
+        &self,
+        collection: &Collection,
+        ids: &[String],
+    ) -> Result<HashMap<String, Vec<f32>>, VectorError> {
+        let found = self.store.tenant(&collection.tenant).list_vectors_by_id(&collection.name, ids).await?;
+        Ok(found.into_iter().collect())
     }
 
     async fn ids(&self, collection: &Collection) -> Result<HashSet<String>, VectorError> {

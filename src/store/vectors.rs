@@ -154,6 +154,23 @@ impl TenantStore<'_> {
             .collect()
     }
 
+    /// The vectors of these rows; those that are not there are left out.
+    pub async fn list_vectors_by_id(
+        &self,
+        name: &str,
+        ids: &[String],
+    ) -> Result<Vec<(String, Vec<f32>)>, StoreError> {
+        let rows: Vec<(String, Vec<u8>)> = self
+            .vectors(name)
+            .filter(vectors::Column::Id.is_in(ids.iter().map(String::as_str)))
+            .select_only()
+            .columns([vectors::Column::Id, vectors::Column::Vector])
+            .into_tuple()
+            .all(&self.store.read)
+            .await?;
+        rows.into_iter().map(|(id, vector)| Ok((id, numbers(&vector)?))).collect()
+    }
+
     /// The ids of all rows.
     pub async fn list_vector_ids(&self, name: &str) -> Result<Vec<String>, StoreError> {
         let ids = self.vectors(name).select_only().column(vectors::Column::Id).into_tuple();

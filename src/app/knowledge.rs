@@ -1,0 +1,74 @@
+//! The documents and the vectors of a running server: opened, read anew when a file changes, kept in line.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use crate::config::Config;
+use crate::persona::Prompts;
+use crate::providers::vector::{ChromaIndex, InvalidChroma, VectorIndex};
+use crate::retrieval::embedded::EmbeddedIndex;
+use crate::retrieval::search::Knowledge;
+use crate::store::Store;
+
+/// The vector index that the configuration names: a Chroma server, else the shop's own database.
+pub fn open_vectors(config: &Config, store: &Store) -> Result<Arc<dyn VectorIndex>, InvalidChroma> {
+    Ok(match &config.vectors.chroma_url {
+        Some(url) => Arc::new(ChromaIndex::new(url, &config.vectors)?),
+        None => Arc::new(EmbeddedIndex::new(store.clone(), config.vectors.memory_max())),
+    })
+}
+
+/// The folder lists that personas see.
+pub fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
+    prompts.personas().map(|persona| persona.knowledge.clone()).collect()
+}
+
+/// Brings the vectors into line with the documents at start and whenever documents were read anew. What does not answer
+/// is asked again after `rest`; meanwhile documents are found by their words.
+pub(super) async fn keep_in_line(
+    knowledge: Arc<Knowledge>,
+    changed: Arc<Notify>,
+    rest: Duration,
+    stop: CancellationToken,
+) {
+    if !knowledge.has_meaning() {
+        return;
+    }
+    let mut complaint = String::new();
+    loop {
+        let synced = tokio::select! {
+            () = stop.cancelled() => return,
+            synced = knowledge.sync() => synced,
+        };
+        let wait = match synced {
+            Ok(_) => {
+                if !complaint.is_empty() {
+                    info!("Documents are searched by meaning again");
+                    complaint.clear();
+                }
+                None
+            }
+            Err(cause) => {
+                let cause = cause.to_string();
+                // Said once, not each time that it is tried.
+                if cause == complaint {
+                    debug!(error = %cause, "Documents are still searched by words alone");
+                } else {
+                    warn!(error = %cause, "Documents are searched by words alone");
+                    complaint = cause;
+                }
+                Some(rest)
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = changed.notified() => {}
+            () = tokio::time::sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {}
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The shop's documents, as a desk asks them: by words always, by meaning too where vectors are there.
+//!
+//! NO_CONTEXT, that is no passages at all, means: no chunk covers enough of the question's words ([`super::lexical`]),
+//! *and* nothing is near enough in meaning ([`Threshold`]). Either is a reason to answer: a question in other words
+//! than the page's shares none with it, and a model number is near to nothing.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use tokio::time::timeout;
+use tracing::warn;
+
+use super::calibration::Calibration;
+use super::chunk::Chunk;
+use super::hybrid::{self, FETCH, Near, Threshold};
+use super::library::collection_name;
+use super::sync::{Progress, SyncError, SyncReport, Target, sync};
+use super::{LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules};
+use crate::config::{KnowledgeConfig, SearchConfig};
+use crate::domain::TenantId;
+use crate::providers::embedding::{Embedder, EmbeddingError};
+use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex};
+
+/// The documents of one server, and what finds something in them.
+pub struct Knowledge {
+    knowledge: KnowledgeConfig,
+    config: SearchConfig,
+    embedder: Arc<Embedder>,
+    vectors: Arc<dyn VectorIndex>,
+    shelves: ArcSwap<Shelves>,
+    /// What each collection's own vectors say about nearness.
+    calibrations: Mutex<HashMap<String, Calibration>>,
+}
+
+/// What was read of the folder; replaced as a whole when a file changes.
+#[derive(Default)]
+struct Shelves {
+    library: Library,
+    /// What a persona sees that names these folders.
+    views: BTreeMap<Vec<String>, View>,
+}
+
+struct View {
+    index: LexicalIndex,
+    /// The place of each chunk in the index, by its id.
+    places: HashMap<String, usize>,
+    collections: Vec<Collection>,
+}
+
+/// How passages were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Words,
+    WordsAndMeaning,
+}
+
+/// What the documents say to a question.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Best first; none if nothing answers. Their scores are cosines where meaning was searched, else shares of the
+    /// question's words that were met; 0 to 1 both.
+    pub passages: Vec<Passage>,
+    pub by: By,
+    /// The mean cosine of what was nearest.
+    pub similarity: Option<f64>,
+    /// The question's vector, for whoever else looks something up by it.
+    pub question: Option<Vec<f32>>,
+}
+
+/// Why meaning was not searched.
+#[derive(Debug, thiserror::Error)]
+enum Blind {
+    #[error(transparent)]
+    Embedding(#[from] EmbeddingError),
+    #[error(transparent)]
+    Vectors(#[from] VectorError),
+    #[error("it took too long")]
+    Late,
+}
+
+impl Knowledge {
+    /// Reads nothing yet: see [`Self::read`].
+    pub fn new(
+        knowledge: KnowledgeConfig,
+        config: SearchConfig,
+        embedder: Arc<Embedder>,
+        vectors: Arc<dyn VectorIndex>,
+    ) -> Self {
+        let (shelves, calibrations) = (ArcSwap::default(), Mutex::default());
+        Self { knowledge, config, embedder, vectors, shelves, calibrations }
+    }
+
+    /// Reads the documents that personas with these folders see, and searches them from now on.
+    ///
+    /// # Errors
+    /// A folder is there but cannot be listed; what was read before stays in use.
+    pub fn read(&self, personas: &BTreeSet<Vec<String>>, rules: &SearchRules) -> Result<(), RetrievalError> {
+        let folders: BTreeSet<&str> = personas.iter().flatten().map(String::as_str).collect();
+        let library = Library::load(&self.knowledge.folder, folders, rules, &self.knowledge.chunks)?;
+        let view = |folders: &Vec<String>| {
+            let index = LexicalIndex::build(library.shelf_of(folders), rules);
+            let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
+            let collections = folders.iter().map(|folder| self.collection(folder)).collect();
+            (folders.clone(), View { index, places, collections })
+        };
+        let views = personas.iter().map(view).collect();
+        self.shelves.store(Arc::new(Shelves { library, views }));
+        Ok(())
+    }
+
+    /// What came of reading the documents that a persona with these folders sees.
+    pub fn report(&self, folders: &[String]) -> Report {
+        let shelves = self.shelves.load();
+        shelves.views.get(folders).map(|view| view.index.report().clone()).unwrap_or_default()
+    }
+
+    /// Whether meaning is searched at all.
+    pub fn has_meaning(&self) -> bool {
+        self.embedder.is_on()
+    }
+
+    /// The passages in these folders that answer.
+    pub async fn find(&self, folders: &[String], query: &Query) -> Found {
+        let shelves = self.shelves.load_full();
+        let nothing = Found { passages: Vec::new(), by: By::Words, similarity: None, question: None };
+        let Some(view) = shelves.views.get(folders) else { return nothing };
+        let words = view.index.answering(&query.text, query.language);
+        let question = match self.question(&query.text).await {
+            Ok(question) => question,
+            Err(cause) => {
+                if !matches!(cause, Blind::Embedding(EmbeddingError::Off)) {
+                    warn!(error = %cause, "Documents are searched by words alone");
+                }
+                return Found { passages: view.passages_by_words(&words, query), ..nothing };
+            }
+        };
+        let nothing = Found { question: Some(question.clone()), ..nothing };
+        match self.near(view, &question, &words).await {
+            Ok(Some(near)) => self.found(view, query, &words, near, nothing),
+            Ok(None) => Found { passages: view.passages_by_words(&words, query), ..nothing },
+            Err(cause) => {
+                warn!(error = %cause, "Documents are searched by words alone");
+                Found { passages: view.passages_by_words(&words, query), ..nothing }
+            }
+        }
+    }
+
+    async fn question(&self, text: &str) -> Result<Vec<f32>, Blind> {
+        Ok(self.embedder.query(text).await?)
+    }
+
+    /// Both lists as one, or nothing where neither answers.
+    fn found(&self, view: &View, query: &Query, words: &[(usize, f64)], near: Meaning, nothing: Found) -> Found {
+        let Meaning { nearest, similarity } = near;
+        let mean = hybrid::mean_similarity(&nearest, query.limit);
+        let found = Found { by: By::WordsAndMeaning, similarity: Some(mean), ..nothing };
+        if words.is_empty() && self.threshold(view).lacks(&nearest, query.limit) {
+            return found;
+        }
+        let answering: Vec<usize> = words.iter().map(|(place, _)| *place).collect();
+        let chunks = view.index.chunks();
+        let section = |place: usize| section_of(&chunks[place]);
+        let chosen = hybrid::choose(&answering, &nearest, section, query.limit);
+        let score = |place: usize| f64::from(similarity.get(&place).copied().unwrap_or_default()).clamp(0.0, 1.0);
+        let passages = chosen.into_iter().map(|place| chunks[place].passage(query.language, score(place))).collect();
+        Found { passages, ..found }
+    }
+
+    /// The chunks that are near to the question, nearest first, and the cosine of each that is a candidate. `None`: there
+    /// are no vectors of these documents.
+    async fn near(
+        &self,
+        view: &View,
+        question: &[f32],
+        words: &[(usize, f64)],
+    ) -> Result<Option<Meaning>, Blind> {
+        let within = self.config.vector_timeout;
+        timeout(within, self.near_at_last(view, question, words)).await.map_err(|_| Blind::Late)?
+    }
+
+    async fn near_at_last(
+        &self,
+        view: &View,
+        question: &[f32],
+        words: &[(usize, f64)],
+    ) -> Result<Option<Meaning>, Blind> {
+        let mut nearest: Vec<Near> = Vec::new();
+        for collection in &view.collections {
+            let hits = self.vectors.query(collection, question, FETCH, &Labels::new()).await?;
+            // A chunk that is no more may still have a vector.
+            nearest.extend(hits.into_iter().filter_map(|hit| {
+                let chunk = *view.places.get(&hit.id)?;
+                Some(Near { chunk, similarity: hit.similarity, vector: hit.vector })
+            }));
+        }
+        if nearest.is_empty() {
+            return Ok(None);
+        }
+        nearest.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        nearest.truncate(FETCH);
+        let mut similarity: HashMap<usize, f32> = nearest.iter().map(|near| (near.chunk, near.similarity)).collect();
+        let others: Vec<String> = words
+            .iter()
+            .take(FETCH)
+            .filter(|(place, _)| !similarity.contains_key(place))
+            .map(|(place, _)| view.index.chunks()[*place].id())
+            .collect();
+        for collection in view.collections.iter().filter(|_| !others.is_empty()) {
+            for (id, vector) in self.vectors.vectors(collection, &others).await? {
+                if let Some(place) = view.places.get(&id) {
+                    similarity.insert(*place, question.iter().zip(&vector).map(|(a, b)| a * b).sum());
+                }
+            }
+        }
+        Ok(Some(Meaning { nearest, similarity }))
+    }
+
+    /// What the shop set for the model, else seed 003's threshold, raised to what the documents' own vectors ask for.
+    fn threshold(&self, view: &View) -> Threshold {
+        let calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = view.collections.iter().filter_map(|collection| calibrations.get(&collection.name));
+        let own = own.map(|calibration| calibration.threshold).fold(hybrid::THRESHOLD, f64::max);
+        let similarity = self.config.thresholds.get(self.embedder.model()).copied().unwrap_or(own);
+        Threshold { min_hits: self.config.min_hits, similarity }
+    }
+
+    fn collection(&self, folder: &str) -> Collection {
+        let name = collection_name(&self.knowledge.collection, folder);
+        Collection { tenant: TenantId::default(), name }
+    }
+
+    /// Brings the vectors into line with what was read.
+    ///
+    /// # Errors
+    /// See [`sync`]. What was done stays done.
+    pub async fn sync(&self) -> Result<Vec<SyncReport>, SyncError> {
+        let shelves = self.shelves.load_full();
+        let mut reports = Vec::new();
+        for (folder, shelf) in &shelves.library.shelves {
+            let collection = self.collection(folder);
+            let target = Target {
+                index: self.vectors.as_ref(),
+                embedder: &self.embedder,
+                collection: &collection,
+                batch: self.config.batch,
+            };
+            reports.push(sync(&target, shelf, &|_: Progress| {}).await?);
+            let calibration = Calibration::of(self.vectors.as_ref(), &collection, shelf).await?;
+            let mut calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
+            match calibration {
+                Some(calibration) => calibrations.insert(collection.name, calibration),
+                None => calibrations.remove(&collection.name),
+            };
+        }
+        Ok(reports)
+    }
+}
+
+/// What was found by meaning.
+struct Meaning {
+    nearest: Vec<Near>,
+    /// The cosine of every candidate, those found by words included.
+    similarity: HashMap<usize, f32>,
+}
+
+impl View {
+    fn passages_by_words(&self, words: &[(usize, f64)], query: &Query) -> Vec<Passage> {
+        let chunks = self.index.chunks();
+        let passages = words.iter().map(|(place, score)| chunks[*place].passage(query.language, *score));
+        passages.take(query.limit).collect()
+    }
+}
+
+/// A section of a document; a catalogue's row is one by itself.
+fn section_of(chunk: &Chunk) -> (String, String, String) {
+    let row = if chunk.product.is_some() { chunk.title.clone() } else { String::new() };
+    (chunk.path.clone(), chunk.section(), row)
+}
