@@ -216,7 +216,7 @@ impl App {
             ("language model", model),
             (
                 "vectors",
-                format!("none; lexical search over {} documents, {} passages", report.documents, report.passages),
+                format!("none; lexical search over {} documents, {} passages", report.documents, report.chunks),
             ),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
