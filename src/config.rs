@@ -9,6 +9,7 @@ mod auth;
 mod embed;
 mod env;
 mod http;
+mod knowledge;
 mod llm;
 mod log;
 mod outbox;
@@ -19,6 +20,7 @@ pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use http::HttpConfig;
+pub use knowledge::{ChunkConfig, KnowledgeConfig};
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
@@ -87,13 +89,6 @@ pub struct PromptConfig {
     pub persona_max_chars: usize,
 }
 
-/// The shop's documents.
-#[derive(Clone, Debug)]
-pub struct KnowledgeConfig {
-    /// `KNOWLEDGE_PATH`
-    pub folder: PathBuf,
-}
-
 impl Config {
     /// Reads everything; the error lists every value that cannot be used, not only the first.
     pub fn read(env: Env) -> Result<Self, ConfigError> {
@@ -137,7 +132,7 @@ impl Config {
                 persona: env_ref.text("PERSONA_PATH", "prompts/system_persona_vi.md").into(),
                 persona_max_chars: env_ref.number("PERSONA_MAX_CHARS", 4000),
             },
-            knowledge: KnowledgeConfig { folder: env_ref.text("KNOWLEDGE_PATH", "knowledge").into() },
+            knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
             log: LogConfig::read(env_ref),
         };

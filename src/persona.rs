@@ -30,6 +30,10 @@ pub struct Persona {
     /// The language model it wants, where it is not the server's.
     pub model: Option<String>,
     pub temperature: Option<f32>,
+    /// The folders below the knowledge folder that it knows, never empty; an empty name is the files at the top.
+    pub knowledge: Vec<String>,
+    /// Where `knowledge` stands: the file as errors name it, and the line.
+    knowledge_place: (String, usize),
     /// The persona's text for the language model, without the lines below and without front matter.
     pub text: String,
     greeting: Lines,

@@ -1,8 +1,10 @@
 //! Finding the passages of the shop's own documents that answer a question.
 //!
-//! Two halves meet in [`Passage`]. *Ingest* reads a folder ([`folder`]): Markdown with front matter ([`document`],
-//! [`markdown`]), CSV catalogues ([`catalogue`]) and plain text become passages of moderate size ([`chunk`]). *Query* looks
-//! them up ([`lexical`]): terms ([`terms`]) under the shop's own words ([`rules`]), wishes about money ([`budget`]), BM25.
+//! Two halves meet in [`Chunk`]. *Ingest* reads folders ([`library`], [`folder`]): Markdown with front matter ([`document`],
+//! [`markdown`], [`page`]), CSV catalogues ([`catalogue`]) and plain text become chunks of moderate size ([`cut`], [`tokens`])
+//! that know what their document is about ([`keywords`]); [`sync`] keeps a collection of vectors in line with them. *Query* looks
+//! them up ([`lexical`]): terms ([`terms`]) under the shop's own words ([`rules`]), wishes about money ([`budget`]), BM25;
+//! several lists become one by their ranks ([`fusion`]).
 //!
 //! [`embedded`] keeps vectors in the shop's own database and searches them in memory.
 //!
@@ -13,24 +15,33 @@ pub mod budget;
 pub mod calibration;
 pub mod catalogue;
 pub mod chunk;
+pub mod cut;
 pub mod document;
 pub mod embedded;
 pub mod folder;
+pub mod fusion;
 pub mod hybrid;
+pub mod keywords;
 pub mod lexical;
+pub mod library;
 pub mod markdown;
 pub mod memory;
 pub mod mmr;
+pub mod page;
 pub mod rules;
 pub mod search;
+pub mod sync;
 pub mod terms;
+pub mod tokens;
 
 use std::path::PathBuf;
 
 use async_trait::async_trait;
 
-pub use folder::{Report, Warning};
+pub use chunk::Chunk;
+pub use folder::{Report, Shelf, Warning};
 pub use lexical::LexicalIndex;
+pub use library::Library;
 pub use rules::SearchRules;
 
 use crate::domain::{Language, SourceItem};

@@ -4,6 +4,7 @@
 //! ---
 //! desk: retail
 //! languages: [vi, en]
+//! knowledge: returns
 //! ---
 //! Who the persona is …
 //!
@@ -25,18 +26,27 @@ struct FrontMatter {
     name: Option<String>,
     model: Option<String>,
     temperature: Option<f32>,
+    knowledge: Option<Folders>,
+}
+
+/// One folder, or a list of them.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "knowledge must be a folder's name or a list of such names")]
+enum Folders {
+    One(String),
+    Several(Vec<String>),
 }
 
 /// Reads a persona. `file` is how the error names it, `id` the file's stem.
 pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
     let error = |line: usize, mend: String| PromptError { file: file.to_owned(), line: Some(line), mend };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let (front, body, first_line) = split_front_matter(content)
+    let (front_matter, body, first_line) = split_front_matter(content)
         .ok_or_else(|| error(1, "the front matter is not closed: add a line of three hyphens behind it".to_owned()))?;
-    let front: FrontMatter = if front.trim().is_empty() {
+    let front: FrontMatter = if front_matter.trim().is_empty() {
         FrontMatter::default()
     } else {
-        serde_yaml_ng::from_str(front).map_err(|cause| {
+        serde_yaml_ng::from_str(front_matter).map_err(|cause| {
             let line = cause.location().map_or(1, |location| location.line());
             error(line + 1, format!("the front matter cannot be read: {cause}"))
         })?
@@ -49,6 +59,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
     if front.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
         return Err(error(1, "temperature must lie between 0 and 2".to_owned()));
     }
+    let knowledge_line = line_of(front_matter, "knowledge");
     let mut persona = Persona {
         id: id.to_owned(),
         name: front.name.unwrap_or_else(|| id.to_owned()),
@@ -56,6 +67,8 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
         languages,
         model: front.model,
         temperature: front.temperature,
+        knowledge: folders(front.knowledge).map_err(|mend| error(knowledge_line, mend))?,
+        knowledge_place: (file.to_owned(), knowledge_line),
         text: String::new(),
         greeting: Lines::default(),
         follow_up: Lines::default(),
@@ -80,6 +93,42 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
         return Err(error(first_line, "the persona has no text: say who it is and how it speaks".to_owned()));
     }
     Ok(persona)
+}
+
+/// The folders, each once and with `/` between its parts; without any, the files at the top.
+fn folders(written: Option<Folders>) -> Result<Vec<String>, String> {
+    let written = match written {
+        None => return Ok(vec![String::new()]),
+        Some(Folders::One(folder)) => vec![folder],
+        Some(Folders::Several(folders)) => folders,
+    };
+    if written.is_empty() {
+        return Err("knowledge names no folder: name one, or remove the line for the files at the top".to_owned());
+    }
+    let mut folders: Vec<String> = Vec::new();
+    for folder in written {
+        let parts: Vec<&str> = folder.trim().trim_end_matches('/').split(['/', '\\']).collect();
+        // A name that begins with a dot is hidden, and `.` and `..` lead elsewhere.
+        if parts.iter().any(|part| part.trim().is_empty() || part.starts_with('.') || part.contains(':')) {
+            return Err(format!(
+                "knowledge names '{folder}': write a folder below the knowledge folder, such as returns, without .. and \
+                 without a leading /"
+            ));
+        }
+        let folder = parts.join("/");
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    Ok(folders)
+}
+
+/// The line of the file on which a key of the front matter stands; 1 where it does not.
+fn line_of(front_matter: &str, key: &str) -> usize {
+    let place = front_matter
+        .lines()
+        .position(|line| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':')));
+    place.map_or(1, |index| index + 2)
 }
 
 impl Lines {
@@ -152,12 +201,29 @@ mod tests {
     }
 
     #[test]
+    fn a_persona_knows_the_folders_that_it_names_or_the_files_at_the_top() {
+        for (line, folders) in [
+            ("", vec![""]),
+            ("knowledge: returns/\n", vec!["returns"]),
+            ("knowledge: [returns, telecom/plans, returns]\n", vec!["returns", "telecom/plans"]),
+            ("knowledge:\n  - đổi trả\n", vec!["đổi trả"]),
+        ] {
+            let file = format!("---\ndesk: retail\n{line}---\nWho.\nGreeting: Hi\n");
+            assert_eq!(parse("p.md", "p", &file).unwrap().knowledge, folders, "{line}");
+        }
+    }
+
+    #[test]
     fn a_broken_persona_is_named_with_file_line_and_mend() {
         for (content, line, mend) in [
             ("---\ndesk: retail\nWho.\nGreeting: Hi\n", 1, "not closed"),
             ("---\ndesk: retail\nlangauges: [vi]\n---\nWho.\nGreeting: Hi\n", 3, "langauges"),
             ("---\nlanguages: [xyz]\n---\nWho.\nGreeting: Hi\n", 2, "two lower-case letters"),
             ("---\ntemperature: 9\n---\nWho.\nGreeting: Hi\n", 1, "between 0 and 2"),
+            ("---\ndesk: retail\nknowledge: ../secrets\n---\nWho.\nGreeting: Hi\n", 3, "without .."),
+            ("---\nknowledge: [returns, /etc]\n---\nWho.\nGreeting: Hi\n", 2, "'/etc'"),
+            ("---\nknowledge: []\n---\nWho.\nGreeting: Hi\n", 2, "names no folder"),
+            ("---\nknowledge: {a: b}\n---\nWho.\nGreeting: Hi\n", 2, "list of such names"),
             ("Who.\n\nFollowUp: x\n", 3, "no greeting"),
             ("Who.\nGreeting:\n", 2, "empty"),
             ("Who.\nGreeting: a\nGreeting: b\n", 3, "twice"),

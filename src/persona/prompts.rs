@@ -1,6 +1,6 @@
 //! Everything under `prompts/`, read whole, so that a broken file is found before anybody meets it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -107,6 +107,27 @@ impl Prompts {
         self.personas.values()
     }
 
+    /// The folders that personas know, each once; an empty name is the files at the top of the knowledge folder.
+    pub fn knowledge_folders(&self) -> BTreeSet<&str> {
+        self.personas().flat_map(|persona| &persona.knowledge).map(String::as_str).collect()
+    }
+
+    /// Whether every folder that a persona names is there, below `root`. The error is the first one that is not.
+    pub fn check_knowledge(&self, root: &Path) -> Result<(), PromptError> {
+        for persona in self.personas() {
+            let missing = persona.knowledge.iter().find(|folder| !folder.is_empty() && !root.join(folder).is_dir());
+            if let Some(folder) = missing {
+                let (file, line) = persona.knowledge_place.clone();
+                let mend = format!(
+                    "knowledge names the folder {folder}, which is not in {}: make it, or name another one",
+                    root.display()
+                );
+                return Err(PromptError { file, line: Some(line), mend });
+            }
+        }
+        Ok(())
+    }
+
     /// A text file as it is.
     pub fn text(&self, name: &str) -> Result<&str, PromptError> {
         self.files.get(name).map(|text| text.trim()).ok_or_else(|| {
@@ -176,5 +197,25 @@ fn same_folder(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named_with_the_personas_file_and_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let persona = folder.path().join("returns.md");
+        std::fs::write(&persona, "---\ndesk: retail\nknowledge: [returns]\n---\nWho.\nGreeting: Hi\n").unwrap();
+        let knowledge = folder.path().join("knowledge");
+        let prompts = Prompts::load(folder.path(), &persona).unwrap();
+        assert_eq!(prompts.knowledge_folders().into_iter().collect::<Vec<_>>(), ["returns"]);
+        let error = prompts.check_knowledge(&knowledge).unwrap_err();
+        assert_eq!((error.file, error.line), (persona.display().to_string(), Some(3)));
+        assert!(error.mend.contains("the folder returns") && error.mend.contains("make it"), "{}", error.mend);
+        std::fs::create_dir_all(knowledge.join("returns")).unwrap();
+        assert_eq!(prompts.check_knowledge(&knowledge), Ok(()));
     }
 }

@@ -1,10 +1,10 @@
-//! CSV catalogues: each row a passage that names its columns.
+//! CSV catalogues: each row a chunk that names its columns.
 
 use std::collections::BTreeSet;
 
 use csv::{ReaderBuilder, StringRecord};
 
-use super::document::{Piece, Product};
+use super::chunk::{Chunk, Product};
 use super::rules::{Column, ColumnKind, SearchRules};
 use crate::domain::Language;
 
@@ -12,7 +12,9 @@ use crate::domain::Language;
 ///
 /// Separated by comma, semicolon or tab, whichever its first line has most of. A row with too few or too many fields is complained
 /// about and used as far as it goes; one without any value is left out.
-pub fn rows(file: &str, text: &str, rules: &SearchRules) -> (Vec<Piece>, Vec<(usize, String)>) {
+///
+/// A catalogue has no headings and so no keywords.
+pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<Chunk>, Vec<(usize, String)>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter(text))
@@ -24,7 +26,7 @@ pub fn rows(file: &str, text: &str, rules: &SearchRules) -> (Vec<Piece>, Vec<(us
         Ok(headers) => columns(headers, rules),
         Err(error) => return (Vec::new(), vec![(1, error.to_string())]),
     };
-    let mut pieces = Vec::new();
+    let mut chunks = Vec::new();
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,
@@ -37,9 +39,10 @@ pub fn rows(file: &str, text: &str, rules: &SearchRules) -> (Vec<Piece>, Vec<(us
             let problem = format!("{} fields under {} columns", record.len(), columns.len());
             complaints.push((record.position().map_or(0, line), problem));
         }
-        pieces.extend(piece(file, &columns, &record));
+        let row = chunk(&columns, &record);
+        chunks.extend(row.map(|row| Chunk { doc_id: doc_id.to_owned(), path: path.to_owned(), ..row }));
     }
-    (pieces, complaints)
+    (chunks, complaints)
 }
 
 fn line(position: &csv::Position) -> usize {
@@ -75,7 +78,7 @@ fn columns(headers: &StringRecord, rules: &SearchRules) -> Vec<Header> {
     columns
 }
 
-fn piece(file: &str, columns: &[Header], record: &StringRecord) -> Option<Piece> {
+fn chunk(columns: &[Header], record: &StringRecord) -> Option<Chunk> {
     let cells: Vec<(&Header, &str)> = columns.iter().zip(record).filter(|(_, value)| !value.is_empty()).collect();
     let of = |kind| cells.iter().filter(move |(header, _)| header.column.kind == kind).map(|(_, value)| *value);
     if cells.is_empty() {
@@ -87,15 +90,14 @@ fn piece(file: &str, columns: &[Header], record: &StringRecord) -> Option<Piece>
     let languages: BTreeSet<Language> =
         cells.iter().flat_map(|(header, _)| header.column.labels.keys().copied()).collect();
     let first = if languages.contains(&Language::VI) { Some(Language::VI) } else { languages.first().copied() };
-    Some(Piece {
+    Some(Chunk {
         title: of(ColumnKind::Name).collect::<Vec<_>>().join(" "),
-        section: of(ColumnKind::Category).collect::<Vec<_>>().join(" > "),
-        file: file.to_owned(),
+        section_path: of(ColumnKind::Category).map(str::to_owned).collect(),
         text: read_out(&cells, first),
         translated: languages.into_iter().map(|language| (language, read_out(&cells, Some(language)))).collect(),
         searched: Some(searched.join(". ")),
         product: Some(product),
-        ..Piece::default()
+        ..Chunk::default()
     })
 }
 
@@ -156,10 +158,10 @@ mod tests {
     #[test]
     fn a_row_names_its_columns_in_the_language_that_is_asked() {
         let text = "sku;name;category;price_vnd;stock;warranty_months;Màu_sắc\nS1;SSD X;SSD;1890000;0;36;đen\n";
-        let (rows, complaints) = rows("products.csv", text, &rules());
+        let (rows, complaints) = rows("products", "products.csv", text, &rules());
         assert_eq!(complaints, []);
         let row = &rows[0];
-        assert_eq!((row.title.as_str(), row.section.as_str()), ("SSD X", "SSD"));
+        assert_eq!((row.title.as_str(), row.section().as_str()), ("SSD X", "SSD"));
         assert_eq!(row.text, "Giá: 1.890.000 đ; Hết hàng; Mã: S1; Bảo hành: 36 tháng; Màu sắc: đen");
         let english = &row.translated.iter().find(|(language, _)| *language == Language::EN).unwrap().1;
         assert_eq!(english, "Price: 1.890.000 đ; Out of stock; SKU: S1; Warranty: 36 months; Màu sắc: đen");
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_crooked_row_is_told_and_used() {
-        let (rows, complaints) = rows("a.csv", "name,price\nA\nB,1.000,x\n,\n\"C, D\",\"2,500 đ\"\n", &rules());
+        let (rows, complaints) = rows("a", "a.csv", "name,price\nA\nB,1.000,x\n,\n\"C, D\",\"2,500 đ\"\n", &rules());
         assert_eq!(complaints.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3]);
         let said: Vec<_> = rows.iter().map(|row| (row.title.as_str(), row.text.as_str())).collect();
         assert_eq!(said, [("A", ""), ("B", "Giá: 1.000 đ"), ("C, D", "Giá: 2.500 đ")]);

@@ -1,88 +1,171 @@
-//! Blocks of text as passages of moderate size.
+//! What is indexed: a part of a document that answers a question by itself.
 
-/// The most characters of a passage: a few paragraphs, some 300 tokens of Vietnamese. Small enough that eight of them
-/// fit into a prompt, large enough to hold an answer with its condition.
-pub const MAX_CHARS: usize = 900;
+use std::collections::BTreeMap;
+use std::fmt::Write;
 
-/// Packs blocks, in order, into passages of at most `max` characters. A block that is too long by itself is cut at its lines, else
-/// at the ends of its sentences, else at its spaces, else anywhere.
-pub fn pack(blocks: &[String], max: usize) -> Vec<String> {
-    let mut packed = Packing { max, ..Packing::default() };
-    for block in blocks {
-        packed.add(block, "\n\n", &["\n", ". ", " ", ""]);
-    }
-    packed.done.extend(Some(packed.open).filter(|open| !open.is_empty()));
-    packed.done
+use sha1::{Digest, Sha1};
+
+use super::Passage;
+use crate::domain::Language;
+
+/// A part of one section of a document, or a catalogue row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chunk {
+    /// The file's stem; where another file of the folder has the same one, its whole path.
+    pub doc_id: String,
+    pub title: String,
+    /// The headings above it, outermost first, at most [`SECTION_DEPTH`]; for a catalogue row, its category. May be empty.
+    pub section_path: Vec<String>,
+    /// Below the knowledge folder, with `/` between folders.
+    pub path: String,
+    /// As written: `1.10` stays `1.10`.
+    pub version: Option<String>,
+    /// As written.
+    pub last_updated: Option<String>,
+    pub audience: Option<String>,
+    /// None: of no language, such as a catalogue row; it is as good for one as for the other.
+    pub language: Option<Language>,
+    /// The document's.
+    pub keywords: Vec<String>,
+    /// What is shown, unless `translated` has the customer's language.
+    pub text: String,
+    pub translated: Vec<(Language, String)>,
+    /// What is searched by words besides title and section; None: `text`.
+    pub searched: Option<String>,
+    pub product: Option<Product>,
 }
 
-#[derive(Default)]
-struct Packing {
-    max: usize,
-    done: Vec<String>,
-    open: String,
+/// A citation names the section that a chunk is in and at most two around it, as seed 003 has it.
+pub const SECTION_DEPTH: usize = 3;
+
+/// What ranking needs to know of a catalogue row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// In đồng.
+    pub price: Option<u64>,
+    /// False only if the catalogue says that there is none.
+    pub in_stock: bool,
 }
 
-impl Packing {
-    fn add(&mut self, text: &str, separator: &str, finer: &[&str]) {
-        let text = text.trim_end();
-        let length = text.chars().count();
-        if length > self.max && !finer.is_empty() {
-            self.add_cut(text, separator, finer);
-        } else if self.open.is_empty() {
-            text.clone_into(&mut self.open);
-        } else if self.open.chars().count() + separator.len() + length <= self.max {
-            self.open.push_str(separator);
-            self.open.push_str(text);
-        } else {
-            self.done.push(std::mem::replace(&mut self.open, text.to_owned()));
-        }
+impl Chunk {
+    /// The section path as people read it: joined by ` > `.
+    pub fn section(&self) -> String {
+        self.section_path.join(" > ")
     }
 
-    fn add_cut(&mut self, text: &str, separator: &str, finer: &[&str]) {
-        let (cut, finer) = (finer[0], &finer[1..]);
-        // A block that must be cut begins a passage of its own, so that its parts stay together.
-        if separator == "\n\n" && !self.open.is_empty() {
-            self.done.push(std::mem::take(&mut self.open));
-        }
-        if cut.is_empty() {
-            for c in text.chars() {
-                self.add(c.encode_utf8(&mut [0; 4]), "", &[]);
+    /// What the embedding model reads: title and section before the text, so that a short chunk knows its topic.
+    pub fn embedded_text(&self) -> String {
+        let mut text = self.title.clone();
+        for part in [self.section(), self.text.clone()] {
+            if !part.is_empty() {
+                text.push('\n');
+                text.push_str(&part);
             }
-            return;
         }
-        let glue = if cut == "\n" { "\n" } else { " " };
-        for part in text.split_inclusive(cut) {
-            self.add(part, glue, finer);
+        text
+    }
+
+    /// Its id in vector collections: made of where it stands and of what is embedded, so that what changed is the difference of
+    /// two sets of ids. Chunks that agree in both are one.
+    ///
+    /// What a page says beside its text (version, date, audience) is not in it: a page with a new date is not embedded again, and its
+    /// records keep the labels of the run that embedded them. Answers take those from the files.
+    pub fn id(&self) -> String {
+        let mut hash = Sha1::new();
+        // The path's length first, so that its end is told from the text's beginning.
+        hash.update((self.path.len() as u64).to_le_bytes());
+        hash.update(&self.path);
+        hash.update(self.embedded_text());
+        hex(&hash.finalize())
+    }
+
+    /// SHA-1 of the text, in hexadecimal digits.
+    pub fn sha1(&self) -> String {
+        hex(&Sha1::digest(&self.text))
+    }
+
+    /// What a vector collection holds of it besides its text.
+    pub fn labels(&self) -> BTreeMap<String, String> {
+        let always = [
+            ("doc_id", self.doc_id.clone()),
+            ("title", self.title.clone()),
+            ("section_path", self.section()),
+            ("path", self.path.clone()),
+            ("keywords", self.keywords.join(" ")),
+            ("sha1", self.sha1()),
+        ];
+        let said = [
+            ("version", self.version.clone()),
+            ("last_updated", self.last_updated.clone()),
+            ("audience", self.audience.clone()),
+            ("language", self.language.map(|language| language.code().to_owned())),
+        ];
+        let said = said.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        always.into_iter().chain(said).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// What somebody of that language is shown, with the score that it got.
+    pub fn passage(&self, language: Language, score: f64) -> Passage {
+        let translated = self.translated.iter().find(|(of, _)| *of == language);
+        Passage {
+            title: self.title.clone(),
+            section: self.section(),
+            file: self.path.clone(),
+            version: self.version.clone(),
+            text: translated.map_or(&self.text, |(_, text)| text).clone(),
+            score,
         }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn packed(blocks: &[&str], max: usize) -> Vec<String> {
-        pack(&blocks.iter().map(ToString::to_string).collect::<Vec<_>>(), max)
+    fn chunk() -> Chunk {
+        Chunk {
+            doc_id: "giao".into(),
+            title: "Giao hàng".into(),
+            section_path: vec!["Nội thành".into(), "Phí".into()],
+            path: "giao.md".into(),
+            text: "Phí 30.000 đ.".into(),
+            ..Chunk::default()
+        }
     }
 
     #[test]
-    fn blocks_are_packed_in_order_and_cut_where_it_hurts_least() {
-        assert_eq!(packed(&[], 10), [""; 0]);
-        assert_eq!(packed(&["đây là", "hai"], 11), ["đây là\n\nhai"]);
-        assert_eq!(packed(&["đây là", "hai"], 10), ["đây là", "hai"]);
-        assert_eq!(packed(&["x", "- one\n- two\n- three"], 12), ["x", "- one\n- two", "- three"]);
-        assert_eq!(packed(&["One two. Three four. Five."], 17), ["One two.", "Three four. Five."]);
-        assert_eq!(packed(&["aaaa bbbb cccc"], 9), ["aaaa bbbb", "cccc"]);
-        assert_eq!(packed(&["đđđđđ"], 2), ["đđ", "đđ", "đ"]);
+    fn an_id_tells_place_and_text_and_nothing_else() {
+        let same = Chunk { version: Some("2".into()), keywords: vec!["phí".into()], ..chunk() };
+        assert_eq!(chunk().id(), same.id());
+        for other in [
+            Chunk { path: "ship.md".into(), ..chunk() },
+            Chunk { title: "Giao".into(), ..chunk() },
+            Chunk { section_path: vec![], ..chunk() },
+            Chunk { text: "Phí 35.000 đ.".into(), ..chunk() },
+        ] {
+            assert_ne!(chunk().id(), other.id(), "{other:?}");
+        }
     }
 
-    proptest::proptest! {
-        #[test]
-        fn nothing_is_lost_and_nothing_is_too_long(blocks in proptest::collection::vec("[a-zđ \\.\n]{0,60}", 0..6), max in 1usize..40) {
-            let passages = pack(&blocks, max);
-            let bare = |texts: &[String]| texts.concat().replace([' ', '\n'], "");
-            proptest::prop_assert_eq!(bare(&passages), bare(&blocks));
-            proptest::prop_assert!(passages.iter().all(|passage| passage.chars().count() <= max));
-        }
+    #[test]
+    fn the_model_reads_title_and_section_before_the_text() {
+        assert_eq!(chunk().embedded_text(), "Giao hàng\nNội thành > Phí\nPhí 30.000 đ.");
+        assert_eq!(Chunk { section_path: vec![], ..chunk() }.embedded_text(), "Giao hàng\nPhí 30.000 đ.");
+    }
+
+    #[test]
+    fn labels_hold_what_is_known() {
+        let labels = Chunk { last_updated: Some("2026-01-02".into()), ..chunk() }.labels();
+        let names: Vec<&str> = labels.keys().map(String::as_str).collect();
+        assert_eq!(names, ["doc_id", "keywords", "last_updated", "path", "section_path", "sha1", "title"]);
+        assert_eq!(labels["section_path"], "Nội thành > Phí");
     }
 }

@@ -12,36 +12,13 @@ pub struct About {
     pub title: Option<String>,
     /// As written: `1.10` stays `1.10`.
     pub version: Option<String>,
+    /// As written.
+    pub last_updated: Option<String>,
+    /// Whom it is for; of a list, its words joined by `, `.
+    pub audience: Option<String>,
     pub language: Option<Language>,
     /// Searched with every passage of the document, never shown.
     pub summary: Option<String>,
-}
-
-/// A part of a document that answers a question by itself: a few paragraphs, or a catalogue row.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Piece {
-    pub title: String,
-    /// Headings above it, outermost first, joined by ` > `.
-    pub section: String,
-    pub file: String,
-    pub version: Option<String>,
-    /// None: of no language, such as a catalogue row; it is as good for one as for the other.
-    pub language: Option<Language>,
-    /// What is shown, unless `translated` has the customer's language.
-    pub text: String,
-    pub translated: Vec<(Language, String)>,
-    /// What is searched besides title and section; None: `text`.
-    pub searched: Option<String>,
-    pub product: Option<Product>,
-}
-
-/// What ranking needs to know of a catalogue row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Product {
-    /// In đồng.
-    pub price: Option<u64>,
-    /// False only if the catalogue says that there is none.
-    pub in_stock: bool,
 }
 
 /// Something wrong with front matter: the line of the file, counted from 1, and what it is.
@@ -51,6 +28,8 @@ pub type Complaint = (usize, String);
 struct FrontMatter {
     title: Option<Value>,
     version: Option<Value>,
+    last_updated: Option<Value>,
+    audience: Option<Value>,
     language: Option<Value>,
     summary: Option<Value>,
 }
@@ -58,7 +37,7 @@ struct FrontMatter {
 /// Takes the YAML front matter off a page: what it says, the rest, and what is wrong with it.
 ///
 /// Front matter stands between a first line `---` and the next line `---`. Keys that are not known here
-/// (`last_updated`, `audience`, …) are accepted. Broken front matter is left out of the page's text.
+/// are accepted. Broken front matter is left out of the page's text.
 pub fn split_front_matter(page: &str) -> (About, &str, Option<Complaint>) {
     let page = page.strip_prefix('\u{feff}').unwrap_or(page);
     let Some(rest) = page.strip_prefix("---").and_then(|rest| strip_line_end(rest.trim_start_matches([' ', '\t'])))
@@ -104,8 +83,14 @@ fn parse_front_matter(yaml: &str) -> (About, Option<Complaint>) {
         Some(Value::Number(_)) => line_of(yaml, "version").map(|(_, value)| value),
         other => other.and_then(scalar),
     };
-    let about =
-        About { title: matter.title.and_then(scalar), version, language, summary: matter.summary.and_then(scalar) };
+    let about = About {
+        title: matter.title.and_then(scalar),
+        version,
+        last_updated: matter.last_updated.and_then(scalar),
+        audience: matter.audience.and_then(words),
+        language,
+        summary: matter.summary.and_then(scalar),
+    };
     (about, complaint)
 }
 
@@ -117,6 +102,16 @@ fn scalar(value: Value) -> Option<String> {
         _ => return None,
     };
     (!text.is_empty()).then_some(text)
+}
+
+fn words(value: Value) -> Option<String> {
+    match value {
+        Value::Sequence(values) => {
+            let words: Vec<String> = values.into_iter().filter_map(scalar).collect();
+            (!words.is_empty()).then(|| words.join(", "))
+        }
+        other => scalar(other),
+    }
 }
 
 fn line_of(yaml: &str, key: &str) -> Option<(usize, String)> {
@@ -141,13 +136,15 @@ mod tests {
 
     #[test]
     fn front_matter_is_read_and_taken_off() {
-        let page = "\u{feff}---\r\ntitle: Giao hàng\r\nversion: 1.10\r\nlast_updated: 2026-01-02\r\naudience: [khách]\r\nlanguage: vi\r\n---\r\n# Giao\r\n";
+        let page = "\u{feff}---\r\ntitle: Giao hàng\r\nversion: 1.10\r\nlast_updated: 2026-01-02\r\naudience: [khách, thợ]\r\nlanguage: vi\r\n---\r\n# Giao\r\n";
         let (about, body, complaint) = split_front_matter(page);
         assert_eq!(
             about,
             About {
                 title: Some("Giao hàng".into()),
                 version: Some("1.10".into()),
+                last_updated: Some("2026-01-02".into()),
+                audience: Some("khách, thợ".into()),
                 language: Some(Language::VI),
                 summary: None
             }

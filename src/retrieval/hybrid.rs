@@ -1,13 +1,14 @@
 //! Words and meaning together: which chunks a question gets when both lists of it are there. Pure; [`super::search`]
 //! brings the lists.
 //!
-//! 1. Both lists are joined by reciprocal rank ([`fuse`]; this project's `simple_rerank`).
-//! 2. Maximal marginal relevance orders them, so that eight passages do not say one thing eight times ([`mmr`]).
+//! 1. Both lists are joined by reciprocal rank ([`super::fusion`]; this project's `simple_rerank`).
+//! 2. Maximal marginal relevance orders them, so that eight passages do not say one thing eight times ([`super::mmr`]).
 //! 3. Of each section of a document, the best chunk stays; a catalogue's rows are a section each.
 //! 4. The first eight are the answer, unless nothing answers ([`Threshold::lacks`]).
 
 use std::collections::{HashMap, HashSet};
 
+use super::fusion::{RANK_CONSTANT, reciprocal_rank};
 use super::mmr::{self, Candidate};
 
 /// Candidates of each list, as seed 003 has it.
@@ -18,8 +19,6 @@ pub const LAMBDA: f64 = 0.7;
 pub const MIN_HITS: usize = 3;
 /// Below it the chunks are no context, as seed 003 has it, where the shop's documents do not ask for more.
 pub const THRESHOLD: f64 = 0.5;
-/// The k of reciprocal rank: how little the first place is worth more than the second. 60 is what its authors found.
-const RANK_OFFSET: f64 = 60.0;
 
 /// A chunk that is near in meaning.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,25 +52,6 @@ pub fn mean_similarity(near: &[Near], among: usize) -> f64 {
     if near.is_empty() { 0.0 } else { sum / near.len() as f64 }
 }
 
-/// Joins ranked lists: a chunk's score is Σ 1/(60 + its place) over the lists it stands in. Best first, the first list's
-/// order among equals.
-pub fn fuse(lists: &[&[usize]]) -> Vec<(usize, f64)> {
-    let mut scores: HashMap<usize, f64> = HashMap::new();
-    let mut order: Vec<usize> = Vec::new();
-    for list in lists {
-        for (place, chunk) in list.iter().enumerate() {
-            let score = scores.entry(*chunk).or_insert_with(|| {
-                order.push(*chunk);
-                0.0
-            });
-            *score += 1.0 / (RANK_OFFSET + 1.0 + place as f64);
-        }
-    }
-    let mut fused: Vec<(usize, f64)> = order.into_iter().map(|chunk| (chunk, scores[&chunk])).collect();
-    fused.sort_by(|a, b| b.1.total_cmp(&a.1));
-    fused
-}
-
 /// The answer's chunks, best first: at most `limit`, of each section (as `section_of` tells) the best one.
 pub fn choose<S: Eq + std::hash::Hash>(
     words: &[usize],
@@ -80,7 +60,7 @@ pub fn choose<S: Eq + std::hash::Hash>(
     limit: usize,
 ) -> Vec<usize> {
     let near_chunks: Vec<usize> = near.iter().map(|near| near.chunk).collect();
-    let fused = fuse(&[words, &near_chunks]);
+    let fused = reciprocal_rank(&[words.to_vec(), near_chunks], RANK_CONSTANT);
     let best = fused.first().map_or(1.0, |(_, score)| *score);
     let vectors: HashMap<usize, &[f32]> = near.iter().map(|near| (near.chunk, near.vector.as_slice())).collect();
     let candidates: Vec<Candidate<'_>> = fused
@@ -98,14 +78,6 @@ mod tests {
 
     fn near(chunk: usize, similarity: f32) -> Near {
         Near { chunk, similarity, vector: vec![similarity, (1.0 - similarity * similarity).sqrt()] }
-    }
-
-    #[test]
-    fn what_both_lists_have_comes_before_what_one_has() {
-        let fused = fuse(&[&[1, 2, 3], &[3, 4]]);
-        assert_eq!(fused.iter().map(|(chunk, _)| *chunk).collect::<Vec<_>>(), [3, 1, 2, 4]);
-        assert!((fused[0].1 - (1.0 / 63.0 + 1.0 / 61.0)).abs() < 1e-12);
-        assert_eq!(fuse(&[&[], &[]]), []);
     }
 
     #[test]

@@ -21,14 +21,23 @@ pub struct Section {
     pub blocks: Vec<String>,
 }
 
-/// The sections of a page that say anything, in order.
-pub fn sections(page: &str) -> Vec<Section> {
+/// A page, taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// All of them in order, also those that nothing stands under.
+    pub headings: Vec<String>,
+    /// Those that say anything, in order.
+    pub sections: Vec<Section>,
+}
+
+/// Takes a page apart.
+pub fn outline(page: &str) -> Outline {
     let mut reader = Reader { page, ..Reader::default() };
     for (event, range) in Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter() {
         reader.read(event, range);
     }
     reader.sections.retain(|section| !section.blocks.is_empty());
-    reader.sections
+    Outline { headings: reader.met, sections: reader.sections }
 }
 
 #[derive(Default)]
@@ -36,6 +45,7 @@ struct Reader<'a> {
     page: &'a str,
     sections: Vec<Section>,
     headings: Vec<(HeadingLevel, String)>,
+    met: Vec<String>,
     depth: usize,
     /// Parts of the current block that are not shown.
     cuts: Vec<Range<usize>>,
@@ -114,7 +124,11 @@ impl Reader<'_> {
     fn enter(&mut self, level: HeadingLevel) {
         let heading = self.heading.take().unwrap_or_default();
         self.headings.retain(|(above, _)| *above < level);
-        self.headings.push((level, heading.trim().to_owned()));
+        let heading = heading.trim();
+        if !heading.is_empty() {
+            self.met.push(heading.to_owned());
+        }
+        self.headings.push((level, heading.to_owned()));
         let path = self.headings.iter().map(|(_, heading)| heading.clone()).filter(|h| !h.is_empty()).collect();
         self.sections.push(Section { path, blocks: Vec::new() });
     }
@@ -169,6 +183,10 @@ impl Table {
 mod tests {
     use super::*;
 
+    fn sections(page: &str) -> Vec<Section> {
+        outline(page).sections
+    }
+
     #[test]
     fn a_page_becomes_sections_with_their_headings_above() {
         let page = "Lead **bold** and *soft* <!-- not\nthis -->text.\n\n# Top\n## `SSD` A\n- one\n- two **2**\n\n<!-- nor this -->\n\
@@ -186,6 +204,7 @@ mod tests {
                 section(&["Top", "B"], &["Para."]),
             ]
         );
+        assert_eq!(outline(page).headings, ["Top", "SSD A", "Deep", "B", "Empty"]);
     }
 
     #[test]

@@ -43,13 +43,13 @@ fn knowledge(config: &Config, rules: &SearchRules) -> Vec<Check> {
         Ok(index) => index,
         Err(error) => return vec![Check::fail(NAME, format!("{error}; KNOWLEDGE_PATH names the folder"))],
     };
-    let Report { documents, passages, warnings } = index.report();
+    let Report { documents, chunks, warnings, .. } = index.report();
     let mut checks = vec![match documents {
         0 => Check::warn(
             NAME,
             format!("no documents in {shown}, so replies know nothing of the shop: put Markdown, CSV or text there"),
         ),
-        _ => Check::ok(NAME, format!("{documents} documents, {passages} passages in {shown}")),
+        _ => Check::ok(NAME, format!("{documents} documents, {chunks} chunks in {shown}")),
     }];
     for Warning { file, line, problem } in warnings {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -22,7 +22,7 @@ const BEYOND_BUDGET: f64 = 0.6;
 /// What a page keeps when the question is about the price of a thing.
 const PAGE_BESIDE_PRICE: f64 = 0.7;
 
-/// A passage that answers.
+/// A passage and how it fits.
 pub(super) struct Hit {
     pub piece: usize,
     pub score: f64,
@@ -31,20 +31,36 @@ pub(super) struct Hit {
     named: bool,
 }
 
+/// The passages that answer.
 pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
-    let mut hits = answering(question, index);
-    for hit in &mut hits {
-        hit.score = (hit.score * fitness(hit, question, language, index)).clamp(0.0, 1.0);
-    }
-    let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+    let mut hits = met(question, index);
+    hits.retain(|hit| hit.named || hit.coverage >= MIN_COVERAGE);
+    let mut hits = ordered(hits, question, language, index);
+    let best = hits.first().map_or(0.0, |hit| hit.score);
     hits.retain(|hit| hit.score >= TAIL * best);
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.piece.cmp(&b.piece)));
     settle_ties(&mut hits, question, index);
     hits
 }
 
-/// The passages that cover enough of the question, with their bare scores.
-fn answering(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
+/// The passages that have anything of the question.
+pub(super) fn rank_all(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
+    let mut hits = met(question, index);
+    hits.retain(|hit| hit.score > 0.0);
+    let mut hits = ordered(hits, question, language, index);
+    settle_ties(&mut hits, question, index);
+    hits
+}
+
+fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
+    for hit in &mut hits {
+        hit.score = (hit.score * fitness(hit, question, language, index)).clamp(0.0, 1.0);
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.piece.cmp(&b.piece)));
+    hits
+}
+
+/// All passages with their bare scores; none, if the question says nothing that could be looked for.
+fn met(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
     let weight = |part: &Part| part.idf * if part.weak { WEAK } else { 1.0 };
     let asked: f64 = question.parts.iter().map(weight).sum();
     let to_cover: f64 = question.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum();
@@ -76,7 +92,7 @@ fn answering(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
         coverage: coverage / to_cover,
         named: named[piece],
     });
-    hits.filter(|hit| hit.named || hit.coverage >= MIN_COVERAGE).collect()
+    hits.collect()
 }
 
 fn named(question: &Question, index: &LexicalIndex) -> Vec<bool> {

@@ -9,18 +9,28 @@ use crate::domain::Language;
 struct Question {
     query: String,
     language: Language,
-    /// The files that answer; none: nothing in the shop does.
-    files: Vec<String>,
+    /// The stems of the files that answer; none: nothing in the shop does.
+    documents: Vec<String>,
     /// What the title or the text of the passage must hold.
     #[serde(default)]
     contains: String,
 }
 
 impl Question {
+    fn all(file: &str) -> Vec<Self> {
+        let lines = std::fs::read_to_string(root().join("tests/data").join(file)).unwrap();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
     fn is_answered_by(&self, passage: &Passage) -> bool {
-        self.files.contains(&passage.file)
+        let stem = passage.file.split('.').next().unwrap();
+        self.documents.iter().any(|document| document == stem)
             && (passage.title.contains(&self.contains) || passage.text.contains(&self.contains))
     }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn rules() -> SearchRules {
@@ -31,24 +41,24 @@ fn query(text: &str, language: Language, limit: usize) -> Query {
     Query { text: text.to_owned(), language, limit }
 }
 
-/// On the sample shop as it was when this was written: 128 questions with recall@1 0.90 and recall@3 0.95, 51 of 52 declined.
+/// On the sample shop as it was when this was written: of 128 questions recall@1 0.91, recall@3 0.95 and 0.96 answered at all, 58 of 60
+/// declined.
 /// The floors leave room for a page that is written anew, not for a rule that breaks.
 #[test]
 fn the_sample_shop_answers_its_customers_and_declines_the_rest() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let index = LexicalIndex::load(&root.join("knowledge"), &rules()).unwrap();
-    let questions = std::fs::read_to_string(root.join("tests/data/retrieval_small.jsonl")).unwrap();
-    let questions: Vec<Question> = questions.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let (answerable, foreign): (Vec<_>, Vec<_>) = questions.iter().partition(|question| !question.files.is_empty());
+    let index = LexicalIndex::load(&root().join("knowledge"), &rules()).unwrap();
+    let (answerable, foreign) = (Question::all("retrieval.jsonl"), Question::all("unanswerable.jsonl"));
+    assert!(answerable.len() >= 120 && foreign.len() >= 60);
 
-    let (mut first, mut found, mut declined) = (0, 0, 0);
+    let (mut first, mut found, mut answered, mut declined) = (0, 0, 0, 0);
     for question in &answerable {
-        let passages = index.search(&query(&question.query, question.language, 3));
+        let passages = index.search(&query(&question.query, question.language, 8));
         let place = passages.iter().position(|passage| question.is_answered_by(passage));
+        answered += usize::from(!passages.is_empty());
         first += usize::from(place == Some(0));
-        found += usize::from(place.is_some());
-        if place.is_none() {
-            println!("not found: {}", question.query);
+        found += usize::from(place.is_some_and(|place| place < 3));
+        if place.is_none_or(|place| place >= 3) {
+            println!("not among the first three: {}", question.query);
         }
     }
     for question in &foreign {
@@ -57,11 +67,14 @@ fn the_sample_shop_answers_its_customers_and_declines_the_rest() {
             Some(passage) => println!("answered: {} from {} ({:.2})", question.query, passage.file, passage.score),
         }
     }
-    let share = |part: usize, of: &[&Question]| as_f64(part) / as_f64(of.len());
+    let share = |part: usize, of: &[Question]| as_f64(part) / as_f64(of.len());
     let (recall_1, recall_3) = (share(first, &answerable), share(found, &answerable));
-    let declined = share(declined, &foreign);
-    println!("{:?}: recall@1 {recall_1:.2}, recall@3 {recall_3:.2}, declined {declined:.2}", index.report());
-    assert!(recall_1 >= 0.87 && recall_3 >= 0.92 && declined >= 0.90);
+    let (answered, declined) = (share(answered, &answerable), share(declined, &foreign));
+    println!(
+        "{:?}: recall@1 {recall_1:.2}, recall@3 {recall_3:.2}, answered {answered:.2}, declined {declined:.2}",
+        index.report()
+    );
+    assert!(recall_1 >= 0.87 && recall_3 >= 0.92 && answered >= 0.92 && declined >= 0.90);
 }
 
 fn shop(files: &[(&str, &str)]) -> LexicalIndex {

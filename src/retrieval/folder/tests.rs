@@ -1,0 +1,79 @@
+use super::*;
+use crate::domain::Language;
+
+fn shelf(root: &Path, folder: &str) -> Shelf {
+    read(root, folder, &SearchRules::from_toml("").unwrap(), &ChunkConfig::default()).unwrap()
+}
+
+fn write(root: &Path, file: &str, bytes: &[u8]) {
+    let path = root.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_folder_is_read_whatever_some_of_its_files_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, bytes: &[u8]| write(folder.path(), file, bytes);
+    write("a.md", "---\nversion: [\n---\n# Giao hàng\n\n## Nội thành\nChúng tôi giao hàng trong ngày.\n".as_bytes());
+    write("b.md", b"caf\xe9");
+    write("c.txt", "Chỗ để xe ở sau nhà.\n\nMiễn phí.".as_bytes());
+    write("d.csv", b"name,price\nA,1\n");
+    write("warranty.csv", b"serial,product_name,warranty_end_date\nABC123,X,2030-01-01\n");
+    write("e.png", b"\x89PNG");
+    write("empty.md", b"");
+    write("telecom.md/deep.md", b"# Deep\n\nNot at the top.");
+    let Shelf { chunks, report } = shelf(folder.path(), "");
+
+    let found: Vec<_> =
+        chunks.iter().map(|c| (c.path.as_str(), c.title.as_str(), c.section(), c.text.as_str())).collect();
+    let found: Vec<_> =
+        found.iter().map(|(path, title, section, text)| (*path, *title, section.as_str(), *text)).collect();
+    assert_eq!(
+        found,
+        [
+            ("a.md", "Giao hàng", "Nội thành", "Chúng tôi giao hàng trong ngày."),
+            ("c.txt", "c", "", "Chỗ để xe ở sau nhà.\n\nMiễn phí."),
+            ("d.csv", "A", "", "price: 1"),
+        ]
+    );
+    assert_eq!(chunks[0].language, Some(Language::VI));
+    assert_eq!((report.documents, report.chunks), (3, 3));
+    let warned: Vec<_> = report.warnings.iter().map(|w| (w.file.as_str(), w.line)).collect();
+    assert_eq!(warned, [("a.md", Some(3)), ("b.md", None)]);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_empty_and_a_file_is_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(shelf(&folder.path().join("none"), ""), Shelf::default());
+    fs::write(folder.path().join("file"), "").unwrap();
+    let rules = SearchRules::from_toml("").unwrap();
+    assert!(read(&folder.path().join("file"), "", &rules, &ChunkConfig::default()).is_err());
+}
+
+#[test]
+fn a_named_folder_holds_what_is_below_it_and_ids_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in
+        ["top.md", "returns/faq.md", "returns/vip/faq.md", "returns/rules.txt", "returns/.draft/x.md", "empty/x.png"]
+    {
+        write(folder.path(), file, b"# Returns\n\nReturns are free.");
+    }
+    let shown = |folder: &Shelf| folder.chunks.iter().map(|c| format!("{} {}", c.doc_id, c.path)).collect::<Vec<_>>();
+    assert_eq!(shown(&shelf(folder.path(), "")), ["top top.md"]);
+    assert_eq!(
+        shown(&shelf(folder.path(), "returns")),
+        ["returns/faq.md returns/faq.md", "rules returns/rules.txt", "returns/vip/faq.md returns/vip/faq.md"]
+    );
+    assert_eq!(shown(&shelf(folder.path(), "returns/vip")), ["faq returns/vip/faq.md"]);
+    assert_eq!(below(folder.path()).unwrap(), ["returns"]);
+}
+
+#[test]
+fn what_says_too_little_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.md", "---\nsummary: Phí giao hàng\n---\nXin chào.\n\n## Phí\nMiễn phí.".as_bytes());
+    let dropped = Dropped { file: "a.md".into(), section: String::new(), tokens: 4 };
+    assert_eq!(shelf(folder.path(), "").report.dropped, [dropped]);
+}
