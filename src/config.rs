@@ -12,6 +12,7 @@ mod http;
 mod llm;
 mod log;
 mod retail;
+mod traces;
 
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
@@ -20,6 +21,7 @@ pub use http::HttpConfig;
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use traces::TraceConfig;
 
 /// Everything.
 #[derive(Clone, Debug)]
@@ -34,6 +36,7 @@ pub struct Config {
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
     pub log: LogConfig,
+    pub traces: TraceConfig,
 }
 
 /// The database.
@@ -131,6 +134,7 @@ impl Config {
             knowledge: KnowledgeConfig { folder: env_ref.text("KNOWLEDGE_PATH", "knowledge").into() },
             retail: RetailConfig::read(env_ref),
             log: LogConfig::read(env_ref),
+            traces: TraceConfig::read(env_ref),
         };
         if config.auth.keys.is_none() && !config.http.bind.ip().is_loopback() {
             env.refuse(
