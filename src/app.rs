@@ -54,7 +54,7 @@ pub use tokens::{Claims, Tokens};
 
 /// No token holds longer after its conversation began, by the wire contract.
 const TOKEN_LAST: TimeDelta = TimeDelta::days(30);
-/// How often callers that went away are forgotten.
+/// How often callers that went away are forgotten, and histograms summed up.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// How long turns that were told to stop may take to say so.
 const LAST_WORDS: Duration = Duration::from_secs(3);
@@ -153,6 +153,8 @@ pub enum OpenError {
 impl App {
     /// Wires the server on an open store and goes on with what an earlier run left.
     pub async fn start(config: Config, store: Store) -> Result<Arc<Self>, StartError> {
+        // First of all: what is counted before is lost.
+        let metrics = metrics::handle();
         let config = Arc::new(config);
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm)?), config.llm.clone());
         if config.llm.mode != LlmMode::Offline {
@@ -196,7 +198,7 @@ impl App {
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
-        background.spawn(sweep(limits.clone(), stop.clone()));
+        background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
         let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
         let engine =
             Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
@@ -204,7 +206,7 @@ impl App {
         Ok(Arc::new(Self {
             keys: config.auth.keys.as_deref().map(Keys::new),
             tokens: Tokens::new(&secret),
-            metrics: metrics::handle(),
+            metrics,
             limits,
             streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
@@ -391,10 +393,11 @@ fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &Prompts) -> 
     Ok(knowledge.read(&folders_of(prompts), &rules)?)
 }
 
-/// Forgets, now and then, callers that have not been heard of.
-async fn sweep(limits: Arc<Limits>, stop: CancellationToken) {
+/// Forgets, now and then, callers that have not been heard of, and sums up what histograms have noted.
+async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: CancellationToken) {
     while tokio::time::timeout(SWEEP_EVERY, stop.cancelled()).await.is_err() {
         limits.sweep();
+        metrics.run_upkeep();
     }
 }
 

@@ -15,6 +15,7 @@ mod log;
 mod outbox;
 mod retail;
 mod search;
+mod traces;
 
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
@@ -26,6 +27,7 @@ pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
 pub use search::SearchConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use traces::TraceConfig;
 
 /// Everything.
 #[derive(Clone, Debug)]
@@ -42,6 +44,7 @@ pub struct Config {
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
     pub log: LogConfig,
+    pub traces: TraceConfig,
 }
 
 /// The database.
@@ -135,6 +138,7 @@ impl Config {
             knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
             log: LogConfig::read(env_ref),
+            traces: TraceConfig::read(env_ref),
         };
         if config.auth.keys.is_none() && !config.http.bind.ip().is_loopback() {
             env.refuse(

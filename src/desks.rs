@@ -21,7 +21,7 @@ mod play;
 pub mod retail;
 pub mod wording;
 
-pub use play::{Caller, Sink, SinkClosed, Turn};
+pub use play::{Caller, Sink, SinkClosed, Step, Turn};
 
 /// One of the systems that frontdesk brings together.
 #[async_trait]

@@ -44,7 +44,7 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
-    logging::init(&config.log, Terminal::Conversation)?;
+    logging::init(&config.log, Terminal::Conversation, None)?;
     let mut signals = Signals::listen().context("cannot listen to signals")?;
     let mut screen = Screen::of_process();
     let key = config.auth.keys.as_deref().and_then(key_of).map(str::to_owned);

@@ -12,6 +12,7 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use super::traces::Traces;
 use crate::config::{LogConfig, LogFormat};
 
 /// What the terminal gets.
@@ -29,11 +30,11 @@ const QUIET: [&str; 3] = ["sqlx", "sea_orm", "sea_orm_migration"];
 /// In a conversation the model's absence is said once, in words.
 const CONVERSATION: &str = "warn,frontdesk::providers=error";
 
-/// Begins to log.
+/// Begins to log, and to send traces where there are some.
 ///
 /// # Errors
 /// `LOG` is no filter, or the file cannot be opened.
-pub(super) fn init(config: &LogConfig, terminal: Terminal) -> anyhow::Result<()> {
+pub(super) fn init(config: &LogConfig, terminal: Terminal, traces: Option<&Traces>) -> anyhow::Result<()> {
     let filter = parse(&config.filter)?;
     let filter = match terminal {
         Terminal::Log => Some(filter),
@@ -69,7 +70,8 @@ pub(super) fn init(config: &LogConfig, terminal: Terminal) -> anyhow::Result<()>
         }
         None => None,
     };
-    tracing_subscriber::registry().with(console).with(file).try_init().context("logging cannot begin")
+    let traces = traces.map(Traces::layer);
+    tracing_subscriber::registry().with(traces).with(console).with(file).try_init().context("logging cannot begin")
 }
 
 /// Reads a `LOG`.

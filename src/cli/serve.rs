@@ -11,6 +11,7 @@ use tracing::{info, warn};
 
 use super::logging::{self, Terminal};
 use super::signals::Signals;
+use super::traces::Traces;
 use super::upsert_warranty::{self, Report};
 use crate::app::App;
 use crate::config::Config;
@@ -42,7 +43,8 @@ pub(super) enum Preparation {
 }
 
 pub(super) async fn run(config: Config) -> anyhow::Result<()> {
-    logging::init(&config.log, Terminal::Log)?;
+    let traces = Traces::begin(&config.traces)?;
+    logging::init(&config.log, Terminal::Log, traces.as_ref())?;
     let mut signals = Signals::listen()?;
     // While it starts, nothing has to be ended in order.
     let prepared = tokio::select! {
@@ -63,6 +65,9 @@ pub(super) async fn run(config: Config) -> anyhow::Result<()> {
     let Prepared { app, listener, lock: _held, .. } = *prepared;
     crate::http::serve(app, listener, told_to_end(signals)).await?;
     info!("Ended");
+    if let Some(traces) = traces {
+        traces.end().await;
+    }
     Ok(())
 }
 

@@ -1,13 +1,16 @@
 //! What a desk holds while it plays a turn.
 
+mod step;
+
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use tracing::Instrument;
 
 use crate::domain::{
     Conversation, ErrorCode, Event, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender, Timings,
@@ -15,6 +18,9 @@ use crate::domain::{
 };
 use crate::persona::Persona;
 use crate::store::journal::Change;
+
+pub use step::Step;
+use step::Steps;
 
 /// Where a turn's events go. One event is stored, with the rows it speaks of, before anybody sees it.
 #[async_trait]
@@ -57,9 +63,9 @@ pub struct Turn {
     pub caller: Caller,
     /// What the desk remembers between turns; stored when the turn ends.
     pub state: Value,
-    pub timings: Timings,
     /// Whether the end of a message is waited for until it is stored, so that what follows from it can be done at once.
     pub stores_at_once: bool,
+    steps: Steps,
     sink: Box<dyn Sink>,
     draft: Option<Draft>,
     /// The place of the last assistant message in the turn.
@@ -68,6 +74,8 @@ pub struct Turn {
     pending: Vec<Change>,
     receipt: Map<String, Value>,
     error: Option<ErrorCode>,
+    /// What the turn was mainly about.
+    main_kind: Option<Kind>,
 }
 
 impl Turn {
@@ -87,14 +95,15 @@ impl Turn {
             persona,
             caller,
             state,
-            timings: Timings::new(),
             stores_at_once: false,
+            steps: Steps::default(),
             sink,
             draft: None,
             position: 0,
             pending: Vec::new(),
             receipt: Map::new(),
             error: None,
+            main_kind: None,
         }
     }
 
@@ -144,6 +153,7 @@ impl Turn {
                 let id = MessageId::now();
                 self.emit(Event::MessageStart { message_id: id, kind }).await?;
                 self.draft = Some(Draft { id, kind, text: String::new() });
+                self.begun(kind);
                 id
             }
         };
@@ -219,10 +229,29 @@ impl Turn {
         }
     }
 
-    /// Notes how long a step took that began at `start`.
-    pub fn step(&mut self, name: &str, start: Instant) {
-        let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.timings.insert(name.to_owned(), ms);
+    /// The turn's next step: `turn.step("retrieve").take(work).await` is the work with a span and a timing of its own.
+    pub fn step(&self, name: &'static str) -> Step {
+        self.steps.next(name)
+    }
+
+    /// Notes how long something took that is no step of the desk.
+    pub fn note_time(&self, name: &str, took: Duration) {
+        self.steps.note(name, took);
+    }
+
+    /// How long the steps took so far.
+    pub fn timings(&self) -> Timings {
+        self.steps.timings()
+    }
+
+    /// How long ago the message was accepted.
+    pub fn age(&self) -> Duration {
+        (Utc::now() - self.accepted_at()).to_std().unwrap_or_default()
+    }
+
+    /// What the turn was mainly about: the kind of its last message that is no [aside](Kind::is_aside), else of its last.
+    pub fn main_kind(&self) -> Option<Kind> {
+        self.main_kind
     }
 
     /// The moment the message was accepted.
@@ -234,9 +263,10 @@ impl Turn {
     pub async fn end(&mut self, status: TurnStatus, keep_state: bool) -> Result<(), SinkClosed> {
         let state = keep_state.then(|| self.state.clone());
         let mut changes = std::mem::take(&mut self.pending);
-        changes.push(Change::TurnEnded { status, timings: self.timings.clone(), state });
-        let done = Event::TurnDone { turn: self.number(), status, timings_ms: self.timings.clone() };
-        self.sink.emit_last(done, changes).await
+        let timings = self.timings();
+        changes.push(Change::TurnEnded { status, timings: timings.clone(), state });
+        let done = Event::TurnDone { turn: self.number(), status, timings_ms: timings };
+        self.sink.emit_last(done, changes).instrument(step::span("journal")).await
     }
 
     /// Begins the turn. For the engine.
@@ -250,9 +280,21 @@ impl Turn {
         self.emit_with(start, vec![Change::TurnStarted]).await
     }
 
+    /// A message of this kind has begun.
+    fn begun(&mut self, kind: Kind) {
+        let earlier = self.main_kind.filter(|earlier| !earlier.is_aside());
+        if earlier.is_none() && !kind.is_aside() {
+            let desk = self.persona.desk.clone();
+            metrics::histogram!("frontdesk_turn_first_text_seconds", "desk" => desk).record(self.age());
+        }
+        if earlier.is_none() || !kind.is_aside() {
+            self.main_kind = Some(kind);
+        }
+    }
+
     fn receipt_so_far(&self) -> Value {
         let mut receipt = self.receipt.clone();
-        receipt.insert("timings_ms".to_owned(), json!(self.timings));
+        receipt.insert("timings_ms".to_owned(), json!(self.timings()));
         Value::Object(receipt)
     }
 

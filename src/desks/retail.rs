@@ -4,7 +4,6 @@
 //! [`classify`], a warranty in [`warranty`] (database alone), a reply in [`reply`].
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 
@@ -175,9 +174,7 @@ impl Desk for Retail {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut memory = Memory::of(&turn.state);
         let heard = self.listen(turn);
-        let started = Instant::now();
-        let understood = self.classify(turn, &heard, &memory).await;
-        turn.step("classify", started);
+        let understood = turn.step("classify").take(self.classify(turn, &heard, &memory)).await;
         self.tell_intent(turn, &understood).await?;
         self.acknowledge(turn, &heard).await?;
         if heard.switch.is_some() && heard.text.is_empty() {

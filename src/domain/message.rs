@@ -47,6 +47,30 @@ pub enum Kind {
     ErrorNotice,
 }
 
+impl Kind {
+    /// Whether a message of this kind goes along with another one, and is not what its turn is about.
+    pub fn is_aside(self) -> bool {
+        matches!(self, Self::LanguageAck | Self::CuteGreeting | Self::FollowUp)
+    }
+
+    /// The kind as clients see it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Greeting => "greeting",
+            Self::LanguageAck => "language_ack",
+            Self::CuteGreeting => "cute_greeting",
+            Self::Clarify => "clarify",
+            Self::Social => "social",
+            Self::WarrantyPrompt => "warranty_prompt",
+            Self::WarrantyPromptInvalid => "warranty_prompt_invalid",
+            Self::WarrantyResult => "warranty_result",
+            Self::Reply => "reply",
+            Self::FollowUp => "follow_up",
+            Self::ErrorNotice => "error_notice",
+        }
+    }
+}
+
 /// What is known of a message besides its text, as a JSON object that clients see.
 ///
 /// An assistant message has its [`Kind`] under `type`; a text that is not complete has `cut: true`.

@@ -1,14 +1,16 @@
 //! A circuit breaker: after some failures in a row nobody is made to wait for a dead service.
 //!
-//! It only decides; time comes in as an argument.
+//! It only decides, and shows its state among the metrics; time comes in as an argument.
 
 use std::time::Duration;
 
+use metrics::Gauge;
 use tokio::time::Instant;
 
 /// Closed lets calls through, open refuses them until the cool-down is over, and then one trial decides.
-#[derive(Debug)]
 pub(super) struct Breaker {
+    /// 0 closed, 1 while a trial runs, 2 open.
+    gauge: Gauge,
     threshold: u32,
     cool_down: Duration,
     state: State,
@@ -47,8 +49,11 @@ pub(super) enum Change {
 }
 
 impl Breaker {
-    pub(super) fn new(threshold: u32, cool_down: Duration) -> Self {
-        Self { threshold: threshold.max(1), cool_down, state: State::Closed { failures: 0 } }
+    /// A closed one for the service that the metrics call `provider`.
+    pub(super) fn new(provider: &'static str, threshold: u32, cool_down: Duration) -> Self {
+        let gauge = metrics::gauge!("frontdesk_breaker_state", "provider" => provider);
+        gauge.set(0.0);
+        Self { gauge, threshold: threshold.max(1), cool_down, state: State::Closed { failures: 0 } }
     }
 
     /// Whether `admit` would let a call through.
@@ -65,7 +70,7 @@ impl Breaker {
         match self.state {
             State::Closed { .. } => Some(Pass::Normal),
             State::Open { until } if now >= until => {
-                self.state = State::Trial;
+                self.turn_to(State::Trial);
                 Some(Pass::Trial)
             }
             State::Open { .. } | State::Trial => None,
@@ -87,14 +92,16 @@ impl Breaker {
             (State::Closed { failures }, _, Outcome::Failed) => {
                 *failures += 1;
                 if *failures >= self.threshold {
-                    self.state = State::Open { until: now + self.cool_down };
+                    self.turn_to(State::Open { until: now + self.cool_down });
                     return Change::Opened;
                 }
             }
             (State::Trial, Pass::Trial, Outcome::Worked) => return self.close(),
-            (State::Trial, Pass::Trial, Outcome::Failed) => self.state = State::Open { until: now + self.cool_down },
+            (State::Trial, Pass::Trial, Outcome::Failed) => {
+                self.turn_to(State::Open { until: now + self.cool_down });
+            }
             // Nothing was learnt: the next caller tries.
-            (State::Trial, Pass::Trial, Outcome::Unknown) => self.state = State::Open { until: now },
+            (State::Trial, Pass::Trial, Outcome::Unknown) => self.turn_to(State::Open { until: now }),
             // A call from before it opened tells nothing about now.
             (State::Open { .. } | State::Trial, _, _) | (State::Closed { .. }, _, Outcome::Unknown) => {}
         }
@@ -104,19 +111,30 @@ impl Breaker {
     /// Forgets every failure: the service is known to be a fresh one.
     pub(super) fn close(&mut self) -> Change {
         let change = if matches!(self.state, State::Closed { .. }) { Change::None } else { Change::Closed };
-        self.state = State::Closed { failures: 0 };
+        self.turn_to(State::Closed { failures: 0 });
         change
+    }
+
+    fn turn_to(&mut self, state: State) {
+        self.gauge.set(match state {
+            State::Closed { .. } => 0.0,
+            State::Trial => 1.0,
+            State::Open { .. } => 2.0,
+        });
+        self.state = state;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
     use super::*;
 
     const COOL_DOWN: Duration = Duration::from_secs(30);
 
     fn opened(now: Instant) -> Breaker {
-        let mut breaker = Breaker::new(3, COOL_DOWN);
+        let mut breaker = Breaker::new("test", 3, COOL_DOWN);
         for expected in [Change::None, Change::None, Change::Opened] {
             let pass = breaker.admit(now).expect("closed");
             assert_eq!(breaker.report(pass, Outcome::Failed, now), expected);
@@ -127,7 +145,7 @@ mod tests {
     #[test]
     fn only_failures_in_a_row_open_it() {
         let now = Instant::now();
-        let mut breaker = Breaker::new(3, COOL_DOWN);
+        let mut breaker = Breaker::new("test", 3, COOL_DOWN);
         for outcome in
             [Outcome::Failed, Outcome::Failed, Outcome::Worked, Outcome::Failed, Outcome::Unknown, Outcome::Failed]
         {
@@ -178,5 +196,28 @@ mod tests {
             assert_eq!(breaker.speaks(Pass::Normal), Change::None);
             assert_eq!(breaker.admit(now + COOL_DOWN), None, "the trial still runs");
         }
+    }
+
+    #[test]
+    fn its_state_shows_among_the_metrics() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let figures = recorder.handle();
+        let shows = |state: u8| {
+            let line = format!("frontdesk_breaker_state{{provider=\"test\"}} {state}\n");
+            assert!(figures.render().contains(&line), "{state}: {}", figures.render());
+        };
+        metrics::with_local_recorder(&recorder, || {
+            let now = Instant::now();
+            let mut breaker = Breaker::new("test", 3, COOL_DOWN);
+            shows(0);
+            for _ in 0..3 {
+                breaker.report(Pass::Normal, Outcome::Failed, now);
+            }
+            shows(2);
+            breaker.admit(now + COOL_DOWN);
+            shows(1);
+            breaker.speaks(Pass::Trial);
+            shows(0);
+        });
     }
 }

@@ -12,6 +12,7 @@ use arc_swap::ArcSwap;
 use chrono::Utc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::field::Empty;
 use tracing::{Instrument, error, info, info_span, warn};
 
 use super::feed::Feeds;
@@ -221,7 +222,15 @@ impl Engine {
                     self.end_interrupted(tenant, conversation, open.record.turn).await;
                 }
                 Some(open) => {
-                    let span = info_span!("turn", conversation.id = %conversation, turn = open.record.turn);
+                    let span = info_span!(
+                        "turn",
+                        conversation.id = %conversation,
+                        turn = open.record.turn,
+                        desk = Empty,
+                        kind = Empty,
+                        status = Empty,
+                        otel.status_code = Empty,
+                    );
                     self.run_turn(tenant, open).instrument(span).await;
                 }
                 None => {}
@@ -292,8 +301,7 @@ impl Engine {
         let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
         let caller = self.callers(|callers| callers.remove(&open.message.id)).unwrap_or_default();
         let mut turn = Turn::new(open.conversation, open.message, history, persona, caller, Box::new(sink));
-        let waited = u64::try_from((Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
-        turn.timings.insert("waited".to_owned(), waited);
+        turn.note_time("waited", turn.age());
         turn.stores_at_once = self.0.outbox.is_awaited();
         let stops = Stops { cancel, shutdown: self.0.stop.clone(), broken, deadline: self.0.config.deadline };
         if run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.is_err() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info, warn};
+use tracing::{Span, error, info, warn};
 
 use super::outbox::Outbox;
 use crate::desks::{Desk, DeskError, Desks, SinkClosed, Turn};
@@ -77,14 +77,27 @@ pub(super) async fn run(
         turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
     }
     outbox.settle(turn.conversation.id).await;
-    let total = u64::try_from((chrono::Utc::now() - turn.accepted_at()).num_milliseconds()).unwrap_or(0);
-    turn.timings.insert("total".to_owned(), total);
+    let total = turn.age();
+    turn.note_time("total", total);
     turn.end(status, status == TurnStatus::Completed || status == TurnStatus::Failed).await?;
-    let labels = [("desk", turn.persona.desk.clone()), ("status", status.as_str().to_owned())];
-    metrics::counter!("frontdesk_turns_total", &labels).increment(1);
-    metrics::histogram!("frontdesk_turn_seconds", &labels).record(Duration::from_millis(total));
-    info!(status = status.as_str(), timings = ?turn.timings, "Turn ended");
+    info!(status = status.as_str(), timings = ?turn.timings(), "Turn ended");
+    tell(turn, status, total);
     Ok(status)
+}
+
+/// Tells metrics and traces how the turn went.
+fn tell(turn: &Turn, status: TurnStatus, total: Duration) {
+    let desk = turn.persona.desk.clone();
+    // A turn that was stopped may have said nothing.
+    let kind = turn.main_kind().map_or("none", Kind::as_str);
+    let (status_label, turns) = (status.as_str(), "frontdesk_turns_total");
+    metrics::counter!(turns, "desk" => desk.clone(), "kind" => kind, "status" => status_label).increment(1);
+    metrics::histogram!("frontdesk_turn_seconds", "desk" => desk.clone(), "status" => status_label).record(total);
+    let span = Span::current();
+    span.record("desk", desk).record("kind", kind).record("status", status_label);
+    if status == TurnStatus::Failed {
+        span.record("otel.status_code", "ERROR");
+    }
 }
 
 async fn play(turn: &mut Turn, desk: &dyn Desk, stops: &Stops) -> Played {

@@ -4,4 +4,5 @@ mod chat;
 mod doctor;
 mod serve;
 mod shop;
+mod traces;
 mod upsert_warranty;

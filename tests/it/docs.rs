@@ -130,3 +130,17 @@ fn every_route_of_the_readme_is_in_the_apis_description_and_every_other_way_roun
     let shown: BTreeSet<String> = rows.into_iter().map(|[route]| route).collect();
     assert_eq!(shown, described);
 }
+
+#[test]
+fn every_metric_stands_in_the_architecture_and_no_other() {
+    let described = find_all(r#""(frontdesk_[a-z_]+)""#, &read("src/app/metrics.rs"));
+    let described: BTreeSet<String> = described.into_iter().map(|[name]| name).collect();
+    let rows = find_all(r"(?m)^\| `(frontdesk_[a-z_]+)` \|", &read("ARCHITECTURE.md"));
+    assert_eq!(rows.into_iter().map(|[name]| name).collect::<BTreeSet<_>>(), described);
+    let used: BTreeSet<String> = rust_files(&root().join("src"))
+        .iter()
+        .flat_map(|source| find_all(r#""(frontdesk_[a-z_]+_(?:total|seconds|calls|state|streams|events))""#, source))
+        .map(|[name]| name)
+        .collect();
+    assert_eq!(used, described);
+}

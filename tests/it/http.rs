@@ -14,6 +14,7 @@ pub mod live;
 mod logs;
 mod many;
 mod messages;
+mod metrics;
 mod paths;
 pub mod problem;
 pub mod raw;

@@ -1,7 +1,5 @@
 //! Answering a shopping question from the shop's documents, in the persona's voice.
 
-use std::time::Instant;
-
 use futures_util::StreamExt;
 use tracing::warn;
 
@@ -25,9 +23,7 @@ const QUOTES: usize = 3;
 impl Retail {
     /// Retrieves, replies, follows up.
     pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
-        let started = Instant::now();
-        let passages = self.retrieve(turn, heard).await;
-        turn.step("retrieve", started);
+        let passages = turn.step("retrieve").take(self.retrieve(turn, heard)).await;
         let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
         turn.note("passages", &sources);
         let mut metadata = Metadata::of(Kind::Reply);
@@ -98,34 +94,37 @@ impl Retail {
         messages.push(ChatMessage::user(heard.question().to_owned()));
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
-        let started = Instant::now();
-        while let Some(position) = ticket.waiting().await {
-            turn.emit(Event::Queued { position }).await?;
-        }
-        turn.step("model_queue", started);
-        let started = Instant::now();
-        let deltas = ticket.stream(request).await;
-        turn.step("first_token", started);
-        Ok(deltas)
+        let wait = turn.step("model_queue");
+        wait.take(async {
+            while let Some(position) = ticket.waiting().await {
+                turn.emit(Event::Queued { position }).await?;
+            }
+            Ok::<(), DeskError>(())
+        })
+        .await?;
+        Ok(turn.step("first_token").take(ticket.stream(request)).await)
     }
 
     /// Writes what the model says. It fails in the middle: what was said stays, cut, and the customer hears why.
     async fn speak(&self, turn: &mut Turn, mut deltas: Deltas, metadata: Metadata) -> Result<(), DeskError> {
-        let started = Instant::now();
-        while let Some(delta) = deltas.next().await {
-            match delta {
-                Ok(text) => turn.write(Kind::Reply, &text).await?,
-                Err(error) => {
-                    warn!(%error, "The language model broke off");
-                    turn.note("model_error", error.to_string());
-                    turn.end_message(metadata.cut()).await?;
-                    let common = self.common.get(turn.language());
-                    turn.fail(error.code(), &common.error(error.code())).await?;
-                    return Ok(());
+        let generate = turn.step("generate");
+        let broken_off = generate.take(async {
+            while let Some(delta) = deltas.next().await {
+                match delta {
+                    Ok(text) => turn.write(Kind::Reply, &text).await?,
+                    Err(error) => return Ok(Some(error)),
                 }
             }
+            Ok::<Option<LlmError>, DeskError>(None)
+        });
+        if let Some(error) = broken_off.await? {
+            warn!(%error, "The language model broke off");
+            turn.note("model_error", error.to_string());
+            turn.end_message(metadata.cut()).await?;
+            let common = self.common.get(turn.language());
+            turn.fail(error.code(), &common.error(error.code())).await?;
+            return Ok(());
         }
-        turn.step("generate", started);
         Ok(turn.end_message(metadata).await?)
     }
 

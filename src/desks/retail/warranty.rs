@@ -83,9 +83,7 @@ impl Retail {
         if limit > 0 && self.misses.is_over(&keys, limit, window, Instant::now()) {
             return self.ask_to_wait(turn, window).await;
         }
-        let started = Instant::now();
-        let (finding, misses) = self.look_up(turn, heard, &candidates).await?;
-        turn.step("warranty", started);
+        let (finding, misses) = turn.step("warranty").take(self.look_up(turn, heard, &candidates)).await?;
         self.misses.add(&keys, misses, window, Instant::now());
         match finding {
             Finding::Nothing => self.ask_for_serial(turn, heard).await,

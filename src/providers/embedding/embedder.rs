@@ -22,7 +22,7 @@ pub struct Embedder {
 impl Embedder {
     /// Asks the model nothing yet.
     pub fn new(model: Arc<dyn EmbeddingModel>, config: EmbedConfig) -> Self {
-        let breaker = Mutex::new(Breaker::new(config.breaker_failures, config.breaker_cool_down));
+        let breaker = Mutex::new(Breaker::new("embedding", config.breaker_failures, config.breaker_cool_down));
         Self { model, config, breaker, dimension: OnceLock::new() }
     }
 

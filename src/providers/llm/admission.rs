@@ -56,6 +56,7 @@ impl Admission {
         } else if line.waiting.len() < self.queue_max {
             let (sender, receiver) = watch::channel(count(line.waiting.len()));
             line.waiting.push_back(Waiter { id, position: sender });
+            waiting_calls().increment(1.0);
             receiver
         } else {
             return Err(Full);
@@ -69,12 +70,16 @@ impl Admission {
         let from = match line.waiting.iter().position(|waiter| waiter.id == id) {
             Some(place) => {
                 line.waiting.remove(place);
+                waiting_calls().decrement(1.0);
                 place
             }
             // It was running: its place among the running goes to the first in line.
             None => {
                 match line.waiting.pop_front() {
-                    Some(first) => first.position.send_replace(0),
+                    Some(first) => {
+                        waiting_calls().decrement(1.0);
+                        first.position.send_replace(0)
+                    }
                     None => {
                         line.running -= 1;
                         0
@@ -91,6 +96,10 @@ impl Admission {
     fn lock(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn waiting_calls() -> metrics::Gauge {
+    metrics::gauge!("frontdesk_llm_queue_calls")
 }
 
 /// The position, counted from 1, of this place in the line.

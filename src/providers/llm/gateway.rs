@@ -51,7 +51,7 @@ impl Gateway {
         Arc::new(Self {
             model,
             admission: Admission::new(config.max_concurrent, config.queue_max),
-            breaker: Mutex::new(Breaker::new(config.breaker_failures, config.breaker_cool_down)),
+            breaker: Mutex::new(Breaker::new("llm", config.breaker_failures, config.breaker_cool_down)),
             availability: watch::Sender::new(found),
             look_now: Notify::new(),
             config,
@@ -121,7 +121,7 @@ impl Gateway {
             return Err(breaker_open());
         }
         let place = self.admission.enter().map_err(|Full| LlmError::Overloaded)?;
-        Ok(Ticket { gateway: Arc::clone(self), place })
+        Ok(Ticket { gateway: Arc::clone(self), place, entered: Instant::now() })
     }
 
     /// [`Gateway::enter`] and [`Ticket::stream`], for a caller who does not show positions.
@@ -166,6 +166,7 @@ fn breaker_open() -> LlmError {
 pub struct Ticket {
     gateway: Arc<Gateway>,
     place: Place,
+    entered: Instant,
 }
 
 impl Ticket {
@@ -180,7 +181,7 @@ impl Ticket {
     /// The pieces begin with a word, not with white space, and hold no thoughts. The place is given back when the
     /// stream ends or is dropped, which also makes the model stop.
     pub async fn stream(mut self, request: ChatRequest) -> Result<Deltas, LlmError> {
-        self.place.admitted().await;
+        self.admitted().await;
         let attempt = Attempt::begin(&self.gateway)?;
         reply::start(attempt, self.place, request).await
     }
@@ -189,13 +190,18 @@ impl Ticket {
     /// checked.
     pub async fn answer(mut self, request: ChatRequest, schema: &Value, within: Duration) -> Result<Value, LlmError> {
         let answered = timeout(within, async {
-            self.place.admitted().await;
+            self.admitted().await;
             let attempt = Attempt::begin(&self.gateway)?;
             let answer = self.gateway.model.answer(request, schema).await;
             attempt.end(answer.as_ref().err());
             answer
         });
         answered.await.unwrap_or(Err(LlmError::Timeout(Phase::Answer)))
+    }
+
+    async fn admitted(&mut self) {
+        self.place.admitted().await;
+        metrics::histogram!("frontdesk_llm_queue_seconds").record(self.entered.elapsed());
     }
 }
 

@@ -30,7 +30,8 @@ struct Running {
 pub(super) async fn start(attempt: Attempt, place: Place, request: ChatRequest) -> Result<Deltas, LlmError> {
     let config = &attempt.gateway.config;
     let between_tokens = config.between_tokens_timeout;
-    let deadline = Instant::now() + config.first_token_timeout;
+    let asked = Instant::now();
+    let deadline = asked + config.first_token_timeout;
     let model = attempt.gateway.model.clone();
     let mut spoken = Spoken::default();
     let opened = timeout_at(deadline, async {
@@ -52,6 +53,7 @@ pub(super) async fn start(attempt: Attempt, place: Place, request: ChatRequest) 
     });
     match opened.await.unwrap_or(Err(LlmError::Timeout(Phase::FirstToken))) {
         Ok((first, deltas)) => {
+            metrics::histogram!("frontdesk_llm_first_token_seconds").record(asked.elapsed());
             let running = match deltas {
                 Some(deltas) => {
                     attempt.speaks();
