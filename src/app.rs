@@ -200,8 +200,7 @@ impl App {
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
         let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
-        let engine =
-            Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
+        let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
         engine.recover().await?;
         Ok(Arc::new(Self {
             keys: config.auth.keys.as_deref().map(Keys::new),
@@ -245,10 +244,7 @@ impl App {
         vec![
             ("store", self.store.describe()),
             ("language model", model),
-            (
-                "vectors",
-                format!("{}; {} documents, {} chunks", self.meaning(), report.documents, report.chunks),
-            ),
+            ("vectors", format!("{}; {} documents, {} chunks", self.meaning(), report.documents, report.chunks)),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
     }
@@ -402,12 +398,7 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
 }
 
 /// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
-async fn watch_files(
-    services: Services,
-    desks: Arc<ArcSwap<Desks>>,
-    read: Arc<Notify>,
-    stop: CancellationToken,
-) {
+async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, read: Arc<Notify>, stop: CancellationToken) {
     let config = &services.config;
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];

@@ -25,8 +25,8 @@ pub use knowledge::{ChunkConfig, KnowledgeConfig};
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
-pub use search::SearchConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use search::SearchConfig;
 pub use traces::TraceConfig;
 
 /// Everything.

@@ -20,6 +20,7 @@ mod memory;
 mod misses;
 mod prompt;
 mod reply;
+mod retrieve;
 pub mod rules;
 mod social;
 mod texts;

@@ -76,11 +76,7 @@ pub trait VectorIndex: Send + Sync {
     ) -> Result<Vec<Hit>, VectorError>;
 
     /// The vectors of these records; those that are not there are left out.
-    async fn vectors(
-        &self,
-        collection: &Collection,
-        ids: &[String],
-    ) -> Result<HashMap<String, Vec<f32>>, VectorError>;
+    async fn vectors(&self, collection: &Collection, ids: &[String]) -> Result<HashMap<String, Vec<f32>>, VectorError>;
 
     /// The ids of all records. A collection that is not there has none.
     async fn ids(&self, collection: &Collection) -> Result<HashSet<String>, VectorError>;

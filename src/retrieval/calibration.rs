@@ -49,7 +49,8 @@ impl Calibration {
         let mut cosines: Vec<f64> = Vec::new();
         for (n, (document, vector)) in vectors.iter().enumerate() {
             let others = vectors[n + 1..].iter().filter(|(other, _)| other != document);
-            cosines.extend(others.map(|(_, other)| f64::from(vector.iter().zip(other).map(|(a, b)| a * b).sum::<f32>())));
+            cosines
+                .extend(others.map(|(_, other)| f64::from(vector.iter().zip(other).map(|(a, b)| a * b).sum::<f32>())));
         }
         if cosines.len() < PAIRS_MIN {
             return None;

@@ -123,11 +123,7 @@ impl VectorIndex for EmbeddedIndex {
         }
     }
 
-    async fn vectors(
-        &self,
-        collection: &Collection,
-        ids: &[String],
-    ) -> Result<HashMap<String, Vec<f32>>, VectorError> {
+    async fn vectors(&self, collection: &Collection, ids: &[String]) -> Result<HashMap<String, Vec<f32>>, VectorError> {
         let found = self.store.tenant(&collection.tenant).list_vectors_by_id(&collection.name, ids).await?;
         Ok(found.into_iter().collect())
     }

@@ -169,12 +169,7 @@ impl Knowledge {
 
     /// The chunks that are near to the question, nearest first, and the cosine of each that is a candidate. `None`: there
     /// are no vectors of these documents.
-    async fn near(
-        &self,
-        view: &View,
-        question: &[f32],
-        words: &[(usize, f64)],
-    ) -> Result<Option<Meaning>, Blind> {
+    async fn near(&self, view: &View, question: &[f32], words: &[(usize, f64)]) -> Result<Option<Meaning>, Blind> {
         let within = self.config.vector_timeout;
         timeout(within, self.near_at_last(view, question, words)).await.map_err(|_| Blind::Late)?
     }

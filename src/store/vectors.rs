@@ -10,7 +10,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, OnConflict, Query};
 use sea_orm::{
-    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    Select,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -155,11 +156,7 @@ impl TenantStore<'_> {
     }
 
     /// The vectors of these rows; those that are not there are left out.
-    pub async fn list_vectors_by_id(
-        &self,
-        name: &str,
-        ids: &[String],
-    ) -> Result<Vec<(String, Vec<f32>)>, StoreError> {
+    pub async fn list_vectors_by_id(&self, name: &str, ids: &[String]) -> Result<Vec<(String, Vec<f32>)>, StoreError> {
         let rows: Vec<(String, Vec<u8>)> = self
             .vectors(name)
             .filter(vectors::Column::Id.is_in(ids.iter().map(String::as_str)))
@@ -296,8 +293,11 @@ pub(super) async fn delete_vectors_of(
     let its_rows = Condition::all()
         .add(vectors::Column::TenantId.eq(tenant.as_str()))
         .add(vectors::Column::ConversationId.eq(conversation.to_string()));
-    let its_collections =
-        Query::select().column(vectors::Column::Collection).from(vectors::Entity).cond_where(its_rows.clone()).to_owned();
+    let its_collections = Query::select()
+        .column(vectors::Column::Collection)
+        .from(vectors::Entity)
+        .cond_where(its_rows.clone())
+        .to_owned();
     vector_collections::Entity::update_many()
         .col_expr(Column::Version, Expr::col(Column::Version).add(1))
         .col_expr(Column::RemovedVersion, Expr::col(Column::Version).add(1))

@@ -8,13 +8,11 @@ use super::prompt::{system, window};
 use super::{Heard, Retail};
 use crate::config::LlmConfig;
 use crate::desks::{DeskError, Turn};
-use crate::domain::{Event, Kind, Metadata, Sender, SourceItem};
+use crate::domain::{Event, Kind, Metadata, SourceItem};
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
-use crate::retrieval::{Passage, Query, Retriever};
+use crate::retrieval::Passage;
 
-/// Passages that a reply may stand on, as seed 003 has it.
-const PASSAGES: usize = 8;
 /// Characters of Vietnamese in a token of the usual vocabularies, estimated low.
 const CHARS_PER_TOKEN: usize = 2;
 /// Passages that are quoted where no model words a reply.
@@ -23,7 +21,8 @@ const QUOTES: usize = 3;
 impl Retail {
     /// Retrieves, replies, follows up.
     pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
-        let passages = turn.step("retrieve").take(self.retrieve(turn, heard)).await;
+        let found = turn.step("retrieve").take(self.retrieve(turn, heard)).await;
+        let passages = found.passages;
         let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
         turn.note("passages", &sources);
         let mut metadata = Metadata::of(Kind::Reply);
@@ -44,28 +43,6 @@ impl Retail {
             self.follow_up(turn).await?;
         }
         Ok(())
-    }
-
-    /// What the documents say. A question that names nothing by itself ("còn loại nào rẻ hơn?") is asked again together
-    /// with the one before.
-    async fn retrieve(&self, turn: &Turn, heard: &Heard) -> Vec<Passage> {
-        let search = self.services.search.load_full();
-        let ask = |text: String| {
-            let query = Query { text, language: turn.language(), limit: PASSAGES };
-            let search = search.clone();
-            async move {
-                search.retrieve(&query).await.unwrap_or_else(|error| {
-                    warn!(%error, "The documents could not be searched");
-                    Vec::new()
-                })
-            }
-        };
-        let passages = ask(heard.question().to_owned()).await;
-        let earlier = turn.history.iter().rev().find(|message| message.sender == Sender::User);
-        match earlier {
-            Some(earlier) if passages.is_empty() => ask(format!("{} {}", earlier.text, heard.question())).await,
-            _ => passages,
-        }
     }
 
     /// Waits for the model's first words, telling the place in its queue. The inner error: nothing was said.

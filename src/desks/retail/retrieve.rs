@@ -1,0 +1,67 @@
+//! What the shop's documents, and the conversation itself, say to a question.
+
+use std::collections::HashSet;
+
+use tracing::warn;
+
+use super::{Heard, Retail};
+use crate::desks::Turn;
+use crate::domain::{Message, MessageId, Sender};
+use crate::retrieval::Query;
+use crate::retrieval::search::Found;
+
+/// Passages that a reply may stand on, as seed 003 has it.
+const PASSAGES: usize = 8;
+
+impl Retail {
+    /// What the documents say. A question that names nothing by itself ("còn loại nào rẻ hơn?") is asked again together
+    /// with the one before.
+    pub(super) async fn retrieve(&self, turn: &Turn, heard: &Heard) -> Found {
+        let ask = |text: String| async move {
+            let query = Query { text, language: turn.language(), limit: PASSAGES };
+            self.services.knowledge.find(&turn.persona.knowledge, &query).await
+        };
+        let found = ask(heard.question().to_owned()).await;
+        let earlier = turn.history.iter().rev().find(|message| message.sender == Sender::User);
+        match earlier {
+            Some(earlier) if found.passages.is_empty() => {
+                let again = ask(format!("{} {}", earlier.text, heard.question())).await;
+                // The memory is asked by what was said now.
+                Found { question: found.question, ..again }
+            }
+            _ => found,
+        }
+    }
+
+    /// What was said in this conversation that is near to the question and stands outside `shown`, which the model sees
+    /// anyway; oldest first.
+    pub(super) async fn recall(&self, turn: &Turn, question: Option<&[f32]>, shown: &[Message]) -> Vec<Message> {
+        let (limit, Some(question)) = (self.services.config.search.memory_messages, question) else {
+            return Vec::new();
+        };
+        let begins_within = shown.first().is_none_or(|first| (first.turn, first.position) <= (0, 0));
+        if limit == 0 || (begins_within && !shown.is_empty()) {
+            return Vec::new();
+        }
+        let seen: HashSet<MessageId> =
+            shown.iter().map(|message| message.id).chain(std::iter::once(turn.message.id)).collect();
+        let wanted = limit + seen.len();
+        let within = self.services.config.search.vector_timeout;
+        let recalled = self.services.memory.recall(&turn.conversation, question, wanted);
+        let near = match tokio::time::timeout(within, recalled).await {
+            Ok(Ok(near)) => near,
+            Ok(Err(cause)) => {
+                warn!(error = %cause, "Nothing is recalled");
+                return Vec::new();
+            }
+            Err(_) => return Vec::new(),
+        };
+        let ids: Vec<MessageId> =
+            near.into_iter().map(|(id, _)| id).filter(|id| !seen.contains(id)).take(limit).collect();
+        let store = self.services.store.tenant(&turn.conversation.tenant);
+        store.list_messages_by_id(turn.conversation.id, &ids).await.unwrap_or_else(|cause| {
+            warn!(error = %cause, "Nothing is recalled");
+            Vec::new()
+        })
+    }
+}
