@@ -12,6 +12,7 @@ mod http;
 mod llm;
 mod log;
 mod retail;
+mod vectors;
 
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
@@ -20,6 +21,7 @@ pub use http::HttpConfig;
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use vectors::VectorConfig;
 
 /// Everything.
 #[derive(Clone, Debug)]
@@ -30,6 +32,7 @@ pub struct Config {
     pub turns: TurnConfig,
     pub llm: LlmConfig,
     pub embed: EmbedConfig,
+    pub vectors: VectorConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
@@ -123,6 +126,7 @@ impl Config {
             },
             embed: EmbedConfig::read(env_ref, &llm),
             llm,
+            vectors: VectorConfig::read(env_ref),
             prompts: PromptConfig {
                 folder: env_ref.text("PROMPTS_PATH", "prompts").into(),
                 persona: env_ref.text("PERSONA_PATH", "prompts/system_persona_vi.md").into(),

@@ -11,10 +11,6 @@ pub struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![
-            Box::new(m0001_initial::Migration),
-            Box::new(m0002_durable::Migration),
-            Box::new(m0003_vectors::Migration),
-        ]
+        vec![Box::new(m0001_initial::Migration), Box::new(m0002_durable::Migration), Box::new(m0003_vectors::Migration)]
     }
 }

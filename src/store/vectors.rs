@@ -10,7 +10,8 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, OnConflict, Query};
 use sea_orm::{
-    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    Select,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -279,8 +280,11 @@ pub(super) async fn delete_vectors_of(
     let its_rows = Condition::all()
         .add(vectors::Column::TenantId.eq(tenant.as_str()))
         .add(vectors::Column::ConversationId.eq(conversation.to_string()));
-    let its_collections =
-        Query::select().column(vectors::Column::Collection).from(vectors::Entity).cond_where(its_rows.clone()).to_owned();
+    let its_collections = Query::select()
+        .column(vectors::Column::Collection)
+        .from(vectors::Entity)
+        .cond_where(its_rows.clone())
+        .to_owned();
     vector_collections::Entity::update_many()
         .col_expr(Column::Version, Expr::col(Column::Version).add(1))
         .col_expr(Column::RemovedVersion, Expr::col(Column::Version).add(1))

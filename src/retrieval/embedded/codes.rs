@@ -182,7 +182,9 @@ mod tests {
         let spike = |small: f32| (0..1024).map(|i| if i == 0 { 1.0 } else { small }).collect::<Vec<f32>>();
         let flat = vec![1.0; 1024];
         // Half a step in every number: the worst that rounding does.
-        for row in [spike(0.5 / 127.0), spike(1e-30), spike(f32::MIN_POSITIVE), vec![0.0; 1024], flat.clone(), vec![-1.0]] {
+        for row in
+            [spike(0.5 / 127.0), spike(1e-30), spike(f32::MIN_POSITIVE), vec![0.0; 1024], flat.clone(), vec![-1.0]]
+        {
             check(&row, &row);
             check(&flat[..row.len()], &row);
             check(&spike(0.01)[..row.len()], &row);
