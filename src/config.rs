@@ -16,6 +16,7 @@ mod outbox;
 mod retail;
 mod search;
 mod traces;
+mod vectors;
 
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
@@ -28,6 +29,7 @@ pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use search::SearchConfig;
 pub use traces::TraceConfig;
+pub use vectors::VectorConfig;
 
 /// Everything.
 #[derive(Clone, Debug)]
@@ -40,6 +42,7 @@ pub struct Config {
     pub embed: EmbedConfig,
     pub outbox: OutboxConfig,
     pub search: SearchConfig,
+    pub vectors: VectorConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
@@ -130,6 +133,7 @@ impl Config {
             search: SearchConfig::read(env_ref, &embed),
             embed,
             llm,
+            vectors: VectorConfig::read(env_ref),
             prompts: PromptConfig {
                 folder: env_ref.text("PROMPTS_PATH", "prompts").into(),
                 persona: env_ref.text("PERSONA_PATH", "prompts/system_persona_vi.md").into(),

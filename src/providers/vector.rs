@@ -1,12 +1,15 @@
 //! Where vectors are kept and searched.
 //!
 //! [`VectorIndex`] is what a backend does. The embedded one keeps them in the shop's own database
-//! ([`crate::retrieval`]); the other is a Chroma server.
+//! (`src/retrieval/embedded.rs`); the other is a Chroma server ([`ChromaIndex`]).
+
+mod chroma;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use async_trait::async_trait;
 
+pub use self::chroma::{ChromaIndex, InvalidChroma};
 use crate::domain::TenantId;
 
 /// Vectors that are searched together: one shop's, of one kind.
@@ -62,7 +65,8 @@ pub trait VectorIndex: Send + Sync {
     /// [`VectorError::OtherSpace`] if it does not; nothing is changed then.
     async fn open(&self, collection: &Collection, space: &Space) -> Result<(), VectorError>;
 
-    /// Adds records, or replaces those with the same ids. The collection is open.
+    /// Adds records, or replaces those with the same ids; of records with one id the last one counts. The collection is
+    /// open.
     async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError>;
 
     /// The nearest records, nearest first, at most `limit`, among those that have all the labels of `only`.
@@ -110,4 +114,30 @@ pub enum VectorError {
     /// It answered with something that it does not say in its protocol, or refused the request.
     #[error("the vector index refused: {0}")]
     Refused(String),
+}
+
+/// Whether a vector can be compared with those of this dimension.
+///
+/// # Errors
+/// [`VectorError::Refused`]: it has another length, or a number that is not finite.
+pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), VectorError> {
+    if vector.len() != dimension {
+        let given = vector.len();
+        return Err(VectorError::Refused(format!("a vector of {given} numbers, where the others have {dimension}")));
+    }
+    if vector.iter().all(|number| number.is_finite()) {
+        return Ok(());
+    }
+    Err(VectorError::Refused("a vector with a number that is not finite".to_owned()))
+}
+
+/// Whether there is a label to remove records by.
+///
+/// # Errors
+/// [`VectorError::Refused`]: there is none, which would mean every record.
+pub fn check_labels(only: &Labels) -> Result<(), VectorError> {
+    if only.is_empty() {
+        return Err(VectorError::Refused("records are removed by at least one label".to_owned()));
+    }
+    Ok(())
 }

@@ -17,7 +17,9 @@ use async_trait::async_trait;
 use self::codes::{Question, dot, unit};
 use self::nearest::Nearest;
 use self::resident::Resident;
-use crate::providers::vector::{CONVERSATION_ID, Collection, Hit, Labels, Record, Space, VectorError, VectorIndex};
+use crate::providers::vector::{
+    CONVERSATION_ID, Collection, Hit, Labels, Record, Space, VectorError, VectorIndex, check_labels, check_vector,
+};
 use crate::store::vectors::{StoredVector, VectorCollection, VectorRow, VectorScope};
 use crate::store::{Store, StoreError};
 
@@ -90,7 +92,7 @@ impl VectorIndex for EmbeddedIndex {
             return Ok(());
         }
         let Some(found) = self.find(collection).await? else { return Err(not_open(collection)) };
-        records.iter().try_for_each(|record| check(&record.vector, found.dimension))?;
+        records.iter().try_for_each(|record| check_vector(&record.vector, found.dimension))?;
         let rows: Vec<VectorRow> = records.iter().map(row).collect();
         let written = self.store.tenant(&collection.tenant).upsert_vectors(&collection.name, &rows).await?;
         if written { Ok(()) } else { Err(not_open(collection)) }
@@ -107,7 +109,7 @@ impl VectorIndex for EmbeddedIndex {
             self.resident.forget(collection);
             return Ok(Vec::new());
         };
-        check(vector, state.dimension)?;
+        check_vector(vector, state.dimension)?;
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -138,9 +140,7 @@ impl VectorIndex for EmbeddedIndex {
     }
 
     async fn delete_where(&self, collection: &Collection, only: &Labels) -> Result<(), VectorError> {
-        if only.is_empty() {
-            return Err(VectorError::Refused("records are removed by at least one label".to_owned()));
-        }
+        check_labels(only)?;
         let conversation = only.get(CONVERSATION_ID).map(String::as_str);
         let store = self.store.tenant(&collection.tenant);
         Ok(store.delete_labelled_vectors(&collection.name, conversation, &without_conversation(only)).await?)
@@ -161,18 +161,6 @@ impl From<StoreError> for VectorError {
     fn from(error: StoreError) -> Self {
         if error.is_unavailable() { Self::Unavailable(error.to_string()) } else { Self::Refused(error.to_string()) }
     }
-}
-
-/// Whether a vector can be compared with those of this dimension.
-fn check(vector: &[f32], dimension: usize) -> Result<(), VectorError> {
-    if vector.len() != dimension {
-        let given = vector.len();
-        return Err(VectorError::Refused(format!("a vector of {given} numbers, where the others have {dimension}")));
-    }
-    if vector.iter().all(|number| number.is_finite()) {
-        return Ok(());
-    }
-    Err(VectorError::Refused("a vector with a number that is not finite".to_owned()))
 }
 
 fn row(record: &Record) -> VectorRow {

@@ -1,2 +1,3 @@
 mod gateway;
 mod ollama;
+mod vectors;

@@ -120,7 +120,7 @@ impl Copy {
     }
 
     fn is_at_least(&self, state: &VectorCollection) -> bool {
-        // Whoever changes it holds `updating`, and searches only read: this never waits.
+        // Whoever changes it holds `updating`, and searches only read: this waits for a change that was given up at most.
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         held.as_ref().is_some_and(|held| held.generation == state.generation && held.version >= state.version)
     }
