@@ -52,6 +52,8 @@ impl TestApp {
         let builder = TestAppBuilder { variables: Vec::new(), folder: None, database_url: None };
         builder
             .env("LLM", "offline")
+            // Which of two searches answers must not depend on how far the vectors are.
+            .env("EMBED", "off")
             .env("PROMPTS_PATH", root.join("prompts").display())
             .env("PERSONA_PATH", root.join("prompts/system_persona_vi.md").display())
             .env("KNOWLEDGE_PATH", root.join("knowledge").display())
