@@ -30,6 +30,7 @@ mod events;
 mod extract;
 mod health;
 mod history;
+mod in_time;
 mod json;
 mod limit;
 mod messages;

@@ -35,6 +35,8 @@ pub struct HttpConfig {
     pub streams_per_conversation: usize,
     /// `STREAMS_PER_KEY`: open event streams of one API key.
     pub streams_per_key: usize,
+    /// `REQUEST_STORE_TIMEOUT_SECONDS`: how long a request waits for the store before it is answered with a 503.
+    pub store_timeout: Duration,
     /// `TEXT_MAX_CHARS`: how long a customer's message may be, after trimming.
     pub text_max_chars: usize,
 }
@@ -57,6 +59,7 @@ impl HttpConfig {
             retry: env.milliseconds("SSE_RETRY_MS", 2000),
             streams_per_conversation: env.number("STREAMS_PER_CONVERSATION", 8),
             streams_per_key: env.number("STREAMS_PER_KEY", 10_000),
+            store_timeout: env.seconds("REQUEST_STORE_TIMEOUT_SECONDS", 5),
             text_max_chars: env.number("TEXT_MAX_CHARS", 4000),
         }
     }

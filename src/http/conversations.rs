@@ -15,6 +15,7 @@ use super::access::{Guest, Opener, Shop};
 use super::browser::{is_own_page, set_cookie};
 use super::error::{ApiError, KEY_REUSED};
 use super::extract::{Body, ConversationPath, Query, conversation_id, idempotency};
+use super::in_time::in_time;
 use super::problem::Problem;
 use super::views::{ConversationView, MessageView, time};
 use crate::app::{App, NewConversation, OpenError, Opened};
@@ -88,7 +89,8 @@ pub(super) async fn create(
         metadata: wish.metadata.unwrap_or_default(),
         idempotency,
     };
-    let Opened { conversation, greeting, token, token_expires_at } = app.open(&opener.tenant, new).await?;
+    let Opened { conversation, greeting, token, token_expires_at } =
+        in_time(&app, app.open(&opener.tenant, new)).await?;
     let cookie = is_own_page(&headers, &app.config.http)
         .then(|| set_cookie(conversation.id, &token, token_expires_at, &app.config.http))
         .flatten();
@@ -171,7 +173,8 @@ pub(super) async fn list(
         None => None,
     };
     let tenant = app.store.tenant(&shop.tenant);
-    let mut page = tenant.list_conversations(query.user_id.as_deref(), after, limit + 1).await?;
+    let listing = tenant.list_conversations(query.user_id.as_deref(), after, limit + 1);
+    let mut page = in_time(&app, listing).await?;
     let more = page.len() as u64 > limit;
     page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = page.last().filter(|_| more).map(|last| last.id.to_string());
@@ -202,7 +205,7 @@ pub(super) fn bad_cursor() -> ApiError {
     )
 )]
 pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Json<ConversationView>, ApiError> {
-    let found = app.store.tenant(&guest.tenant).find_conversation(guest.conversation).await?;
+    let found = in_time(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
     found.map(|conversation| Json(conversation.into())).ok_or(ApiError::NotFound)
 }
 
@@ -223,5 +226,6 @@ pub(super) async fn delete(
     ConversationPath(id): ConversationPath,
     State(app): State<Arc<App>>,
 ) -> Result<StatusCode, ApiError> {
-    if app.engine.delete(&shop.tenant, id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
+    let deleted = in_time(&app, app.engine.delete(&shop.tenant, id)).await?;
+    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
 }

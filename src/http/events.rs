@@ -9,6 +9,7 @@ use utoipa::IntoParams;
 
 use super::access::Guest;
 use super::error::ApiError;
+use super::in_time::in_time;
 use super::problem::Problem;
 use super::sse;
 use crate::app::App;
@@ -55,12 +56,13 @@ pub(super) async fn get(
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, ApiError> {
-    let store_answers = match app.store.tenant(&guest.tenant).find_conversation(guest.conversation).await {
+    let found = in_time(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await;
+    let store_answers = match found {
         Ok(Some(_)) => true,
         Ok(None) => return Err(ApiError::NotFound),
         // A browser's token says enough: anything but 200 would make its `EventSource` give up for good.
-        Err(cause) if cause.is_unavailable() && !guest.access.is_shop() => false,
-        Err(cause) => return Err(cause.into()),
+        Err(ApiError::Unavailable) if !guest.access.is_shop() => false,
+        Err(cause) => return Err(cause),
     };
     let lease = guest.lease(&app)?;
     let header = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default());
@@ -70,8 +72,9 @@ pub(super) async fn get(
     };
     let mut reader = app.engine.read(&guest.tenant, guest.conversation, start);
     if store_answers {
-        // Before the client hears that its stream is open: it then misses nothing of what it says next.
-        reader.settle().await;
+        // Before the client hears that its stream is open: it then misses nothing of what it says next. A store that has
+        // stopped answering in between is asked again by the stream itself.
+        let _ = tokio::time::timeout(app.config.http.store_timeout, reader.settle()).await;
     }
     Ok(sse::response(reader, lease, &app.config.http))
 }

@@ -11,10 +11,12 @@ use super::access::Guest;
 use super::conversations::{bad_cursor, page_limit};
 use super::error::ApiError;
 use super::extract::Query;
+use super::in_time::in_time;
 use super::problem::Problem;
 use super::views::{ConversationView, MessageView};
 use crate::app::App;
 use crate::domain::EventId;
+use crate::store::StoreError;
 
 /// Which part of the history.
 #[derive(Deserialize, IntoParams)]
@@ -66,8 +68,12 @@ pub(super) async fn get(
     };
     let tenant = app.store.tenant(&guest.tenant);
     // The conversation first: every message of the turns up to its last event is then among the messages.
-    let conversation = tenant.find_conversation(guest.conversation).await?.ok_or(ApiError::NotFound)?;
-    let mut page = tenant.list_messages(guest.conversation, after, limit + 1).await?;
+    let reading = async {
+        let conversation = tenant.find_conversation(guest.conversation).await?;
+        Ok::<_, StoreError>((conversation, tenant.list_messages(guest.conversation, after, limit + 1).await?))
+    };
+    let (conversation, mut page) = in_time(&app, reading).await?;
+    let conversation = conversation.ok_or(ApiError::NotFound)?;
     let more = page.len() as u64 > limit;
     page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = page.last().filter(|_| more).map(|last| format!("{}-{}", last.turn, last.position));

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::access::Guest;
 use super::error::ApiError;
 use super::extract::{Body, idempotency};
+use super::in_time::in_time;
 use super::limit::OnlyRepeats;
 use super::problem::Problem;
 use super::sse;
@@ -128,10 +129,14 @@ async fn accept(
         caller: guest.caller.clone(),
         new: repeats.is_none(),
     };
-    match (app.engine.accept(&guest.tenant, guest.conversation, message).await, repeats) {
-        (Ok(accepted), _) => Ok((guest, accepted)),
-        // Nothing new was to be taken in: the limit that said so is the answer.
-        (Err(AcceptError::Overloaded), Some(OnlyRepeats(too_many))) => Err(too_many.into()),
-        (Err(cause), _) => Err(cause.into()),
-    }
+    let accepting = async {
+        match (app.engine.accept(&guest.tenant, guest.conversation, message).await, repeats) {
+            (Ok(accepted), _) => Ok(accepted),
+            // Nothing new was to be taken in: the limit that said so is the answer.
+            (Err(AcceptError::Overloaded), Some(OnlyRepeats(too_many))) => Err(too_many.into()),
+            (Err(cause), _) => Err(ApiError::from(cause)),
+        }
+    };
+    let accepted = in_time(app, accepting).await?;
+    Ok((guest, accepted))
 }

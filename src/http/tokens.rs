@@ -14,6 +14,7 @@ use super::access::Guest;
 use super::browser::{is_own_page, set_cookie};
 use super::error::ApiError;
 use super::extract::{Body, Nothing};
+use super::in_time::in_time;
 use super::problem::Problem;
 use super::views::time;
 use crate::app::App;
@@ -48,7 +49,7 @@ pub(super) async fn renew(
     headers: HeaderMap,
     _: Body<Nothing>,
 ) -> Result<Response, ApiError> {
-    let found = app.store.tenant(&guest.tenant).find_conversation(guest.conversation).await?;
+    let found = in_time(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
     let conversation = found.ok_or(ApiError::NotFound)?;
     let (token, token_expires_at) = app.token(&conversation, Utc::now()).ok_or_else(|| {
         ApiError::InvalidRequest("This conversation began too long ago for a token; open a new one.".to_owned())

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::access::Guest;
 use super::error::ApiError;
+use super::in_time::in_time;
 use super::problem::Problem;
 use super::views::optional_time;
 use crate::app::App;
@@ -48,7 +49,7 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
 ) -> Result<Json<TurnView>, ApiError> {
     let turn = turn_number(&path.0.1)?;
-    let found = app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn).await?;
+    let found = in_time(&app, app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn)).await?;
     let record = found.ok_or(ApiError::NotFound)?;
     Ok(Json(TurnView {
         turn: record.turn,
@@ -79,7 +80,7 @@ pub(super) async fn cancel(
     State(app): State<Arc<App>>,
 ) -> Result<StatusCode, ApiError> {
     let turn = turn_number(&path.0.1)?;
-    app.engine.cancel(&guest.tenant, guest.conversation, turn).await?;
+    in_time(&app, app.engine.cancel(&guest.tenant, guest.conversation, turn)).await?;
     Ok(StatusCode::ACCEPTED)
 }
 

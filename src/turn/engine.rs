@@ -118,6 +118,11 @@ impl Engine {
     /// Stops a turn, or keeps it from beginning: the wish is stored, then carried out. Such a turn has its place, its
     /// `turn.start` and its `turn.done` all the same.
     pub async fn cancel(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) -> Result<(), CancelError> {
+        let (engine, tenant) = (self.clone(), tenant.clone());
+        self.to_its_end(async move { engine.cancel_now(&tenant, conversation, turn).await }).await
+    }
+
+    async fn cancel_now(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) -> Result<(), CancelError> {
         match self.0.store.tenant(tenant).request_cancel(conversation, turn).await? {
             None => Err(CancelError::NotFound),
             Some(Err(_)) => Err(CancelError::Ended),
@@ -150,7 +155,8 @@ impl Engine {
     }
 
     /// Does the work on a task of its own: a client that leaves drops its request's future wherever it stands, and a
-    /// message that is stored and never run, or a conversation that stays closed, must not come of that.
+    /// message that is stored and never run, a conversation that stays closed, or a wish that is stored and never carried out
+    /// must not come of that.
     async fn to_its_end<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
         match self.0.tasks.spawn(work.in_current_span()).await {
             Ok(value) => value,

@@ -22,3 +22,4 @@ mod resuming;
 mod shutdown;
 mod streams;
 mod tokens;
+mod unavailable;

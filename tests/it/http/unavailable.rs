@@ -1,0 +1,72 @@
+//! A store that does not answer.
+
+use sea_orm::sqlx::{self, Connection, PgConnection, SqliteConnection};
+use serde_json::{Value, json};
+
+use super::live::ended;
+use super::problem::refused;
+use crate::support::app::TestApp;
+
+/// Somebody else holds the database; it is given back when dropped.
+enum Held {
+    Sqlite { _connection: SqliteConnection },
+    Postgres { _connection: PgConnection },
+}
+
+impl Held {
+    async fn by_somebody_else(app: &TestApp) -> Self {
+        let url = &app.database_url;
+        if url.starts_with("sqlite:") {
+            let mut connection = SqliteConnection::connect(url).await.unwrap();
+            sqlx::raw_sql("BEGIN EXCLUSIVE").execute(&mut connection).await.unwrap();
+            Self::Sqlite { _connection: connection }
+        } else {
+            let mut connection = PgConnection::connect(url).await.unwrap();
+            let lock = "BEGIN; LOCK TABLE conversations IN ACCESS EXCLUSIVE MODE";
+            sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
+            Self::Postgres { _connection: connection }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_told_soon_that_the_store_does_not_answer_and_its_repetition_finds_what_came_of_it() {
+    let app = TestApp::builder().env("REQUEST_STORE_TIMEOUT_SECONDS", 0.3).start().await;
+    let id = app.open(&json!({})).await;
+    let say = || {
+        let body = json!({"text": "kiểm tra bảo hành ABC123"});
+        app.post(&format!("/conversations/{id}/messages"), &body).header("idempotency-key", "once")
+    };
+    let held = Held::by_somebody_else(&app).await;
+    for _ in 0..3 {
+        // It has 30 seconds (STORE_TIMEOUT_SECONDS) before the statement itself fails.
+        refused(say(), 503, "unavailable").await;
+    }
+    refused(app.post("/conversations", &json!({})), 503, "unavailable").await;
+    drop(held);
+
+    // The first ones may be half way in, and one is; all of them are the same message.
+    let mut answer = say().send().await.unwrap();
+    while answer.status() == 503 {
+        answer = say().send().await.unwrap();
+    }
+    assert_eq!(answer.status(), 202);
+    let accepted: Value = answer.json().await.unwrap();
+    assert_eq!(accepted["turn"], 1);
+    assert_eq!(ended(&app, &id, 1).await, "completed");
+    let history = app.history(&id).await;
+    assert_eq!(history.iter().filter(|message| message["sender"] == "user").count(), 1, "{history:?}");
+}
+
+#[tokio::test]
+async fn a_turn_that_runs_outlasts_a_store_that_requests_give_up() {
+    let app = TestApp::builder().env("REQUEST_STORE_TIMEOUT_SECONDS", 0.3).start().await;
+    let id = app.open(&json!({})).await;
+    let body = json!({"text": "kiểm tra bảo hành ABC123"});
+    let post = app.post(&format!("/conversations/{id}/messages"), &body).send().await.unwrap();
+    assert_eq!(post.status(), 202);
+    let held = Held::by_somebody_else(&app).await;
+    refused(app.post("/conversations", &json!({})), 503, "unavailable").await;
+    drop(held);
+    assert_eq!(ended(&app, &id, 1).await, "completed");
+}
