@@ -8,6 +8,7 @@ use std::time::Duration;
 mod auth;
 mod embed;
 mod env;
+mod grounding;
 mod http;
 mod llm;
 mod log;
@@ -16,6 +17,7 @@ mod retail;
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
+pub use grounding::GroundingConfig;
 pub use http::HttpConfig;
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
@@ -33,6 +35,7 @@ pub struct Config {
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
+    pub grounding: GroundingConfig,
     pub log: LogConfig,
 }
 
@@ -130,6 +133,7 @@ impl Config {
             },
             knowledge: KnowledgeConfig { folder: env_ref.text("KNOWLEDGE_PATH", "knowledge").into() },
             retail: RetailConfig::read(env_ref),
+            grounding: GroundingConfig::read(env_ref),
             log: LogConfig::read(env_ref),
         };
         if config.auth.keys.is_none() && !config.http.bind.ip().is_loopback() {

@@ -16,9 +16,11 @@ use crate::providers::llm::Gateway;
 use crate::retrieval::LexicalIndex;
 use crate::store::{Store, StoreError};
 
+pub mod grounding;
 pub mod language;
 mod play;
 pub mod retail;
+mod show;
 pub mod wording;
 
 pub use play::{Caller, Sink, SinkClosed, Turn};

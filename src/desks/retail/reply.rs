@@ -6,9 +6,10 @@ use futures_util::StreamExt;
 use tracing::warn;
 
 use super::intent::Intent;
-use super::prompt::{system, window};
+use super::prompt::{Given, system, window};
 use super::{Heard, Retail};
 use crate::config::LlmConfig;
+use crate::desks::grounding::{Grounded, Sources};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Event, Kind, Metadata, Sender, SourceItem};
 use crate::persona::texts::fill;
@@ -36,7 +37,7 @@ impl Retail {
             turn.emit(Event::Sources { items: sources }).await?;
         }
         match self.begin(turn, heard, &passages).await? {
-            Ok(deltas) => self.speak(turn, deltas, metadata).await?,
+            Ok(deltas) => self.speak(turn, deltas, &passages, metadata).await?,
             Err(error) => {
                 warn!(%error, "No reply from the language model; passages are quoted");
                 turn.note("model_error", error.to_string());
@@ -84,14 +85,16 @@ impl Retail {
             Err(error) => return Ok(Err(error)),
         };
         let config = self.config();
-        let system = system(
-            &turn.persona,
-            self.services.config.prompts.persona_max_chars,
+        let system = system(&Given {
+            persona: &turn.persona,
+            persona_max_chars: self.services.config.prompts.persona_max_chars,
+            canary: &self.grounding.canary().line(),
             passages,
-            config.context_max_chars,
-            Intent::Shopping.as_str(),
-            &self.texts(turn).instruction,
-        );
+            context_max_chars: config.context_max_chars,
+            fence: &format!("{:016x}", rand::random::<u64>()),
+            intent: Intent::Shopping.as_str(),
+            instruction: &self.texts(turn).instruction,
+        });
         let room = room_for_history(&self.services.config.llm, &[&system, heard.question()]);
         let mut messages = vec![ChatMessage::system(system)];
         messages.extend(window(&turn.history, config.history_max_chars.min(room)));
@@ -109,24 +112,52 @@ impl Retail {
         Ok(deltas)
     }
 
-    /// Writes what the model says. It fails in the middle: what was said stays, cut, and the customer hears why.
-    async fn speak(&self, turn: &mut Turn, mut deltas: Deltas, metadata: Metadata) -> Result<(), DeskError> {
+    /// Writes what the model says, as far as it stands on the passages. The model fails in the middle: what was said stays,
+    /// cut, and the customer hears why.
+    async fn speak(
+        &self,
+        turn: &mut Turn,
+        mut deltas: Deltas,
+        passages: &[Passage],
+        metadata: Metadata,
+    ) -> Result<(), DeskError> {
         let started = Instant::now();
+        let sources = self.sources(turn, passages);
+        let mut speech = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
         while let Some(delta) = deltas.next().await {
             match delta {
-                Ok(text) => turn.write(Kind::Reply, &text).await?,
+                Ok(text) => turn.show(Kind::Reply, speech.push(&text)).await?,
                 Err(error) => {
                     warn!(%error, "The language model broke off");
                     turn.note("model_error", error.to_string());
+                    turn.show(Kind::Reply, speech.finish()).await?;
                     turn.end_message(metadata.cut()).await?;
                     let common = self.common.get(turn.language());
                     turn.fail(error.code(), &common.error(error.code())).await?;
                     return Ok(());
                 }
             }
+            if speech.is_closed() {
+                break;
+            }
         }
+        turn.show(Kind::Reply, speech.finish()).await?;
         turn.step("generate", started);
+        if !turn.is_writing() {
+            // Nothing was left of what the model said.
+            let text = self.quote(turn, passages);
+            return Ok(turn.say_with(Kind::Reply, &text, metadata).await?);
+        }
         Ok(turn.end_message(metadata).await?)
+    }
+
+    /// The texts that a reply may stand on.
+    fn sources<'a>(&'a self, turn: &'a Turn, passages: &'a [Passage]) -> Sources<'a> {
+        let mut sources = turn.sources();
+        let of_passage = |passage: &'a Passage| [passage.title.as_str(), &passage.section, &passage.text];
+        sources.shop.extend(passages.iter().flat_map(of_passage));
+        sources.shop.extend([self.hotline(turn), &self.texts(turn).instruction]);
+        sources
     }
 
     /// The best passages with their titles, or honestly nothing.
