@@ -8,6 +8,7 @@ use std::time::Duration;
 mod auth;
 mod embed;
 mod env;
+mod grounding;
 mod http;
 mod knowledge;
 mod llm;
@@ -21,6 +22,7 @@ mod vectors;
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
+pub use grounding::GroundingConfig;
 pub use http::HttpConfig;
 pub use knowledge::{ChunkConfig, KnowledgeConfig};
 pub use llm::{LlmConfig, LlmMode};
@@ -46,6 +48,7 @@ pub struct Config {
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
+    pub grounding: GroundingConfig,
     pub log: LogConfig,
     pub traces: TraceConfig,
 }
@@ -141,6 +144,7 @@ impl Config {
             },
             knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
+            grounding: GroundingConfig::read(env_ref),
             log: LogConfig::read(env_ref),
             traces: TraceConfig::read(env_ref),
         };

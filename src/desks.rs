@@ -16,9 +16,11 @@ use crate::retrieval::memory::Memory;
 use crate::retrieval::search::Knowledge;
 use crate::store::{Store, StoreError};
 
+pub mod grounding;
 pub mod language;
 mod play;
 pub mod retail;
+mod show;
 pub mod wording;
 
 pub use play::{Caller, Sink, SinkClosed, Step, Turn};

@@ -4,17 +4,20 @@
 
 pub mod conversation;
 pub mod event;
+pub mod facts;
 pub mod id;
 pub mod language;
+pub mod link_host;
 pub mod message;
 pub mod serial;
 pub mod text;
 pub mod warranty;
 
 pub use conversation::{Conversation, LanguageSource};
-pub use event::{ErrorCode, Event, IntentSource, SourceItem, Timings, TurnStatus};
+pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};
 pub use id::{ConversationId, EventId, MessageId, TenantId};
 pub use language::Language;
+pub use link_host::{InvalidLinkHost, LinkHost};
 pub use message::{Kind, Message, Metadata, Sender};
 pub use serial::Serial;
 pub use warranty::WarrantyRecord;

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use tracing::Instrument;
 
 use crate::domain::{
-    Conversation, ErrorCode, Event, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender, Timings,
-    TurnStatus,
+    Conversation, ErrorCode, Event, GuardReason, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender,
+    Timings, TurnStatus,
 };
 use crate::persona::Persona;
 use crate::store::journal::Change;
@@ -73,6 +73,8 @@ pub struct Turn {
     /// Rows that go with the next event.
     pending: Vec<Change>,
     receipt: Map<String, Value>,
+    /// Guards that wait for their message to begin.
+    guards: Vec<GuardReason>,
     error: Option<ErrorCode>,
     /// What the turn was mainly about.
     main_kind: Option<Kind>,
@@ -102,6 +104,7 @@ impl Turn {
             position: 0,
             pending: Vec::new(),
             receipt: Map::new(),
+            guards: Vec::new(),
             error: None,
             main_kind: None,
         }
@@ -161,7 +164,21 @@ impl Turn {
         if let Some(draft) = &mut self.draft {
             draft.text.push_str(piece);
         }
+        for reason in std::mem::take(&mut self.guards) {
+            self.guard(reason).await?;
+        }
         Ok(())
+    }
+
+    /// Says that something was held back from the message that is being written, or from the next one if none is.
+    pub async fn guard(&mut self, reason: GuardReason) -> Result<(), SinkClosed> {
+        match &self.draft {
+            Some(draft) => self.emit(Event::Guard { message_id: draft.id, reason }).await,
+            None => {
+                self.guards.push(reason);
+                Ok(())
+            }
+        }
     }
 
     /// Ends the message that is being written, if one is; it is stored with this event.
@@ -217,6 +234,11 @@ impl Turn {
         self.error
     }
 
+    /// Whether a message is being written.
+    pub fn is_writing(&self) -> bool {
+        self.draft.is_some()
+    }
+
     /// Whether a message was said or begun in this turn.
     pub fn has_spoken(&self) -> bool {
         self.position > 0 || self.draft.is_some()
@@ -226,6 +248,14 @@ impl Turn {
     pub fn note(&mut self, name: &str, value: impl Serialize) {
         if let Ok(value) = serde_json::to_value(value) {
             self.receipt.insert(name.to_owned(), value);
+        }
+    }
+
+    /// The same for what may come several times: a list.
+    pub fn note_one_more(&mut self, name: &str, value: impl Serialize) {
+        let list = self.receipt.entry(name).or_insert_with(|| json!([]));
+        if let (Ok(value), Value::Array(list)) = (serde_json::to_value(value), list) {
+            list.push(value);
         }
     }
 

@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::grounding::{Canary, Grounding, StandIns};
 use super::language::LanguageRules;
 use super::{Desk, DeskError, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
+use crate::domain::facts::Lexicon;
 use crate::domain::{Event, IntentSource, Kind, Language, LanguageSource};
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
@@ -44,6 +46,8 @@ pub struct Retail {
     classify_prompt: String,
     social_prompt: String,
     misses: Arc<Misses>,
+    /// What replies of the language model are held against.
+    grounding: Grounding,
 }
 
 /// What the message says about language, and what is left to understand.
@@ -76,6 +80,7 @@ impl Retail {
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
         let rules = prompts.toml_with("rules/retail.toml", RetailRules::from_toml)?;
+        let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();
         Ok(move |services: &Services| Self {
@@ -86,6 +91,7 @@ impl Retail {
             classify_prompt,
             social_prompt,
             misses: services.misses.clone(),
+            grounding: Grounding::new(facts, services.config.grounding.link_hosts.clone(), Canary::new(rand::random())),
             services: services.clone(),
         })
     }
@@ -100,6 +106,12 @@ impl Retail {
 
     fn hotline(&self, turn: &Turn) -> &str {
         &self.common.get(turn.language()).hotline
+    }
+
+    /// What stands in for words of the model that are held back.
+    fn stand_ins(&self, turn: &Turn) -> StandIns<'_> {
+        let texts = self.common.get(turn.language());
+        StandIns { number: &texts.guard_replacement, rest: &texts.guard_rest }
     }
 
     /// Settles the conversation's language: a request to switch, else, once, the first message.

@@ -68,6 +68,28 @@ pub enum ErrorCode {
     Internal,
 }
 
+/// Why something was held back from a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GuardReason {
+    /// A number that does not stand in what the reply was made from.
+    UnsupportedFact,
+    /// A link to a host that is not the shop's.
+    Link,
+    /// The language model began to read out its instructions.
+    PromptLeak,
+}
+
+impl GuardReason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UnsupportedFact => "unsupported_fact",
+            Self::Link => "link",
+            Self::PromptLeak => "prompt_leak",
+        }
+    }
+}
+
 /// A passage that a reply stands on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SourceItem {
@@ -114,7 +136,7 @@ pub enum Event {
     Sources { items: Vec<SourceItem> },
     /// Something was held back from the message; never what.
     #[serde(rename = "guard")]
-    Guard { message_id: MessageId, reason: String },
+    Guard { message_id: MessageId, reason: GuardReason },
     /// Something went wrong; `message` is for the customer, in the customer's language.
     #[serde(rename = "error")]
     Error { code: ErrorCode, message: String, retryable: bool },

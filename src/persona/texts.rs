@@ -79,6 +79,8 @@ pub struct CommonTexts {
     error_notice: String,
     /// Stands where a number was held back.
     pub guard_replacement: String,
+    /// Ends a reply that began to read out its instructions.
+    pub guard_rest: String,
 }
 
 impl CommonTexts {

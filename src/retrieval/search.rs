@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use serde::Serialize;
 use tokio::time::timeout;
 use tracing::warn;
 
@@ -49,7 +50,8 @@ struct View {
 }
 
 /// How passages were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum By {
     Words,
     WordsAndMeaning,

@@ -1,17 +1,20 @@
 //! Answering a shopping question from the shop's documents, in the persona's voice.
 
 use futures_util::StreamExt;
+use serde_json::json;
 use tracing::warn;
 
 use super::intent::Intent;
-use super::prompt::{system, window};
+use super::prompt::{Given, system, window, window_start};
 use super::{Heard, Retail};
 use crate::config::LlmConfig;
+use crate::desks::grounding::{Grounded, Sources};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Event, Kind, Metadata, SourceItem};
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::retrieval::Passage;
+use crate::retrieval::search::Found;
 
 /// Characters of Vietnamese in a token of the usual vocabularies, estimated low.
 const CHARS_PER_TOKEN: usize = 2;
@@ -22,20 +25,23 @@ impl Retail {
     /// Retrieves, replies, follows up.
     pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
         let found = turn.step("retrieve").take(self.retrieve(turn, heard)).await;
-        let passages = found.passages;
+        let passages = &found.passages;
         let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
-        turn.note("passages", &sources);
-        let mut metadata = Metadata::of(Kind::Reply);
-        if !sources.is_empty() {
-            metadata = metadata.with("sources", &sources);
-            turn.emit(Event::Sources { items: sources }).await?;
+        turn.note("retrieval", json!({ "by": found.by, "similarity": found.similarity, "passages": &sources }));
+        if sources.is_empty() {
+            // No context: a model would guess.
+            let text = self.quote(turn, passages);
+            turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", &true)).await?;
+            return self.follow_up(turn).await;
         }
-        match self.begin(turn, heard, &passages).await? {
-            Ok(deltas) => self.speak(turn, deltas, metadata).await?,
+        let metadata = Metadata::of(Kind::Reply).with("sources", &sources);
+        turn.emit(Event::Sources { items: sources }).await?;
+        match self.begin(turn, heard, &found).await? {
+            Ok(deltas) => self.speak(turn, deltas, passages, metadata).await?,
             Err(error) => {
                 warn!(%error, "No reply from the language model; passages are quoted");
                 turn.note("model_error", error.to_string());
-                let text = self.quote(turn, &passages);
+                let text = self.quote(turn, passages);
                 turn.say_with(Kind::Reply, &text, metadata).await?;
             }
         }
@@ -50,21 +56,26 @@ impl Retail {
         &self,
         turn: &mut Turn,
         heard: &Heard,
-        passages: &[Passage],
+        found: &Found,
     ) -> Result<Result<Deltas, LlmError>, DeskError> {
         let mut ticket = match self.services.llm.enter() {
             Ok(ticket) => ticket,
             Err(error) => return Ok(Err(error)),
         };
         let config = self.config();
-        let system = system(
-            &turn.persona,
-            self.services.config.prompts.persona_max_chars,
-            passages,
-            config.context_max_chars,
-            Intent::Shopping.as_str(),
-            &self.texts(turn).instruction,
-        );
+        let shown = &turn.history[window_start(&turn.history, config.history_max_chars)..];
+        let earlier = self.recall(turn, found.question.as_deref(), shown).await;
+        let system = system(&Given {
+            persona: &turn.persona,
+            persona_max_chars: self.services.config.prompts.persona_max_chars,
+            canary: &self.grounding.canary().line(),
+            passages: &found.passages,
+            context_max_chars: config.context_max_chars,
+            earlier: &earlier,
+            fence: &format!("{:016x}", rand::random::<u64>()),
+            intent: Intent::Shopping.as_str(),
+            instruction: &self.texts(turn).instruction,
+        });
         let room = room_for_history(&self.services.config.llm, &[&system, heard.question()]);
         let mut messages = vec![ChatMessage::system(system)];
         messages.extend(window(&turn.history, config.history_max_chars.min(room)));
@@ -82,19 +93,33 @@ impl Retail {
         Ok(turn.step("first_token").take(ticket.stream(request)).await)
     }
 
-    /// Writes what the model says. It fails in the middle: what was said stays, cut, and the customer hears why.
-    async fn speak(&self, turn: &mut Turn, mut deltas: Deltas, metadata: Metadata) -> Result<(), DeskError> {
+    /// Writes what the model says, as far as it stands on the passages. The model fails in the middle: what was said stays,
+    /// cut, and the customer hears why.
+    async fn speak(
+        &self,
+        turn: &mut Turn,
+        mut deltas: Deltas,
+        passages: &[Passage],
+        metadata: Metadata,
+    ) -> Result<(), DeskError> {
+        let sources = self.sources(turn, passages);
+        let mut speech = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
         let generate = turn.step("generate");
         let broken_off = generate.take(async {
             while let Some(delta) = deltas.next().await {
                 match delta {
-                    Ok(text) => turn.write(Kind::Reply, &text).await?,
+                    Ok(text) => turn.show(Kind::Reply, speech.push(&text)).await?,
                     Err(error) => return Ok(Some(error)),
+                }
+                if speech.is_closed() {
+                    break;
                 }
             }
             Ok::<Option<LlmError>, DeskError>(None)
         });
-        if let Some(error) = broken_off.await? {
+        let broken_off = broken_off.await?;
+        turn.show(Kind::Reply, speech.finish()).await?;
+        if let Some(error) = broken_off {
             warn!(%error, "The language model broke off");
             turn.note("model_error", error.to_string());
             turn.end_message(metadata.cut()).await?;
@@ -102,7 +127,21 @@ impl Retail {
             turn.fail(error.code(), &common.error(error.code())).await?;
             return Ok(());
         }
+        if !turn.is_writing() {
+            // Nothing was left of what the model said.
+            let text = self.quote(turn, passages);
+            return Ok(turn.say_with(Kind::Reply, &text, metadata).await?);
+        }
         Ok(turn.end_message(metadata).await?)
+    }
+
+    /// The texts that a reply may stand on.
+    fn sources<'a>(&'a self, turn: &'a Turn, passages: &'a [Passage]) -> Sources<'a> {
+        let mut sources = turn.sources();
+        let of_passage = |passage: &'a Passage| [passage.title.as_str(), &passage.section, &passage.text];
+        sources.shop.extend(passages.iter().flat_map(of_passage));
+        sources.shop.extend([self.hotline(turn), &self.texts(turn).instruction]);
+        sources
     }
 
     /// The best passages with their titles, or honestly nothing.

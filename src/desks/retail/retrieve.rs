@@ -40,7 +40,7 @@ impl Retail {
             return Vec::new();
         };
         let begins_within = shown.first().is_none_or(|first| (first.turn, first.position) <= (0, 0));
-        if limit == 0 || (begins_within && !shown.is_empty()) {
+        if limit == 0 || turn.history.is_empty() || (begins_within && !shown.is_empty()) {
             return Vec::new();
         }
         let seen: HashSet<MessageId> =

@@ -6,8 +6,9 @@ use tracing::warn;
 use super::Retail;
 use super::classify::Understood;
 use super::prompt::window;
+use crate::desks::grounding::{Grounded, Piece};
 use crate::desks::{DeskError, Turn};
-use crate::domain::Kind;
+use crate::domain::{Kind, Metadata};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
@@ -26,13 +27,28 @@ impl Retail {
         // A telephone number is a fact, and facts are not left to the model.
         let holds_a_fact = filled != written;
         let reply = if holds_a_fact || understood.model_is_late {
-            filled
+            vec![Piece::Text(filled)]
         } else {
-            self.social_reply(turn).await.unwrap_or(filled)
+            match self.social_reply(turn).await {
+                Some(reply) => self.grounded(turn, &reply),
+                None => vec![Piece::Text(filled)],
+            }
         };
         turn.note("social_topic", topic);
-        let text = format!("{reply} {}", self.texts(turn).social_redirect);
-        Ok(turn.say(Kind::Social, &text).await?)
+        turn.show(Kind::Social, reply).await?;
+        let redirect = format!(" {}", self.texts(turn).social_redirect);
+        turn.write(Kind::Social, &redirect).await?;
+        Ok(turn.end_message(Metadata::of(Kind::Social)).await?)
+    }
+
+    /// The model's reply, as far as it stands on the persona and on what the customer said.
+    fn grounded(&self, turn: &Turn, reply: &str) -> Vec<Piece> {
+        let mut sources = turn.sources();
+        sources.shop.push(self.hotline(turn));
+        let mut speech = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
+        let mut pieces = speech.push(reply);
+        pieces.extend(speech.finish());
+        pieces
     }
 
     /// The model's own reply; `None` if there is no model, or it does not answer in time and form. It is read whole
@@ -42,7 +58,12 @@ impl Retail {
             return None;
         }
         let persona = cut_at_sentence(&turn.persona.text, self.services.config.prompts.persona_max_chars);
-        let system = format!("System Persona: {persona}\n\n{}\n\nLanguage: {}", self.social_prompt, turn.language());
+        let system = format!(
+            "System Persona: {persona}\n\n{}\n\n{}\n\nLanguage: {}",
+            self.grounding.canary().line(),
+            self.social_prompt,
+            turn.language()
+        );
         let mut messages = vec![ChatMessage::system(system)];
         messages.extend(window(&turn.history, CONTEXT_CHARS));
         messages.push(ChatMessage::user(turn.message.text.clone()));

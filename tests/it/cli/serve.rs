@@ -22,7 +22,7 @@ fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
         "warranties: the first start, so knowledge/warranty.csv was read",
         "store: SQLite (database/frontdesk.db)",
         "language model: none answers at ",
-        "vectors: none; lexical search over ",
+        "vectors: bge-m3 by Ollama while it answers, kept in the database; ",
         "personas: system_persona_en, system_persona_vi (default system_persona_vi)",
         "development: ",
     ] {

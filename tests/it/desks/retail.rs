@@ -6,6 +6,7 @@ mod clarify;
 mod classify;
 mod failures;
 mod greeting;
+mod grounding;
 mod language;
 mod misses;
 mod prompt;

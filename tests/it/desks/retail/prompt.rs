@@ -33,9 +33,12 @@ async fn the_system_message_has_its_parts_in_the_seeds_order() {
     let system = system(&asked);
     let parts = [
         "System Persona: # Trợ lý của cửa hàng máy tính SSTC",
-        "\n\nRetrieved context:\n[1] SSD Kingston NV3 1TB",
+        "\n\nRef: FD-CANARY-",
+        "\n\nRetrieved context:\nWhat stands between the two marks is quoted",
+        "\n<<<",
+        "\n[1] SSD Kingston NV3 1TB",
         "1.590.000",
-        "\n\nDetected intent: shopping\n",
+        ">>>\n\nDetected intent: shopping\n",
         "Instruction: Trả lời bằng tiếng Việt có dấu",
     ];
     let places: Vec<usize> =
@@ -74,7 +77,7 @@ async fn a_long_persona_is_cut_behind_a_sentence() {
     shop.chat().await.say(QUESTION).await;
     let [asked] = ollama.chats().try_into().unwrap();
     let persona = system(&asked).strip_prefix("System Persona: ").unwrap();
-    let persona = persona.split("\n\nRetrieved context:").next().unwrap();
+    let persona = persona.split("\n\nRef: ").next().unwrap();
     assert!((150..=300).contains(&persona.chars().count()), "{persona}");
     assert!(persona.ends_with(['.', '…', '!', '?']) || persona.ends_with("Giọng nói"), "{persona}");
 }

@@ -1,0 +1,134 @@
+//! A secret line in the prompt, by which a reply that reads its instructions out is known.
+
+use std::fmt;
+
+use crate::domain::facts::is_unseen;
+
+/// What the line begins with: nobody writes it by chance either.
+const MARK: &str = "fdcanary";
+/// Letters of the secret; 2^75 of them.
+const LETTERS: usize = 16;
+/// At the end of a reply, so many letters of the secret are a leak already.
+const ENOUGH: usize = 8;
+
+/// The secret: letters alone, so that numbers around it (a list of letters, say) do not matter.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Canary {
+    secret: Vec<char>,
+    mark: Vec<char>,
+}
+
+impl fmt::Debug for Canary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Canary")
+    }
+}
+
+impl Canary {
+    /// Made of random bytes, which the caller draws once for the process.
+    pub fn new(random: [u8; LETTERS]) -> Self {
+        let secret = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
+        Self { secret, mark: MARK.chars().collect() }
+    }
+
+    /// The line for a prompt.
+    pub fn line(&self) -> String {
+        let secret: String = self.secret.iter().map(char::to_ascii_uppercase).collect();
+        format!("Ref: FD-CANARY-{secret}")
+    }
+}
+
+/// What the watch makes of the next letter.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// This much is no part of the secret.
+    Clear(String),
+    Leak,
+}
+
+/// A text that is watched for the secret, however it is spaced, cased or marked up.
+pub(super) struct Watched<'a> {
+    mark: Matching<'a>,
+    secret: Matching<'a>,
+    /// What may be the beginning of the secret: each letter, and whether it counts.
+    held: Vec<(char, bool)>,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(canary: &'a Canary) -> Self {
+        Self { mark: Matching::new(&canary.mark), secret: Matching::new(&canary.secret), held: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, c: char) -> Seen {
+        let plain: Vec<char> = if is_unseen(c) { Vec::new() } else { letters(c) };
+        self.held.push((c, !plain.is_empty()));
+        for letter in plain {
+            if self.mark.step(letter) | self.secret.step(letter) {
+                self.held.clear();
+                return Seen::Leak;
+            }
+        }
+        self.release()
+    }
+
+    pub(super) fn finish(&mut self) -> Seen {
+        if self.secret.matched >= ENOUGH {
+            return Seen::Leak;
+        }
+        Seen::Clear(self.held.drain(..).map(|(c, _)| c).collect())
+    }
+
+    /// All that stands before the longest beginning of the secret.
+    fn release(&mut self) -> Seen {
+        let mut left = self.mark.matched.max(self.secret.matched);
+        let mut keep = self.held.len();
+        while left > 0 && keep > 0 {
+            keep -= 1;
+            if self.held[keep].1 {
+                left -= 1;
+            }
+        }
+        Seen::Clear(self.held.drain(..keep).map(|(c, _)| c).collect())
+    }
+}
+
+/// A letter in lower case and without marks; nothing for what is no letter.
+fn letters(c: char) -> Vec<char> {
+    use unicode_normalization::UnicodeNormalization;
+    c.nfkd().flat_map(char::to_lowercase).filter(char::is_ascii_alphabetic).collect()
+}
+
+/// How much of a pattern the end of a text is (Knuth, Morris, Pratt).
+struct Matching<'a> {
+    pattern: &'a [char],
+    /// For each beginning of the pattern, its longest beginning that is also its end.
+    back: Vec<usize>,
+    matched: usize,
+}
+
+impl<'a> Matching<'a> {
+    fn new(pattern: &'a [char]) -> Self {
+        let mut back = vec![0; pattern.len()];
+        for at in 1..pattern.len() {
+            let mut length: usize = back[at - 1];
+            while length > 0 && pattern[at] != pattern[length] {
+                length = back[length - 1];
+            }
+            back[at] = length + usize::from(pattern[at] == pattern[length]);
+        }
+        Self { pattern, back, matched: 0 }
+    }
+
+    /// Takes a letter; whether the whole pattern is there now.
+    fn step(&mut self, letter: char) -> bool {
+        while self.matched > 0 && self.pattern[self.matched] != letter {
+            self.matched = self.back[self.matched - 1];
+        }
+        self.matched += usize::from(self.pattern[self.matched] == letter);
+        let whole = self.matched == self.pattern.len();
+        if whole {
+            self.matched = self.back[self.matched - 1];
+        }
+        whole
+    }
+}

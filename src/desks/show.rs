@@ -1,0 +1,44 @@
+//! What comes out of the filters, said in a turn.
+
+use serde_json::json;
+
+use super::grounding::{Guard, Piece, Sources};
+use super::{SinkClosed, Turn};
+use crate::domain::{Kind, Sender};
+
+impl Turn {
+    /// Writes what came out of the filters as part of a message. What was held back is counted and noted on the message, for
+    /// the shop's eyes, and an event says that something was.
+    pub async fn show(&mut self, kind: Kind, pieces: Vec<Piece>) -> Result<(), SinkClosed> {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => self.write(kind, &text).await?,
+                Piece::Guard(Guard { reason, kind, text }) => {
+                    metrics::counter!("frontdesk_guards_total", "reason" => reason.as_str()).increment(1);
+                    self.note_one_more("guards", json!({ "reason": reason, "kind": kind, "text": text }));
+                    self.guard(reason).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What this turn brings along for every reply: the persona, what the customer said, and what was answered before. A desk
+    /// adds its passages and results.
+    pub fn sources(&self) -> Sources<'_> {
+        let mut sources = Sources { shop: vec![&self.persona.text], ..Sources::default() };
+        let (own, greeting) = (self.language(), self.persona.first_language());
+        sources.shop.extend([self.persona.greeting(own), self.persona.greeting(greeting)]);
+        sources.shop.extend(self.persona.follow_up(own));
+        sources.customer.push(&self.message.text);
+        for message in &self.history {
+            match (message.sender, message.metadata.kind()) {
+                (Sender::User, _) => sources.customer.push(&message.text),
+                // A model worded these, and may have repeated what the customer said.
+                (Sender::Assistant, Some(Kind::Reply | Kind::Social)) => sources.replies.push(&message.text),
+                (Sender::Assistant | Sender::Agent, _) => sources.shop.push(&message.text),
+            }
+        }
+        sources
+    }
+}

@@ -1,0 +1,200 @@
+//! The values that a reply may stand on.
+
+use std::collections::HashSet;
+
+use super::{Amount, Fact, Lexicon, Span, Value, read};
+
+/// From here on, a bare number may be an amount of money: catalogues have prices without a currency.
+const LEAST_PRICE: u64 = 1000;
+/// So many digits at the end of a code may stand alone: "RTX4060" and "RTX 4060".
+const LEAST_DIGITS: usize = 3;
+
+/// Values of texts, and what follows from them.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    shop: Values,
+    customer: Values,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Values {
+    all: HashSet<Value>,
+    /// Numbers that stand bare, and amounts of time and of measures as they are written: 24 of "24 tháng".
+    numbers: HashSet<Amount>,
+    /// What stands bare alone.
+    bare: HashSet<Amount>,
+    codes: HashSet<String>,
+}
+
+impl Known {
+    /// Adds what stands in one of the shop's own texts: a passage, a tool's result, the persona.
+    pub fn add(&mut self, text: &str, lexicon: &Lexicon) {
+        self.shop.add(text, lexicon);
+    }
+
+    /// Adds what the customer said. It supports serials, order and telephone numbers, quantities, and a budget where the
+    /// reply speaks of one; never a price, a discount, a date or a period.
+    pub fn add_customer(&mut self, text: &str, lexicon: &Lexicon) {
+        self.customer.add(text, lexicon);
+    }
+
+    /// Adds what an earlier reply said, which once stood on passages: all but what the customer may have put into it, so that
+    /// a budget does not come back as a price.
+    pub fn add_reply(&mut self, text: &str, lexicon: &Lexicon) {
+        let facts = read(text, lexicon).into_iter();
+        let own = facts.filter(|fact| !self.customer.all.contains(&fact.value) && !self.customer.supports(&fact.value));
+        let own: Vec<Fact> = own.collect();
+        self.shop.add_facts(own, text);
+    }
+
+    /// Whether a fact of a reply may stand.
+    pub fn supports(&self, fact: &Fact) -> bool {
+        if fact.counts || fact.spoken {
+            return true;
+        }
+        let by_shop = match &fact.shared {
+            Some(shared) if shared.sure => self.shop.supports(&shared.value),
+            Some(shared) => self.shop.supports(&shared.value) || self.shop.supports(&fact.value),
+            None => self.shop.supports(&fact.value),
+        };
+        by_shop || self.customer_supports(fact)
+    }
+
+    fn customer_supports(&self, fact: &Fact) -> bool {
+        match &fact.value {
+            Value::Money(..) => fact.budget && self.customer.supports(&fact.value),
+            Value::Number(number) => match number.as_whole() {
+                Some(whole) if whole < LEAST_PRICE => !fact.priced && self.customer.bare.contains(number),
+                _ if fact.budget => self.customer.supports(&fact.value),
+                _ => !fact.priced && self.customer.codes.contains(&digits_of(*number)),
+            },
+            Value::Measure(..) | Value::Phone(_) | Value::Code(_) => self.customer.supports(&fact.value),
+            Value::Percent(_) | Value::Date { .. } | Value::Time { .. } | Value::Duration(_) | Value::Weekday(_) => {
+                false
+            }
+        }
+    }
+}
+
+impl Values {
+    fn add(&mut self, text: &str, lexicon: &Lexicon) {
+        self.add_facts(read(text, lexicon), text);
+    }
+
+    fn add_facts(&mut self, facts: Vec<Fact>, text: &str) {
+        for fact in facts {
+            if matches!(fact.value, Value::Number(_) | Value::Measure(..) | Value::Duration(_)) {
+                self.numbers.extend(fact.written);
+            }
+            if let Value::Number(number) = fact.value {
+                self.bare.insert(number);
+            }
+            let written = text.get(fact.range.clone()).unwrap_or_default();
+            self.add_codes(&fact.value, written, &text[..fact.range.start.min(text.len())]);
+            self.all.extend(fact.shared.map(|shared| shared.value));
+            self.all.insert(fact.value);
+        }
+    }
+
+    /// The spellings under which a code, or a number behind a name, may come back: `i5-13420H` as `i5 13420H`, `RTX 4060` as
+    /// `RTX4060`.
+    fn add_codes(&mut self, value: &Value, written: &str, before: &str) {
+        let own = plain(written);
+        match value {
+            Value::Code(code) => {
+                self.codes.insert(code.clone());
+                for part in written.split('-').map(plain) {
+                    self.add_end_digits(&part);
+                    if part.chars().any(|c| c.is_ascii_digit()) && part.chars().any(|c| c.is_ascii_alphabetic()) {
+                        self.codes.insert(part);
+                    } else if let Some(number) = Amount::parse(&part, "") {
+                        self.numbers.insert(number);
+                    }
+                }
+            }
+            Value::Number(_) | Value::Phone(_) => drop(self.codes.insert(own.clone())),
+            Value::Measure(..) => {}
+            _ => return,
+        }
+        let name: String = before
+            .trim_end_matches([' ', '-'])
+            .chars()
+            .rev()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        let name: String = name.chars().rev().filter(|c| *c != '-').collect::<String>().to_lowercase();
+        if before.ends_with([' ', '-']) && !name.is_empty() {
+            self.codes.insert(format!("{name}{own}"));
+        }
+    }
+
+    fn add_end_digits(&mut self, code: &str) {
+        let letters = code.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = &code[letters.len()..];
+        if digits.len() >= LEAST_DIGITS && !letters.is_empty() {
+            self.numbers.extend(Amount::parse(digits, ""));
+        }
+    }
+
+    fn supports(&self, value: &Value) -> bool {
+        if self.all.contains(value) {
+            return true;
+        }
+        match value {
+            Value::Money(amount, currency) => {
+                currency == "vnd" && *amount >= Amount::whole(LEAST_PRICE) && self.bare.contains(amount)
+            }
+            Value::Date { .. } => self.all.iter().any(|known| is_part_of(value, known)) || self.supports_year(value),
+            Value::Time { hour, minute: 0 } => self.all.contains(&hours(*hour)),
+            Value::Duration(_) => (0..=24).any(|hour| *value == hours(hour) && self.all.contains(&time(hour))),
+            Value::Phone(digits) => self.codes.contains(digits),
+            Value::Code(code) => self.codes.contains(code),
+            Value::Number(number) => self.supports_number(*number),
+            Value::Time { .. } | Value::Percent(_) | Value::Measure(..) | Value::Weekday(_) => false,
+        }
+    }
+
+    fn supports_number(&self, number: Amount) -> bool {
+        let is_year = |value: &Value| matches!(value, Value::Date { year: Some(year), .. } if Amount::whole((*year).into()) == number);
+        self.bare.contains(&number)
+            || self.numbers.contains(&number)
+            || number >= Amount::whole(LEAST_PRICE) && self.all.contains(&Value::Money(number, "vnd".to_owned()))
+            || self.all.contains(&Value::Phone(digits_of(number)))
+            || self.all.iter().any(is_year)
+    }
+
+    /// "năm 2024" where a text has the bare number.
+    fn supports_year(&self, value: &Value) -> bool {
+        match value {
+            Value::Date { year: Some(year), month: None, day: None } => {
+                self.bare.contains(&Amount::whole((*year).into()))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether everything that is said of a date stands in another one.
+fn is_part_of(part: &Value, whole: &Value) -> bool {
+    let (Value::Date { year, month, day }, Value::Date { year: y, month: m, day: d }) = (part, whole) else {
+        return false;
+    };
+    (year.is_none() || year == y) && (month.is_none() || month == m) && (day.is_none() || day == d)
+}
+
+fn hours(hours: u8) -> Value {
+    Value::Duration(Span::Seconds(Amount::whole(hours.into()).times(3600)))
+}
+
+fn time(hour: u8) -> Value {
+    Value::Time { hour: hour % 24, minute: 0 }
+}
+
+fn digits_of(number: Amount) -> String {
+    number.as_whole().map(|whole| whole.to_string()).unwrap_or_default()
+}
+
+/// ASCII letters and digits in lower case.
+fn plain(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}

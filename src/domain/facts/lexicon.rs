@@ -1,0 +1,249 @@
+//! The words around numbers: `prompts/rules/facts.toml`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde::Deserialize;
+
+use super::normal::{Kind, Token, tokens};
+use super::{Amount, Span, Value};
+
+/// What a phrase behind a number makes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Percent,
+    Currency(String),
+    /// So many seconds.
+    Seconds(u64),
+    Months(u64),
+    Measure(String),
+}
+
+/// What a word beside a number may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Role {
+    Half,
+    ZeroTen,
+    To,
+    List,
+    Of,
+    Ordinal,
+    Day,
+    Month,
+    Year,
+    Weekday,
+    Morning,
+    Afternoon,
+    Night,
+    Count,
+    Stock,
+    Budget,
+    Price,
+    Idiom,
+}
+
+/// The words of `facts.toml`, ready for use.
+#[derive(Clone, Debug)]
+pub struct Lexicon {
+    pub(super) numbers: HashMap<String, u64>,
+    pub(super) scales: HashMap<String, u64>,
+    pub(super) months: HashMap<String, u8>,
+    pub(super) weekdays: HashMap<String, u8>,
+    units: Phrases<Unit>,
+    roles: HashMap<Role, Phrases<()>>,
+    /// Every word that may stand behind a number and belong to it.
+    beside: HashSet<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    numbers: HashMap<String, u64>,
+    scales: HashMap<String, u64>,
+    words: Words,
+    months: HashMap<String, u8>,
+    weekdays: HashMap<String, u8>,
+    currencies: BTreeMap<String, Vec<String>>,
+    durations: BTreeMap<String, Vec<String>>,
+    durations_in_months: BTreeMap<String, Vec<String>>,
+    measures: BTreeMap<String, Vec<String>>,
+    counts: Counts,
+    budget: Budget,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    half: Vec<String>,
+    zero_ten: Vec<String>,
+    percent: Vec<String>,
+    to: Vec<String>,
+    list: Vec<String>,
+    of: Vec<String>,
+    ordinal: Vec<String>,
+    day: Vec<String>,
+    month: Vec<String>,
+    year: Vec<String>,
+    weekday: Vec<String>,
+    morning: Vec<String>,
+    afternoon: Vec<String>,
+    night: Vec<String>,
+    idioms: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    nouns: Vec<String>,
+    stock: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Budget {
+    cues: Vec<String>,
+    prices: Vec<String>,
+}
+
+impl Lexicon {
+    /// Reads the rules. A multiple of time that is no whole number is an error.
+    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        use serde::de::Error;
+        let file: RuleFile = toml::from_str(text)?;
+        let whole = |key: &str| {
+            let digits = key.replace('_', "");
+            digits.parse::<u64>().map_err(|_| Error::custom(format!("durations: '{key}' must be a whole number")))
+        };
+        let mut units = Phrases::default();
+        for phrase in &file.words.percent {
+            units.add(phrase, Unit::Percent);
+        }
+        for (name, phrases) in &file.currencies {
+            phrases.iter().for_each(|phrase| units.add(phrase, Unit::Currency(name.clone())));
+        }
+        for (name, phrases) in &file.measures {
+            phrases.iter().for_each(|phrase| units.add(phrase, Unit::Measure(name.clone())));
+        }
+        for (seconds, phrases) in &file.durations {
+            let seconds = whole(seconds)?;
+            phrases.iter().for_each(|phrase| units.add(phrase, Unit::Seconds(seconds)));
+        }
+        for (months, phrases) in &file.durations_in_months {
+            let months = whole(months)?;
+            phrases.iter().for_each(|phrase| units.add(phrase, Unit::Months(months)));
+        }
+        let words = &file.words;
+        let roles = [
+            (Role::Half, &words.half),
+            (Role::ZeroTen, &words.zero_ten),
+            (Role::To, &words.to),
+            (Role::List, &words.list),
+            (Role::Of, &words.of),
+            (Role::Ordinal, &words.ordinal),
+            (Role::Day, &words.day),
+            (Role::Month, &words.month),
+            (Role::Year, &words.year),
+            (Role::Weekday, &words.weekday),
+            (Role::Morning, &words.morning),
+            (Role::Afternoon, &words.afternoon),
+            (Role::Night, &words.night),
+            (Role::Count, &file.counts.nouns),
+            (Role::Stock, &file.counts.stock),
+            (Role::Budget, &file.budget.cues),
+            (Role::Price, &file.budget.prices),
+            (Role::Idiom, &words.idioms),
+        ];
+        let roles: HashMap<Role, Phrases<()>> =
+            roles.into_iter().map(|(role, phrases)| (role, Phrases::of(phrases))).collect();
+        let mut lexicon = Self {
+            numbers: file.numbers,
+            scales: file.scales,
+            months: file.months,
+            weekdays: file.weekdays,
+            units,
+            roles,
+            beside: HashSet::new(),
+        };
+        lexicon.beside = lexicon.words_beside();
+        Ok(lexicon)
+    }
+
+    /// The longest unit that begins at token `at`, and the token behind it.
+    pub(super) fn unit(&self, tokens: &[Token], at: usize) -> Option<(&Unit, usize)> {
+        self.units.longest(tokens, at)
+    }
+
+    /// The token behind the longest phrase of that role at `at`.
+    pub(super) fn is(&self, role: Role, tokens: &[Token], at: usize) -> Option<usize> {
+        self.roles.get(&role)?.longest(tokens, at).map(|(_, end)| end)
+    }
+
+    /// Whether a number before this word may go on in it, or in what follows.
+    pub(super) fn may_go_on(&self, word: &str) -> bool {
+        self.beside.contains(word)
+    }
+
+    fn words_beside(&self) -> HashSet<String> {
+        let phrases = self.units.words().chain(
+            self.roles
+                .iter()
+                .filter(|(role, _)| !matches!(role, Role::Stock | Role::Price | Role::Idiom))
+                .flat_map(|(_, phrases)| phrases.words()),
+        );
+        let single = self.scales.keys().chain(self.months.keys()).chain(self.numbers.keys()).cloned();
+        phrases.chain(single).collect()
+    }
+}
+
+impl Unit {
+    /// So much of it.
+    pub(super) fn of(&self, amount: Amount) -> Value {
+        match self {
+            Self::Percent => Value::Percent(amount),
+            Self::Currency(name) => Value::Money(amount, name.clone()),
+            Self::Seconds(seconds) => Value::Duration(Span::Seconds(amount.times(*seconds))),
+            Self::Months(months) => Value::Duration(Span::Months(amount.times(*months))),
+            Self::Measure(name) => Value::Measure(amount, name.clone()),
+        }
+    }
+}
+
+/// Phrases by their first token.
+#[derive(Clone, Debug)]
+struct Phrases<T>(HashMap<String, Vec<(Vec<Token>, T)>>);
+
+impl<T> Default for Phrases<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl Phrases<()> {
+    fn of(phrases: &[String]) -> Self {
+        let mut all = Self::default();
+        phrases.iter().for_each(|phrase| all.add(phrase, ()));
+        all
+    }
+}
+
+impl<T> Phrases<T> {
+    fn add(&mut self, phrase: &str, value: T) {
+        let phrase = tokens(phrase);
+        if let Some(first) = phrase.first().map(|first| first.text.clone()) {
+            self.0.entry(first).or_default().push((phrase, value));
+        }
+    }
+
+    fn longest(&self, tokens: &[Token], at: usize) -> Option<(&T, usize)> {
+        let candidates = self.0.get(&tokens.get(at)?.text)?;
+        let fits = candidates.iter().filter(|(phrase, _)| {
+            phrase.len() <= tokens.len() - at
+                && phrase.iter().zip(&tokens[at..]).all(|(a, b)| a.kind == b.kind && a.text == b.text)
+        });
+        fits.max_by_key(|(phrase, _)| phrase.len()).map(|(phrase, value)| (value, at + phrase.len()))
+    }
+
+    fn words(&self) -> impl Iterator<Item = String> {
+        let all = self.0.values().flatten().flat_map(|(phrase, _)| phrase);
+        all.filter(|token| matches!(token.kind, Kind::Word | Kind::Mark)).map(|token| token.text.clone())
+    }
+}
