@@ -3,6 +3,7 @@
 mod acceptance;
 mod conversations;
 mod journal;
+mod vectors;
 
 use std::time::Duration;
 
