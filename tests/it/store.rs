@@ -4,6 +4,7 @@ mod acceptance;
 mod conversations;
 mod jobs;
 mod journal;
+mod vectors;
 
 use std::time::Duration;
 

@@ -44,6 +44,9 @@ fn random(rng: &mut StdRng, dimension: usize) -> Vec<f32> {
 }
 
 proptest! {
+    // Each case compares everything, without the optimiser.
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
     #[test]
     fn what_is_found_is_what_comparing_everything_finds(
         seed: u64, dimension in 1_usize..130, rows in 1_usize..200, limit in 0_usize..30
