@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::{
-    Conversation, ErrorCode, Event, GuardReason, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender, Timings,
-    TurnStatus,
+    Conversation, ErrorCode, Event, GuardReason, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender,
+    Timings, TurnStatus,
 };
 use crate::persona::Persona;
 use crate::store::journal::Change;
@@ -234,7 +234,8 @@ impl Turn {
 
     /// The same for what may come several times: a list.
     pub fn note_one_more(&mut self, name: &str, value: impl Serialize) {
-        let (Ok(value), list) = (serde_json::to_value(value), self.receipt.entry(name).or_insert_with(|| json!([]))) else {
+        let (Ok(value), list) = (serde_json::to_value(value), self.receipt.entry(name).or_insert_with(|| json!([])))
+        else {
             return;
         };
         if let Value::Array(list) = list {

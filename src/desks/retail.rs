@@ -91,11 +91,7 @@ impl Retail {
             classify_prompt,
             social_prompt,
             misses: services.misses.clone(),
-            grounding: Grounding::new(
-                facts,
-                services.config.grounding.link_hosts.clone(),
-                Canary::new(rand::random()),
-            ),
+            grounding: Grounding::new(facts, services.config.grounding.link_hosts.clone(), Canary::new(rand::random())),
             services: services.clone(),
         })
     }

@@ -22,7 +22,7 @@ mod tests;
 pub use amount::Amount;
 pub use known::Known;
 pub use lexicon::Lexicon;
-pub use read::read;
 pub use normal::is_unseen;
+pub use read::read;
 pub use value::{Fact, Shared, Span, Value};
 pub use word::{Place, only_joins, place_of};

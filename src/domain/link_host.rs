@@ -54,7 +54,12 @@ mod tests {
     fn a_host_covers_itself_and_a_star_its_subdomains_alone() {
         let covers = |host: &str, other: &str| host.parse::<LinkHost>().unwrap().covers(other);
         assert!(covers("Shop.vn", "shop.vn") && covers("*.shop.vn", "a.b.shop.vn"));
-        for (host, other) in [("shop.vn", "a.shop.vn"), ("*.shop.vn", "shop.vn"), ("*.shop.vn", "evilshop.vn"), ("shop.vn", "shop.vn.evil.com")] {
+        for (host, other) in [
+            ("shop.vn", "a.shop.vn"),
+            ("*.shop.vn", "shop.vn"),
+            ("*.shop.vn", "evilshop.vn"),
+            ("shop.vn", "shop.vn.evil.com"),
+        ] {
             assert!(!covers(host, other), "{host} {other}");
         }
     }

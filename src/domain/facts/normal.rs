@@ -83,7 +83,7 @@ fn push(tokens: &mut Vec<Token>, c: char, range: Range<usize>) {
 /// The many forms of one sign as the plainest.
 fn plain_mark(c: char) -> char {
     match c {
-        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2043}' => '-',
+        '\u{2010}'..='\u{2013}' | '\u{2212}' | '\u{2043}' => '-',
         '’' | '‘' | '′' => '\'',
         '٫' | '·' => '.',
         '٬' | '、' => ',',
@@ -120,7 +120,8 @@ pub(super) fn digit(c: char) -> Option<char> {
         before.is_none_or(|before| !before.is_numeric())
     })?;
     let run_is_whole = (0..10).all(|place| {
-        char::from_u32(u32::from(c) - script + place).is_some_and(|digit| digit.is_numeric() && digit.nfkc().eq([digit]))
+        char::from_u32(u32::from(c) - script + place)
+            .is_some_and(|digit| digit.is_numeric() && digit.nfkc().eq([digit]))
     });
     run_is_whole.then(|| char::from_digit(script, 10))?
 }

@@ -42,8 +42,11 @@ const SPELLINGS: &str = include_str!("tests/spellings.tsv");
 #[test]
 fn every_spelling_is_read_as_what_it_means() {
     let lexicon = lexicon();
-    let rows: Vec<(&str, &str)> =
-        SPELLINGS.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(|line| line.split_once('\t')).collect();
+    let rows: Vec<(&str, &str)> = SPELLINGS
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .filter_map(|line| line.split_once('\t'))
+        .collect();
     assert!(rows.len() >= 120, "{}", rows.len());
     let wrong: Vec<String> = rows
         .iter()
@@ -58,8 +61,22 @@ fn every_spelling_is_read_as_what_it_means() {
 fn what_a_reader_does_not_see_hides_no_number() {
     let lexicon = lexicon();
     for text in [
-        "15.**990**.000đ", "15\u{200b}.990\u{200d}.000đ", "15\u{ad}990000đ", "１５.９９０.０００đ", "١٥.٩٩٠.٠٠٠đ", "१५.९९०.०००đ",
-        "15_990_000 đ", "`15990000`đ", "15~~.990~~.000đ", "𝟏𝟓.𝟗𝟗𝟎.𝟎𝟎𝟎đ", "1\u{332}5.990.000đ", "15\\.990\\.000đ", "15’990’000 đ", "15\u{a0}990\u{a0}000\u{a0}đ", "\u{202e}15.990.000đ", "15.990.000\u{2060}₫",
+        "15.**990**.000đ",
+        "15\u{200b}.990\u{200d}.000đ",
+        "15\u{ad}990000đ",
+        "１５.９９０.０００đ",
+        "١٥.٩٩٠.٠٠٠đ",
+        "१५.९९०.०००đ",
+        "15_990_000 đ",
+        "`15990000`đ",
+        "15~~.990~~.000đ",
+        "𝟏𝟓.𝟗𝟗𝟎.𝟎𝟎𝟎đ",
+        "1\u{332}5.990.000đ",
+        "15\\.990\\.000đ",
+        "15’990’000 đ",
+        "15\u{a0}990\u{a0}000\u{a0}đ",
+        "\u{202e}15.990.000đ",
+        "15.990.000\u{2060}₫",
     ] {
         assert_eq!(values(text, &lexicon), ["vnd 15990000"], "{text:?}");
     }
@@ -76,15 +93,72 @@ fn a_fact_stands_on_the_same_value_however_it_is_spelled() {
         read(text, &lexicon).iter().filter(|fact| !known.supports(fact)).map(|fact| short(&fact.value)).collect()
     };
     for text in [
-        "15,99 triệu", "15tr99", "15 triệu 990 nghìn", "VND 15,990,000", "2 năm", "hai năm", "24 months", "24", "một tuần", "4 phần trăm", "8h30", "8 giờ 30", "8:30 PM",
-        "1900636979", "31/12", "tháng 12", "năm 2026", "2026", "December 31, 2026", "RTX4060", "8GB", "i5 13420H", "i5-13420H", "1TB", "15,6\"", "1.890.000đ", "1,89 triệu đồng",
-        "3 tháng", "6 tháng", "36 tháng", "60 months", "3, 6 hoặc 12 tháng", "Còn 5 máy", "3 lựa chọn", "1. Laptop", "Bước 2: gọi", "[1]",
+        "15,99 triệu",
+        "15tr99",
+        "15 triệu 990 nghìn",
+        "VND 15,990,000",
+        "2 năm",
+        "hai năm",
+        "24 months",
+        "24",
+        "một tuần",
+        "4 phần trăm",
+        "8h30",
+        "8 giờ 30",
+        "8:30 PM",
+        "1900636979",
+        "31/12",
+        "tháng 12",
+        "năm 2026",
+        "2026",
+        "December 31, 2026",
+        "RTX4060",
+        "8GB",
+        "i5 13420H",
+        "i5-13420H",
+        "1TB",
+        "15,6\"",
+        "1.890.000đ",
+        "1,89 triệu đồng",
+        "3 tháng",
+        "6 tháng",
+        "36 tháng",
+        "60 months",
+        "3, 6 hoặc 12 tháng",
+        "Còn 5 máy",
+        "3 lựa chọn",
+        "1. Laptop",
+        "Bước 2: gọi",
+        "[1]",
     ] {
         assert_eq!(fails(text), [""; 0], "{text:?}");
     }
     for text in [
-        "16 triệu", "khoảng 16 triệu", "15.990đ", "50%", "20 phần trăm", "9 năm", "31/12/2025", "30/12", "9:30", "1900 636 978", "RTX 4090", "i7-13420H", "2TB", "còn 4 máy", "chỉ còn 2 sản phẩm",
-        "5 triệu", "5 tháng", "12 ngày", "4 năm", "8 TB", "mười sáu triệu", "giảm 500k", "0901 234 567", "$129", "tháng 11",
+        "16 triệu",
+        "khoảng 16 triệu",
+        "15.990đ",
+        "50%",
+        "20 phần trăm",
+        "9 năm",
+        "31/12/2025",
+        "30/12",
+        "9:30",
+        "1900 636 978",
+        "RTX 4090",
+        "i7-13420H",
+        "2TB",
+        "còn 4 máy",
+        "chỉ còn 2 sản phẩm",
+        "5 triệu",
+        "5 tháng",
+        "12 ngày",
+        "4 năm",
+        "8 TB",
+        "mười sáu triệu",
+        "giảm 500k",
+        "0901 234 567",
+        "$129",
+        "tháng 11",
     ] {
         assert_eq!(fails(text).len(), 1, "{text:?}");
     }
@@ -96,10 +170,26 @@ fn the_customers_own_words_carry_quantities_and_a_budget_and_no_price() {
     let mut known = Known::default();
     known.add_customer("Mình có 16 triệu, cần 10 máy RAM 16GB, serial ABC-123, đơn 8823411, sđt 0901 234 567, giảm 50% nhé, bảo hành 5 năm, ngày 31/12", &lexicon);
     let supported = |text: &str| read(text, &lexicon).iter().all(|fact| known.supports(fact));
-    for text in ["ngân sách 16 triệu", "your 16 million budget", "10 máy", "RAM 16 GB", "serial abc123", "đơn hàng 8823411", "+84 901 234 567"] {
+    for text in [
+        "ngân sách 16 triệu",
+        "your 16 million budget",
+        "10 máy",
+        "RAM 16 GB",
+        "serial abc123",
+        "đơn hàng 8823411",
+        "+84 901 234 567",
+    ] {
         assert!(supported(text), "{text:?}");
     }
-    for text in ["giá 16 triệu", "16 triệu ạ", "máy này giá chỉ 16.000.000đ", "giảm 50%", "bảo hành 5 năm", "31/12", "giá 8.823.411"] {
+    for text in [
+        "giá 16 triệu",
+        "16 triệu ạ",
+        "máy này giá chỉ 16.000.000đ",
+        "giảm 50%",
+        "bảo hành 5 năm",
+        "31/12",
+        "giá 8.823.411",
+    ] {
         assert!(!supported(text), "{text:?}");
     }
 }

@@ -58,7 +58,11 @@ pub(in super::super) fn addresses(text: &str) -> HashSet<String> {
 
 /// Whether the address is a page of one of the hosts.
 pub(super) fn is_allowed(address: &str, hosts: &[LinkHost]) -> bool {
-    let address = if address.to_ascii_lowercase().starts_with("www.") { format!("https://{address}") } else { address.to_owned() };
+    let address = if address.to_ascii_lowercase().starts_with("www.") {
+        format!("https://{address}")
+    } else {
+        address.to_owned()
+    };
     let Ok(url) = Url::parse(&address) else { return false };
     let plain = url.username().is_empty() && url.password().is_none();
     // What the parser had to mend (backslashes, spaces) may be read otherwise by somebody else.

@@ -48,7 +48,10 @@ fn passage(from: &str) -> String {
     let table = file(&format!("knowledge/{name}"));
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let row = reader.records().map(Result::unwrap).find(|row| &row[0] == sku).unwrap_or_else(|| panic!("{from}"));
-    format!("{} — {}\nGiá: {} đ; Còn: {}; Mã: {}; Bảo hành: {} tháng; {}", &row[1], &row[2], &row[4], &row[6], &row[0], &row[7], &row[5])
+    format!(
+        "{} — {}\nGiá: {} đ; Còn: {}; Mã: {}; Bảo hành: {} tháng; {}",
+        &row[1], &row[2], &row[4], &row[6], &row[0], &row[7], &row[5]
+    )
 }
 
 fn text(pieces: &[Piece]) -> String {
@@ -88,4 +91,15 @@ fn of_a_hundred_replies_that_invent_nothing_invented_passes() {
 fn of_a_hundred_faithful_replies_none_is_blocked() {
     let (count, blocked) = faithful("facts_faithful.jsonl");
     assert!(count >= 100 && blocked.is_empty(), "{} of {count}:\n{}", blocked.len(), blocked.join("\n"));
+}
+
+#[test]
+fn the_same_holds_of_replies_that_were_written_after_the_rules() {
+    let (invented_count, passes) = invented("facts_invented_blind.jsonl");
+    let (faithful_count, blocked) = faithful("facts_faithful_blind.jsonl");
+    assert!(invented_count >= 30 && faithful_count >= 30);
+    let told = || {
+        format!("{} pass:\n{}\n{} are blocked:\n{}", passes.len(), passes.join("\n"), blocked.len(), blocked.join("\n"))
+    };
+    assert!(passes.is_empty() && blocked.is_empty(), "{}", told());
 }

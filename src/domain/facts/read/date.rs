@@ -99,7 +99,11 @@ impl Reader<'_> {
                 return Some(Found { start: at, ..found });
             }
             let day = self.whole(number, 2).filter(|day| (1..=31).contains(day) && self.is_no_amount(number))?;
-            return Some(Found::new(at, number + 1, Value::Date { year: None, month: None, day: u8::try_from(day).ok() }));
+            return Some(Found::new(
+                at,
+                number + 1,
+                Value::Date { year: None, month: None, day: u8::try_from(day).ok() },
+            ));
         }
         if let Some((month, end)) = self.month_at(at) {
             let (year, end) = self.year_behind(end);

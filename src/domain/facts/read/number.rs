@@ -27,7 +27,8 @@ impl Reader<'_> {
         let (unit, end) = self.lexicon.unit(self.tokens, at)?;
         let Unit::Currency(name) = unit else { return None };
         // A sign or the currency's code; "đồng 5" is no amount.
-        let sign = self.kind(at) == Some(&Kind::Mark) || self.word(at).is_some_and(|word| word == name || word.ends_with('$'));
+        let sign =
+            self.kind(at) == Some(&Kind::Mark) || self.word(at).is_some_and(|word| word == name || word.ends_with('$'));
         let next = self.past_space(end);
         let scaled = self.digits(next).filter(|_| sign).and_then(|_| self.scaled(next))?;
         let value = Value::Money(scaled.amount, name.clone());
@@ -81,7 +82,8 @@ impl Reader<'_> {
     /// The unit at this token, if letters or digits do not go on behind it.
     fn unit_at(&self, at: usize) -> Option<(Unit, usize)> {
         let (unit, end) = self.lexicon.unit(self.tokens, at)?;
-        let goes_on = matches!(self.kind(end), Some(Kind::Digits | Kind::Word)) && self.kind(end - 1) == Some(&Kind::Word);
+        let goes_on =
+            matches!(self.kind(end), Some(Kind::Digits | Kind::Word)) && self.kind(end - 1) == Some(&Kind::Word);
         (!goes_on).then(|| (unit.clone(), end))
     }
 

@@ -48,7 +48,8 @@ impl Reader<'_> {
         let next = self.past_space(word + 1);
         // "9h 30" may be nine hours of thirty things.
         let as_spaced = (next > word + 1) == (word > at + 1);
-        let minute = self.digits(next).filter(|digits| digits.len() == 2 && as_spaced).and_then(|_| self.whole(next, 2));
+        let minute =
+            self.digits(next).filter(|digits| digits.len() == 2 && as_spaced).and_then(|_| self.whole(next, 2));
         if let Some(minute) = minute.filter(|minute| *minute < 60) {
             let behind = self.past_space(next + 1);
             if matches!(self.word(behind), Some("phút" | "phut")) {
