@@ -10,7 +10,6 @@ mod doctor;
 mod logging;
 mod serve;
 mod signals;
-mod traces;
 pub mod upsert_warranty;
 
 use crate::config::{Config, ConfigError, Env};
@@ -71,7 +70,7 @@ async fn run(command: Command) -> ExitCode {
             Err(error) => fail(&error.to_string()),
         },
         Command::Serve => with_config(serve::run).await,
-        Command::Chat(args) => Box::pin(with_config(async |config| Box::pin(chat::run(config, &args)).await)).await,
+        Command::Chat(args) => Box::pin(with_config(async |config| chat::run(config, &args).await)).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }
 }

@@ -181,20 +181,27 @@ impl<'a> Grounded<'a> {
         }
     }
 
-    /// Texts in a row become one.
     fn take(&mut self, pieces: Vec<Piece>) {
         for piece in pieces {
-            match piece {
-                Piece::Text(text) if text.is_empty() => {}
-                Piece::Text(text) => {
-                    self.said = text.chars().next_back().or(self.said);
-                    match self.pieces.last_mut() {
-                        Some(Piece::Text(last)) => last.push_str(&text),
-                        _ => self.pieces.push(Piece::Text(text)),
-                    }
-                }
-                Piece::Guard(_) => self.pieces.push(piece),
+            if let Piece::Text(text) = &piece {
+                self.said = text.chars().next_back().or(self.said);
             }
+            add(&mut self.pieces, piece);
         }
+    }
+}
+
+/// The same pieces, texts in a row as one: for what is said at once.
+pub fn joined(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
+    let mut all = Vec::new();
+    pieces.into_iter().for_each(|piece| add(&mut all, piece));
+    all
+}
+
+fn add(pieces: &mut Vec<Piece>, piece: Piece) {
+    match (piece, pieces.last_mut()) {
+        (Piece::Text(text), Some(Piece::Text(last))) => last.push_str(&text),
+        (Piece::Text(text), _) if text.is_empty() => {}
+        (piece, _) => pieces.push(piece),
     }
 }

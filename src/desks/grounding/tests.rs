@@ -23,15 +23,8 @@ fn sources() -> Sources<'static> {
 /// The text and the reasons, of these deltas.
 fn said(grounding: &Grounding, deltas: &[&str]) -> Vec<Piece> {
     let mut speech = Grounded::new(grounding, &STAND_INS, &sources());
-    let mut pieces: Vec<Piece> = Vec::new();
     let all: Vec<Piece> = deltas.iter().flat_map(|delta| speech.push(delta)).collect();
-    for piece in all.into_iter().chain(speech.finish()) {
-        match (piece, pieces.last_mut()) {
-            (Piece::Text(text), Some(Piece::Text(last))) => last.push_str(&text),
-            (piece, _) => pieces.push(piece),
-        }
-    }
-    pieces
+    joined(all.into_iter().chain(speech.finish()))
 }
 
 /// The text, with guards as `{reason}`.
@@ -131,10 +124,8 @@ fn the_canary_never_leaves_however_it_is_written() {
     ] {
         let shown = shown(&grounding, &format!("Dạ đây ạ: {leak} và giá 15.990.000đ"));
         let letters: String = shown.to_lowercase().chars().filter(char::is_ascii_alphabetic).collect();
-        if leak.len() >= LEAST || leak.contains("evil") {
-            assert!(!letters.contains(&secret.to_lowercase()[..9]), "{leak:?} {shown:?}");
-        }
         if leak != secret[..12] {
+            assert!(!letters.contains(&secret.to_lowercase()[..9]), "{leak:?} {shown:?}");
             assert!(
                 shown.ends_with("{prompt_leak} Xin lỗi ạ.") || shown.ends_with("{prompt_leak}Xin lỗi ạ."),
                 "{leak:?} {shown:?}"
@@ -144,8 +135,6 @@ fn the_canary_never_leaves_however_it_is_written() {
     let end = shown(&grounding, &format!("Dạ {}", &secret[..12]));
     assert_eq!(end, "Dạ {prompt_leak}Xin lỗi ạ.");
 }
-
-const LEAST: usize = 16;
 
 #[test]
 fn text_without_numbers_waits_for_nothing_but_its_word() {

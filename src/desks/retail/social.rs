@@ -6,7 +6,7 @@ use tracing::warn;
 use super::Retail;
 use super::classify::Understood;
 use super::prompt::window;
-use crate::desks::grounding::{Grounded, Piece};
+use crate::desks::grounding::{Grounded, Piece, joined};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Kind, Metadata};
 use crate::persona::cut_at_sentence;
@@ -35,9 +35,8 @@ impl Retail {
             }
         };
         turn.note("social_topic", topic);
-        turn.show(Kind::Social, reply).await?;
-        let redirect = format!(" {}", self.texts(turn).social_redirect);
-        turn.write(Kind::Social, &redirect).await?;
+        let redirect = Piece::Text(format!(" {}", self.texts(turn).social_redirect));
+        turn.show(Kind::Social, joined(reply.into_iter().chain([redirect]))).await?;
         Ok(turn.end_message(Metadata::of(Kind::Social)).await?)
     }
 

@@ -53,6 +53,8 @@ impl Known {
             return true;
         }
         let by_shop = match &fact.shared {
+            // 12 of "12 tháng" is not how many are left.
+            None if fact.stock => self.shop.supports_as_count(&fact.value),
             Some(shared) if shared.sure => self.shop.supports(&shared.value),
             Some(shared) => self.shop.supports(&shared.value) || self.shop.supports(&fact.value),
             None => self.shop.supports(&fact.value),
@@ -151,6 +153,13 @@ impl Values {
             Value::Code(code) => self.codes.contains(code),
             Value::Number(number) => self.supports_number(*number),
             Value::Time { .. } | Value::Percent(_) | Value::Measure(..) | Value::Weekday(_) => false,
+        }
+    }
+
+    fn supports_as_count(&self, value: &Value) -> bool {
+        match value {
+            Value::Number(number) => self.bare.contains(number),
+            _ => self.supports(value),
         }
     }
 

@@ -186,7 +186,7 @@ impl Lexicon {
         let phrases = self.units.words().chain(
             self.roles
                 .iter()
-                .filter(|(role, _)| !matches!(role, Role::Stock | Role::Price | Role::Idiom))
+                .filter(|(role, _)| !matches!(role, Role::Stock | Role::Budget | Role::Price | Role::Idiom))
                 .flat_map(|(_, phrases)| phrases.words()),
         );
         let single = self.scales.keys().chain(self.months.keys()).chain(self.numbers.keys()).cloned();

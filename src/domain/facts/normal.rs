@@ -83,7 +83,7 @@ fn push(tokens: &mut Vec<Token>, c: char, range: Range<usize>) {
 /// The many forms of one sign as the plainest.
 fn plain_mark(c: char) -> char {
     match c {
-        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2043}' => '-',
+        '\u{2010}'..='\u{2013}' | '\u{2212}' | '\u{2043}' => '-',
         '’' | '‘' | '′' => '\'',
         '٫' | '·' => '.',
         '٬' | '、' => ',',

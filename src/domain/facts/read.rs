@@ -11,6 +11,8 @@ use super::lexicon::{Lexicon, Role, Unit};
 use super::normal::{Kind, Token, tokens};
 use super::{Amount, Fact, Shared, Value};
 
+/// How many times the first one the last number of a row is at most.
+const FARTHEST: u64 = 100;
 /// Words before a number in which a budget or a price is looked for.
 const WORDS_BEFORE: usize = 8;
 /// The highest number of a list's entry.
@@ -30,7 +32,7 @@ pub fn read(text: &str, lexicon: &Lexicon) -> Vec<Fact> {
                 at = one.end.max(at + 1);
                 found.push(one);
             }
-            None => at = reader.behind_word(at),
+            None => at += 1,
         }
     }
     (0..found.len()).map(|index| reader.fact(&found, index)).collect()
@@ -104,11 +106,6 @@ impl Reader<'_> {
         if self.kind(at) == Some(&Kind::Space) { at + 1 } else { at }
     }
 
-    /// Past a word and what is glued to it without digits.
-    fn behind_word(&self, at: usize) -> usize {
-        at + 1
-    }
-
     /// A character that is a number but no digit (`½`, `Ⅳ`): nothing that could be compared.
     fn strange(&self, at: usize) -> Found {
         Found::new(at, at + 1, Value::Code(self.tokens[at].text.clone()))
@@ -126,6 +123,7 @@ impl Reader<'_> {
             counts: self.counts(one),
             budget,
             priced,
+            stock: self.is_behind_stock(one.start),
             spoken: one.spoken,
         }
     }
@@ -142,8 +140,8 @@ impl Reader<'_> {
                 .then_some(true)
                 .or_else(|| self.joins(Role::List, last.end, next.start).then_some(false))?;
             if let Some(unit) = &next.unit {
-                // Rows of choices rise; "Vivobook 15, 8 GB" is none.
-                let rises = next.written.is_some_and(|written| amount < written);
+                // Rows of choices rise, and not far; "Vivobook 15, 8 GB" is none, nor is "5.2 - 1.190.000đ".
+                let rises = next.written.is_some_and(|written| amount < written && written <= amount.times(FARTHEST));
                 let value = unit.of(amount.times(next.scale));
                 return rises.then_some(Shared { value, sure });
             }
@@ -198,12 +196,15 @@ impl Reader<'_> {
     }
 
     fn is_beside_a_count(&self, one: &Found) -> bool {
-        let stock =
-            self.word_before(one.start).is_some_and(|at| self.lexicon.is(Role::Stock, self.tokens, at).is_some());
         let behind = self.lexicon.is(Role::Count, self.tokens, self.past_space(one.end)).is_some();
         let ends_here = |at: usize| self.lexicon.is(Role::Count, self.tokens, at) == Some(one.start.saturating_sub(1));
         let before = one.start >= 2 && (one.start.saturating_sub(4)..one.start).any(ends_here);
-        (behind && !stock) || before
+        (behind && !self.is_behind_stock(one.start)) || before
+    }
+
+    /// Whether a number here tells how many are left.
+    fn is_behind_stock(&self, at: usize) -> bool {
+        self.word_before(at).is_some_and(|at| self.lexicon.is(Role::Stock, self.tokens, at).is_some())
     }
 
     /// The word right before a token, past a space.

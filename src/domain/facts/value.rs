@@ -82,6 +82,8 @@ pub struct Fact {
     pub budget: bool,
     /// Whether a word just before it makes a price of it.
     pub priced: bool,
+    /// Whether it tells how many are left: "còn 12".
+    pub stock: bool,
     /// Whether it is a word that only sources are asked for, such as "Monday".
     pub spoken: bool,
 }

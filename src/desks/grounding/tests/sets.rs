@@ -92,3 +92,14 @@ fn of_a_hundred_faithful_replies_none_is_blocked() {
     let (count, blocked) = faithful("facts_faithful.jsonl");
     assert!(count >= 100 && blocked.is_empty(), "{} of {count}:\n{}", blocked.len(), blocked.join("\n"));
 }
+
+#[test]
+fn the_same_holds_of_replies_that_were_written_after_the_rules() {
+    let (invented_count, passes) = invented("facts_invented_blind.jsonl");
+    let (faithful_count, blocked) = faithful("facts_faithful_blind.jsonl");
+    assert!(invented_count >= 30 && faithful_count >= 30);
+    let told = || {
+        format!("{} pass:\n{}\n{} are blocked:\n{}", passes.len(), passes.join("\n"), blocked.len(), blocked.join("\n"))
+    };
+    assert!(passes.is_empty() && blocked.is_empty(), "{}", told());
+}

@@ -22,10 +22,11 @@ impl Reader<'_> {
         }
         for (index, (end, length)) in ends.iter().enumerate().rev() {
             let digits = &joined[..*length];
-            if self.unit_or_scale_follows(*end) || matches!(self.kind(*end), Some(Kind::Word | Kind::Digits)) {
+            if matches!(self.kind(*end), Some(Kind::Word | Kind::Digits)) {
                 continue;
             }
-            if let Some(number) = dialled(digits, plus, index + 1) {
+            let number = dialled(digits, plus, index + 1).filter(|_| !self.unit_or_scale_follows(*end));
+            if let Some(number) = number {
                 return Some(Found::new(at, *end, Value::Phone(number)));
             }
             let group = &self.tokens[first..*end];

@@ -103,7 +103,7 @@ impl Reader<'_> {
 impl Count {
     /// Whether this number word goes on: "hai mươi ba" and "twenty four" do, "hai ba" are two numbers.
     fn takes(&self, number: u64) -> bool {
-        let ones_of_ten = number < 10 && self.part % 10 == 0 && self.part > 0;
+        let ones_of_ten = number < 10 && self.part.is_multiple_of(10) && self.part > 0;
         !self.last_was_word || ones_of_ten
     }
 

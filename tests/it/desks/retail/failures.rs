@@ -133,7 +133,7 @@ async fn an_english_conversation_hears_of_errors_in_english() {
 async fn a_turn_that_runs_into_its_deadline_keeps_what_was_said_and_says_so() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 4)).await;
-    ollama.play(Play::new().says("Dạ").stalls());
+    ollama.play(Play::new().says("Dạ vâng").stalls());
     assert_stream!("turn_deadline", shop.chat().await.say(QUESTION).await);
     crate::support::eventually("the connection is closed", || ollama.closed_early() == 1).await;
 }
