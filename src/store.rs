@@ -11,7 +11,7 @@
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`settings`]: what the server itself keeps
 //! - [`retention`]: what is forgotten, and when
-//! - [`lock`]: one serving process a database
+//! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
 //! - `as_is`: looking at a database without touching it
 
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait, TryIn
 use sea_orm_migration::MigratorTrait;
 
 use crate::domain::TenantId;
+use fence::Fence;
 
 pub mod acceptance;
 mod as_is;
@@ -30,6 +31,7 @@ mod columns;
 pub mod conversations;
 mod entities;
 mod error;
+mod fence;
 pub mod idempotency;
 pub mod journal;
 pub mod lock;
@@ -74,6 +76,8 @@ pub struct Store {
     write: DatabaseConnection,
     read: DatabaseConnection,
     url: String,
+    /// `None`: no server's.
+    fence: Option<Fence>,
 }
 
 /// What one shop may see and change.
@@ -125,7 +129,7 @@ impl Store {
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
         let read = connect(options.connections, true).await?;
-        Ok(Self { write, read, url: options.url.clone() })
+        Ok(Self { write, read, url: options.url.clone(), fence: None })
     }
 
     async fn open_postgres(options: &StoreOptions) -> Result<Self, StoreError> {
@@ -139,7 +143,7 @@ impl Store {
         let pool = Database::connect(connect).await.map_err(|error| {
             StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
         })?;
-        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone() })
+        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), fence: None })
     }
 
     /// The door to one shop's rows.
