@@ -155,6 +155,7 @@ impl App {
     pub async fn start(config: Config, store: Store) -> Result<Arc<Self>, StartError> {
         // First of all: what is counted before is lost.
         let metrics = metrics::handle();
+        let store = store.claim().await?;
         let config = Arc::new(config);
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm)?), config.llm.clone());
         if config.llm.mode != LlmMode::Offline {

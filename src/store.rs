@@ -13,7 +13,7 @@
 //! - [`vectors`]: vectors of texts, in collections
 //! - [`settings`]: what the server itself keeps
 //! - [`retention`]: what is forgotten, and when
-//! - [`lock`]: one serving process a database
+//! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
 //! - `as_is`: looking at a database without touching it
 
 use std::path::{Path, PathBuf};
@@ -25,6 +25,7 @@ use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait, TryIn
 use sea_orm_migration::MigratorTrait;
 
 use crate::domain::TenantId;
+use fence::Fence;
 
 pub mod acceptance;
 mod as_is;
@@ -32,6 +33,7 @@ mod columns;
 pub mod conversations;
 mod entities;
 mod error;
+mod fence;
 pub mod idempotency;
 pub mod jobs;
 pub mod journal;
@@ -80,6 +82,8 @@ pub struct Store {
     url: String,
     /// Whether messages are stored with a job to embed them.
     embeds: bool,
+    /// `None`: no server's.
+    fence: Option<Fence>,
 }
 
 /// What one shop may see and change.
@@ -131,7 +135,7 @@ impl Store {
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
         let read = connect(options.connections, true).await?;
-        Ok(Self { write, read, url: options.url.clone(), embeds: false })
+        Ok(Self { write, read, url: options.url.clone(), embeds: false, fence: None })
     }
 
     async fn open_postgres(options: &StoreOptions) -> Result<Self, StoreError> {
@@ -145,7 +149,7 @@ impl Store {
         let pool = Database::connect(connect).await.map_err(|error| {
             StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
         })?;
-        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), embeds: false })
+        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), embeds: false, fence: None })
     }
 
     /// The same store; each message that comes in by it is stored with a job to embed it, if `on`.

@@ -61,9 +61,16 @@ pub(super) async fn run(config: Config) -> anyhow::Result<()> {
         }
     };
     announce(&prepared, &mut std::io::stdout())?;
-    // The lock is held until the end.
-    let Prepared { app, listener, lock: _held, .. } = *prepared;
-    crate::http::serve(app, listener, told_to_end(signals)).await?;
+    let Prepared { app, listener, mut lock, .. } = *prepared;
+    let store = app.store.clone();
+    tokio::select! {
+        served = crate::http::serve(app, listener, told_to_end(signals)) => served?,
+        // At once: what it still does is not stored any more.
+        () = lock.lost(&store) => bail!(
+            "another frontdesk has taken this database while its connection was cut: stop that one and start this one again, \
+             or leave it at that"
+        ),
+    }
     info!("Ended");
     if let Some(traces) = traces {
         traces.end().await;

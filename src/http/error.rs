@@ -34,7 +34,8 @@ pub enum ApiError {
 impl From<StoreError> for ApiError {
     fn from(cause: StoreError) -> Self {
         error!(error = %cause, "A request could not use the store");
-        if cause.is_unavailable() { Self::Unavailable } else { Self::Internal }
+        let passing = cause.is_unavailable() || matches!(cause, StoreError::Fenced);
+        if passing { Self::Unavailable } else { Self::Internal }
     }
 }
 

@@ -66,6 +66,7 @@ impl TenantStore<'_> {
     /// Stores the user message, its queued turn and its idempotency key, or nothing at all.
     pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance, StoreError> {
         let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
         // The row's lock makes requests of one conversation follow each other, so that what is counted below is exact.
         let bumped = conversations::Entity::update_many()
             .col_expr(conversations::Column::LastTurn, Expr::col(conversations::Column::LastTurn).add(1))

@@ -43,7 +43,7 @@ impl Store {
         let connection = Database::connect(connect)
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
-        Ok(Self { write: connection.clone(), read: connection, url: options.url.clone(), embeds: false })
+        Ok(Self { write: connection.clone(), read: connection, url: options.url.clone(), embeds: false, fence: None })
     }
 
     /// How its tables stand; changes nothing.

@@ -18,6 +18,9 @@ pub enum StoreError {
     /// A row is there already, and says something else.
     #[error("{table} holds another row in this place")]
     Conflict { table: &'static str },
+    /// Another server has taken the database.
+    #[error("another server serves this database now")]
+    Fenced,
     /// The database cannot be opened.
     #[error("{0}")]
     Open(String),

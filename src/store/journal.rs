@@ -42,16 +42,13 @@ pub enum Change {
 }
 
 impl Store {
-    /// Stores all entries in one transaction.
+    /// Stores all entries in one transaction; refused once another server has taken the database.
     pub async fn append(&self, entries: &[Entry]) -> Result<(), StoreError> {
         if entries.is_empty() {
             return Ok(());
         }
-        if entries.iter().all(|entry| entry.changes.is_empty()) {
-            // Deltas alone: a single statement is its own transaction.
-            return insert_events(&self.write, entries).await;
-        }
         let transaction = self.begin().await?;
+        self.check_fence(&transaction).await?;
         insert_events(&transaction, entries).await?;
         insert_messages(&transaction, entries).await?;
         if self.embeds {

@@ -5,19 +5,30 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use sea_orm::sqlx::{self, Connection, PgConnection};
+use tokio::time::{sleep, timeout};
+use tracing::{info, warn};
 
-use super::{StoreError, StoreOptions, create_folder_of, sqlite_path};
+use super::{Store, StoreError, StoreOptions, create_folder_of, sqlite_path};
 
 /// Held while this process serves the database; given back when dropped, or when the process dies.
 #[derive(Debug)]
 pub struct ServingLock {
-    _held: Held,
+    held: Held,
 }
 
 #[derive(Debug)]
 enum Held {
     File { _file: File },
-    Session { _connection: PgConnection },
+    Session(Session),
+}
+
+/// A connection to PostgreSQL that holds the lock as long as it lives.
+#[derive(Debug)]
+struct Session {
+    url: String,
+    connection: PgConnection,
+    /// The number of the server's process that serves this connection.
+    backend: i32,
 }
 
 /// The number of our advisory lock in PostgreSQL: "frontdsk" as eight ASCII letters.
@@ -26,21 +37,98 @@ const ADVISORY_LOCK: i64 = i64::from_be_bytes(*b"frontdsk");
 /// How often a lock that another process holds is tried again.
 const RETRY: Duration = Duration::from_millis(100);
 
+/// How often a held connection is asked whether it lives, and how long it may take to say so.
+const CHECK_EVERY: Duration = Duration::from_secs(2);
+
 impl ServingLock {
     /// Takes the lock, waiting at most `wait` for a process that is going down. `None`: another one serves.
     pub async fn acquire(options: &StoreOptions, wait: Duration) -> Result<Option<Self>, StoreError> {
         let deadline = Instant::now() + wait;
         loop {
             if let Some(held) = try_once(options).await? {
-                return Ok(Some(Self { _held: held }));
+                return Ok(Some(Self { held }));
             }
             if Instant::now() >= deadline {
                 return Ok(None);
             }
-            tokio::time::sleep(RETRY).await;
+            sleep(RETRY).await;
+        }
+    }
+
+    /// Keeps the lock: a connection that dies is replaced by another one, for as long as that takes. Ends when another
+    /// process has taken the database meanwhile. The lock on a file cannot be lost.
+    pub async fn lost(&mut self, store: &Store) {
+        let Held::Session(session) = &mut self.held else { return std::future::pending().await };
+        loop {
+            session.dies().await;
+            warn!("The connection that holds the database's lock is gone; the lock is taken again");
+            if !session.is_taken_again(store).await {
+                return;
+            }
+            info!("The database's lock is held again");
         }
     }
 }
+
+impl Session {
+    /// `None`: another session holds the lock.
+    async fn open(url: &str) -> Result<Option<Self>, sqlx::Error> {
+        let mut connection = PgConnection::connect(url).await?;
+        let (taken, backend) = sqlx::query_as("SELECT pg_try_advisory_lock($1), pg_backend_pid()")
+            .bind(ADVISORY_LOCK)
+            .fetch_one(&mut connection)
+            .await?;
+        if taken { Ok(Some(Self { url: url.to_owned(), connection, backend })) } else { Ok(None) }
+    }
+
+    async fn dies(&mut self) {
+        while matches!(timeout(CHECK_EVERY, self.connection.ping()).await, Ok(Ok(()))) {
+            sleep(CHECK_EVERY).await;
+        }
+    }
+
+    /// Tries until the database answers. `false`: another process has, or had, the lock.
+    async fn is_taken_again(&mut self, store: &Store) -> bool {
+        loop {
+            match Self::open(&self.url).await {
+                Ok(Some(session)) => {
+                    *self = session;
+                    // Somebody may have had it and gone again.
+                    if let Ok(claimed) = store.is_claimed().await {
+                        return claimed;
+                    }
+                    self.dies().await;
+                }
+                Ok(None) if !self.end_own_backend().await.unwrap_or(true) => return false,
+                Ok(None) | Err(_) => {}
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    /// The database may not have noticed that the connection is dead, and keep the lock for it. `false`: another one holds
+    /// it.
+    async fn end_own_backend(&self) -> Result<bool, sqlx::Error> {
+        let mut connection = PgConnection::connect(&self.url).await?;
+        let holder: Option<i32> = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT pid {HOLDER}")))
+            .bind(ADVISORY_LOCK)
+            .fetch_optional(&mut connection)
+            .await?;
+        match holder {
+            None => Ok(true),
+            Some(holder) if holder == self.backend => {
+                sqlx::query("SELECT pg_terminate_backend($1)").bind(holder).execute(&mut connection).await?;
+                Ok(true)
+            }
+            Some(_) => Ok(false),
+        }
+    }
+}
+
+/// The row of the session that holds the lock. PostgreSQL shows the two halves of its number.
+const HOLDER: &str = "FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
+     AND classid::bigint = $1 >> 32 AND objid::bigint = $1 & 4294967295 \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 /// Whether a process serves the database. Creates nothing.
 pub async fn is_served(options: &StoreOptions) -> Result<bool, StoreError> {
@@ -58,16 +146,11 @@ pub async fn is_served(options: &StoreOptions) -> Result<bool, StoreError> {
         None => {
             let unreachable = |error: sqlx::Error| StoreError::Open(format!("cannot reach the database: {error}"));
             let mut connection = PgConnection::connect(&options.url).await.map_err(unreachable)?;
-            // PostgreSQL shows the two halves of the number.
-            sqlx::query_scalar(
-                "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
-                 AND classid::bigint = $1 >> 32 AND objid::bigint = $1 & 4294967295 \
-                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
-            )
-            .bind(ADVISORY_LOCK)
-            .fetch_one(&mut connection)
-            .await
-            .map_err(unreachable)
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT EXISTS (SELECT {HOLDER})")))
+                .bind(ADVISORY_LOCK)
+                .fetch_one(&mut connection)
+                .await
+                .map_err(unreachable)
         }
     }
 }
@@ -94,13 +177,7 @@ async fn try_once(options: &StoreOptions) -> Result<Option<Held>, StoreError> {
         }
         None => {
             let unreachable = |error: sqlx::Error| StoreError::Open(format!("cannot lock the database: {error}"));
-            let mut connection = PgConnection::connect(&options.url).await.map_err(unreachable)?;
-            let taken: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
-                .bind(ADVISORY_LOCK)
-                .fetch_one(&mut connection)
-                .await
-                .map_err(unreachable)?;
-            Ok(taken.then_some(Held::Session { _connection: connection }))
+            Ok(Session::open(&options.url).await.map_err(unreachable)?.map(Held::Session))
         }
     }
 }

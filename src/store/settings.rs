@@ -12,6 +12,8 @@ use crate::domain::TenantId;
 pub const TOKEN_SECRET: &str = "token_secret";
 /// The setting that holds the address of the server that runs, as `http://…`.
 pub const SERVING_AT: &str = "serving_at";
+/// The setting that holds the name of the server that runs.
+pub(super) const SERVING: &str = "serving";
 
 impl Store {
     pub async fn find_setting(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -4,6 +4,7 @@ mod acceptance;
 mod conversations;
 mod jobs;
 mod journal;
+mod lock;
 mod vectors;
 
 use std::time::Duration;
@@ -36,8 +37,11 @@ impl TestStore {
 }
 
 pub async fn open(url: &str) -> Store {
-    let options = StoreOptions { url: url.to_owned(), timeout: Duration::from_secs(30), connections: 8 };
-    Store::open(&options).await.unwrap()
+    Store::open(&options(url)).await.unwrap()
+}
+
+pub fn options(url: &str) -> StoreOptions {
+    StoreOptions { url: url.to_owned(), timeout: Duration::from_secs(30), connections: 8 }
 }
 
 pub fn tenant(name: &str) -> TenantId {

@@ -3,3 +3,4 @@
 mod journal;
 mod reader;
 mod recovery;
+mod takeover;

@@ -150,6 +150,12 @@ impl TestAppBuilder {
         self.env("LLM", "auto").env("OLLAMA_HOST", ollama.url())
     }
 
+    /// On the database of another server.
+    pub fn beside(mut self, other: &TestApp) -> Self {
+        self.database_url = Some(other.database_url.clone());
+        self
+    }
+
     pub async fn start(self) -> TestApp {
         let folder = self.folder.unwrap_or_else(|| tempfile::tempdir().unwrap());
         let fresh = self.database_url.is_none();

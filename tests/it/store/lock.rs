@@ -1,0 +1,67 @@
+//! PostgreSQL's lock on the database, when its connection dies.
+
+use std::time::Duration;
+
+use frontdesk::store::lock::{ServingLock, is_served};
+use frontdesk::store::{Store, StoreOptions};
+use sea_orm::sqlx::{self, Connection, PgConnection};
+
+use super::options;
+use crate::support::database;
+
+const HOLDER: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+/// A database in PostgreSQL that is served; `None`: the tests run on SQLite, whose lock cannot be lost.
+async fn served() -> Option<(StoreOptions, Store, ServingLock, PgConnection)> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(&database::fresh(folder.path()).await);
+    if options.url.starts_with("sqlite:") {
+        return None;
+    }
+    let lock = ServingLock::acquire(&options, Duration::ZERO).await.unwrap().unwrap();
+    let store = Store::open(&options).await.unwrap().claim().await.unwrap();
+    let other = PgConnection::connect(&options.url).await.unwrap();
+    Some((options, store, lock, other))
+}
+
+#[tokio::test]
+async fn a_lock_whose_connection_is_cut_is_taken_again() {
+    let Some((options, store, mut lock, mut other)) = served().await else { return };
+    let keeping = tokio::spawn(async move { lock.lost(&store).await });
+    for _ in 0..2 {
+        sqlx::raw_sql(HOLDER).execute(&mut other).await.unwrap();
+        while is_served(&options).await.unwrap() {
+            tokio::task::yield_now().await;
+        }
+        while !is_served(&options).await.unwrap() {
+            tokio::task::yield_now().await;
+        }
+    }
+    assert!(!keeping.is_finished());
+    assert!(ServingLock::acquire(&options, Duration::ZERO).await.unwrap().is_none());
+    keeping.abort();
+}
+
+#[tokio::test]
+async fn a_lock_that_another_process_got_meanwhile_is_lost() {
+    let Some((options, store, mut lock, mut other)) = served().await else { return };
+    let next = options.clone();
+    // In line for the lock before it is free.
+    let next =
+        tokio::spawn(async move { ServingLock::acquire(&next, Duration::from_secs(60)).await.unwrap().unwrap() });
+    sqlx::raw_sql(HOLDER).execute(&mut other).await.unwrap();
+    let held = next.await.unwrap();
+    lock.lost(&store).await;
+    drop(held);
+}
+
+#[tokio::test]
+async fn a_lock_that_another_process_had_and_gave_back_is_lost_as_well() {
+    let Some((options, store, mut lock, mut other)) = served().await else { return };
+    sqlx::raw_sql(HOLDER).execute(&mut other).await.unwrap();
+    let held = ServingLock::acquire(&options, Duration::from_secs(60)).await.unwrap().unwrap();
+    Store::open(&options).await.unwrap().claim().await.unwrap();
+    drop(held);
+    lock.lost(&store).await;
+}
