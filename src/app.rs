@@ -29,7 +29,7 @@ use crate::providers::llm::{Availability, Gateway, InvalidOllama, Ollama};
 use crate::providers::vector::{InvalidChroma, VectorIndex};
 use crate::retrieval::memory::Memory;
 use crate::retrieval::search::Knowledge;
-use crate::retrieval::{RetrievalError, SearchRules};
+use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::settings::TOKEN_SECRET;
@@ -46,8 +46,7 @@ mod streams;
 mod tokens;
 
 pub use keys::Keys;
-use knowledge::keep_in_line;
-pub use knowledge::{folders_of, open_vectors};
+use knowledge::{folders_of, keep_in_line};
 pub use limits::{Limits, TooMany};
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};

@@ -7,9 +7,12 @@ use clap::{Parser, Subcommand};
 
 mod chat;
 mod doctor;
+pub mod eval;
+pub mod index;
 mod logging;
 mod serve;
 mod signals;
+mod traces;
 pub mod upsert_warranty;
 
 use crate::config::{Config, ConfigError, Env};
@@ -29,6 +32,10 @@ enum Command {
     Serve,
     /// Talk to a persona in the terminal, or through a pipe
     Chat(chat::Args),
+    /// Bring the vectors of the documents into line with the documents
+    Index(index::Args),
+    /// Measure, on questions whose answers are known
+    Eval(eval::Args),
     /// Check the configuration, the files and the services, and say what to mend
     Doctor(doctor::Args),
     /// Bring a list of warranties into the database: all of it, or nothing
@@ -62,6 +69,8 @@ pub fn main() -> ExitCode {
 async fn run(command: Command) -> ExitCode {
     match command {
         Command::UpsertWarranty(args) => upsert_warranty::run(&args).await,
+        Command::Index(args) => index::run(&args).await,
+        Command::Eval(args) => eval::run(&args).await,
         Command::Openapi => match crate::http::openapi().to_pretty_json() {
             Ok(json) => {
                 println!("{json}");
@@ -70,7 +79,7 @@ async fn run(command: Command) -> ExitCode {
             Err(error) => fail(&error.to_string()),
         },
         Command::Serve => with_config(serve::run).await,
-        Command::Chat(args) => Box::pin(with_config(async |config| chat::run(config, &args).await)).await,
+        Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }
 }

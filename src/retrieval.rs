@@ -33,6 +33,7 @@ pub mod search;
 pub mod sync;
 pub mod terms;
 pub mod tokens;
+pub mod vectors;
 
 use std::path::PathBuf;
 
@@ -43,6 +44,7 @@ pub use folder::{Report, Shelf, Warning};
 pub use lexical::LexicalIndex;
 pub use library::Library;
 pub use rules::SearchRules;
+pub use vectors::open_vectors;
 
 use crate::domain::{Language, SourceItem};
 

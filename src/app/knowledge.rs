@@ -1,4 +1,4 @@
-//! The documents and the vectors of a running server: opened, read anew when a file changes, kept in line.
+//! The documents of a running server and their vectors, kept in line.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,23 +8,11 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-use crate::config::Config;
 use crate::persona::Prompts;
-use crate::providers::vector::{ChromaIndex, InvalidChroma, VectorIndex};
-use crate::retrieval::embedded::EmbeddedIndex;
 use crate::retrieval::search::Knowledge;
-use crate::store::Store;
-
-/// The vector index that the configuration names: a Chroma server, else the shop's own database.
-pub fn open_vectors(config: &Config, store: &Store) -> Result<Arc<dyn VectorIndex>, InvalidChroma> {
-    Ok(match &config.vectors.chroma_url {
-        Some(url) => Arc::new(ChromaIndex::new(url, &config.vectors)?),
-        None => Arc::new(EmbeddedIndex::new(store.clone(), config.vectors.memory_max())),
-    })
-}
 
 /// The folder lists that personas see.
-pub fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
+pub(super) fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
     prompts.personas().map(|persona| persona.knowledge.clone()).collect()
 }
 

@@ -116,6 +116,11 @@ pub enum VectorError {
     Refused(String),
 }
 
+/// The cosine similarity of two vectors of unit length, -1 to 1.
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
+}
+
 /// Whether a vector can be compared with those of this dimension.
 ///
 /// # Errors

@@ -3,13 +3,15 @@
 //! Cosines of different models cannot be compared: unrelated Vietnamese sentences have about 0.4 with one model and 0.82 with
 //! another. So the documents themselves say where "near" begins.
 
+use serde::Serialize;
+
 use super::folder::Shelf;
-use crate::providers::vector::{Collection, VectorError, VectorIndex};
+use crate::providers::vector::{Collection, VectorError, VectorIndex, cosine};
 
 /// Chunks that are compared with each other; twice as many take four times as long and tell the same.
 const SAMPLE: usize = 200;
 /// Fewer pairs tell nothing.
-const PAIRS_MIN: usize = 30;
+const PAIRS_MIN: usize = 20;
 /// The percentiles of seed 003's `stats.json`.
 pub const PERCENTILES: [u8; 5] = [10, 25, 50, 75, 90];
 /// The percentile of the threshold: a question must be nearer to what answers it than three in four pairs of chunks of
@@ -17,7 +19,7 @@ pub const PERCENTILES: [u8; 5] = [10, 25, 50, 75, 90];
 const THRESHOLD_PERCENTILE: u8 = 75;
 
 /// The cosines between chunks of different documents.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// How many pairs were compared.
     pub pairs: usize,
@@ -49,8 +51,7 @@ impl Calibration {
         let mut cosines: Vec<f64> = Vec::new();
         for (n, (document, vector)) in vectors.iter().enumerate() {
             let others = vectors[n + 1..].iter().filter(|(other, _)| other != document);
-            cosines
-                .extend(others.map(|(_, other)| f64::from(vector.iter().zip(other).map(|(a, b)| a * b).sum::<f32>())));
+            cosines.extend(others.map(|(_, other)| cosine(vector, other)));
         }
         if cosines.len() < PAIRS_MIN {
             return None;

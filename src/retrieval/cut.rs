@@ -122,11 +122,12 @@ fn begins_item(text: &str) -> bool {
 
 /// The word as it is, or in parts that cost at most `longest`, where a single letter does not cost more.
 fn parts_of_word(word: &str, longest: u64) -> Vec<Range<usize>> {
-    if cost(word) <= longest {
-        return vec![0..word.len()];
-    }
     let mut parts = Vec::new();
     let mut start = 0;
+    if cost(word) <= longest {
+        parts.push(start..word.len());
+        return parts;
+    }
     for (at, c) in word.char_indices() {
         if at > start && cost(&word[start..at + c.len_utf8()]) > longest {
             parts.push(start..at);

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
 use tracing::{info, warn};
 
 use super::chunk::Chunk;
@@ -39,7 +40,7 @@ pub struct Report {
 }
 
 /// A chunk that is not indexed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     pub file: String,
     /// Its headings, joined by ` > `.
@@ -48,7 +49,7 @@ pub struct Dropped {
 }
 
 /// Something in a file that somebody should mend. The rest of the folder is searched all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     pub file: String,
     /// Counted from 1; None: the whole file.

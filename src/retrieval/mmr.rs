@@ -1,5 +1,7 @@
 //! Maximal marginal relevance: passages that answer, and do not all say the same.
 
+use crate::providers::vector::cosine;
+
 /// A passage that may be chosen.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
@@ -24,15 +26,14 @@ pub fn diverse(candidates: &[Candidate<'_>], lambda: f64) -> Vec<usize> {
         let best = left.remove(best);
         chosen.push(best);
         for n in &left {
-            likeness[*n] = likeness[*n].max(cosine(candidates[*n].vector, candidates[best].vector));
+            likeness[*n] = likeness[*n].max(alike(candidates[*n].vector, candidates[best].vector));
         }
     }
     chosen
 }
 
-fn cosine(a: Option<&[f32]>, b: Option<&[f32]>) -> f64 {
-    let (Some(a), Some(b)) = (a, b) else { return 0.0 };
-    f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
+fn alike(a: Option<&[f32]>, b: Option<&[f32]>) -> f64 {
+    a.zip(b).map_or(0.0, |(a, b)| cosine(a, b))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::config::ChunkConfig;
 #[derive(Debug, Default)]
 pub struct Page {
     pub chunks: Vec<Chunk>,
-    /// Left out by [`Page::keep_what_says_something`].
+    /// By [`says_too_little`].
     pub dropped: Vec<Chunk>,
 }
 
@@ -35,10 +35,13 @@ pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &Chun
     };
     let mut page = Page::default();
     for Section { path, blocks } in sections {
+        let own_heading = path.last().cloned().unwrap_or_default();
         let above: Vec<String> = path.into_iter().filter(|heading| *heading != title).collect();
         let section_path = above[above.len().saturating_sub(SECTION_DEPTH)..].to_vec();
         for text in parts(&blocks.join("\n\n"), sizes) {
-            page.chunks.push(Chunk {
+            let dropped = says_too_little(&text, &own_heading, &template.keywords, sizes.min_tokens);
+            let kept = if dropped { &mut page.dropped } else { &mut page.chunks };
+            kept.push(Chunk {
                 title: title.clone(),
                 section_path: section_path.clone(),
                 searched: about.summary.as_ref().map(|summary| format!("{summary}\n{text}")),
@@ -47,7 +50,6 @@ pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &Chun
             });
         }
     }
-    page.keep_what_says_something(sizes.min_tokens);
     page
 }
 
@@ -75,21 +77,13 @@ fn page_keywords(about: &About, headings: &[String]) -> Vec<String> {
     keywords(about.summary.as_deref().into_iter().chain(title).chain(headings.iter().map(String::as_str)))
 }
 
-impl Page {
-    /// Seed 003's filter: a chunk of fewer tokens *and* without any of its document's keywords says too little. Its own headings
-    /// count, since in the seed they are part of the chunk.
-    ///
-    /// A document without keywords (no summary, no heading, no title of its own) keeps its chunks: otherwise "none of its
-    /// keywords" would hold for every one, and a short notice in plain text would never be found.
-    fn keep_what_says_something(&mut self, min_tokens: usize) {
-        let says_too_little = |chunk: &mut Chunk| {
-            !chunk.keywords.is_empty()
-                && estimate(&chunk.text) < min_tokens
-                && !has_any(&chunk.text, &chunk.keywords)
-                && !chunk.section_path.iter().any(|heading| has_any(heading, &chunk.keywords))
-        };
-        self.dropped.extend(self.chunks.extract_if(.., says_too_little));
-    }
+/// Seed 003's filter: a chunk of fewer tokens *and* without any of its document's keywords says too little. The heading right above
+/// counts, since in the seed it is part of the chunk.
+///
+/// A document without keywords (no summary, no heading, no title of its own) keeps its chunks: otherwise "none of its
+/// keywords" would hold for every one, and a short notice in plain text would never be found.
+fn says_too_little(text: &str, heading: &str, keywords: &[String], min_tokens: usize) -> bool {
+    !keywords.is_empty() && estimate(text) < min_tokens && !has_any(text, keywords) && !has_any(heading, keywords)
 }
 
 #[cfg(test)]
@@ -129,6 +123,8 @@ mod tests {
         let page = markdown("p", "p.md", about("", "Khu vực"), body, &sizes(600, 120, 200));
         assert_eq!(page.chunks.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), ["Miễn phí."]);
         assert_eq!(page.dropped.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), ["Xin chào."]);
+        let page = markdown("p", "p.md", About::default(), "# Đỗ xe\nMiễn phí.", &sizes(600, 120, 200));
+        assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0), "the page's own title is a heading too");
         let page = markdown("p", "p.md", about("", "Khu vực"), body, &sizes(600, 120, 2));
         assert_eq!(page.chunks.len(), 2);
     }

@@ -21,7 +21,7 @@ use super::{LexicalIndex, Library, Passage, Query, Report, RetrievalError, Searc
 use crate::config::{KnowledgeConfig, SearchConfig};
 use crate::domain::TenantId;
 use crate::providers::embedding::{Embedder, EmbeddingError};
-use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex};
+use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex, cosine};
 
 /// The documents of one server, and what finds something in them.
 pub struct Knowledge {
@@ -164,7 +164,7 @@ impl Knowledge {
         let chunks = view.index.chunks();
         let section = |place: usize| section_of(&chunks[place]);
         let chosen = hybrid::choose(&answering, &nearest, section, query.limit);
-        let score = |place: usize| f64::from(similarity.get(&place).copied().unwrap_or_default()).clamp(0.0, 1.0);
+        let score = |place: usize| similarity.get(&place).copied().unwrap_or_default().clamp(0.0, 1.0);
         let passages = chosen.into_iter().map(|place| chunks[place].passage(query.language, score(place))).collect();
         Found { passages, ..found }
     }
@@ -196,7 +196,8 @@ impl Knowledge {
         }
         nearest.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         nearest.truncate(FETCH);
-        let mut similarity: HashMap<usize, f32> = nearest.iter().map(|near| (near.chunk, near.similarity)).collect();
+        let mut similarity: HashMap<usize, f64> =
+            nearest.iter().map(|near| (near.chunk, f64::from(near.similarity))).collect();
         let others: Vec<String> = words
             .iter()
             .take(FETCH)
@@ -206,7 +207,7 @@ impl Knowledge {
         for collection in view.collections.iter().filter(|_| !others.is_empty()) {
             for (id, vector) in self.vectors.vectors(collection, &others).await? {
                 if let Some(place) = view.places.get(&id) {
-                    similarity.insert(*place, question.iter().zip(&vector).map(|(a, b)| a * b).sum());
+                    similarity.insert(*place, cosine(question, &vector));
                 }
             }
         }
@@ -258,7 +259,7 @@ impl Knowledge {
 struct Meaning {
     nearest: Vec<Near>,
     /// The cosine of every candidate, those found by words included.
-    similarity: HashMap<usize, f32>,
+    similarity: HashMap<usize, f64>,
 }
 
 impl View {

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use serde::Serialize;
 use tracing::{info, warn};
 
 use super::chunk::Chunk;
@@ -61,7 +62,7 @@ pub struct SyncReport {
 }
 
 /// A chunk that the model does not embed. It is found by its words alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RefusedChunk {
     pub file: String,
     /// Its headings, joined by ` > `.

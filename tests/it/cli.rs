@@ -2,6 +2,8 @@
 
 mod chat;
 mod doctor;
+mod eval;
+mod index;
 mod serve;
 mod shop;
 mod traces;

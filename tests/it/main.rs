@@ -15,6 +15,7 @@ mod desks;
 mod docs;
 mod http;
 mod providers;
+mod retrieval;
 mod store;
 mod support;
 mod turn;

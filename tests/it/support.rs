@@ -4,6 +4,7 @@ pub mod app;
 pub mod database;
 pub mod ollama;
 pub mod sse;
+pub mod vectors;
 
 use std::time::Duration;
 

@@ -1,0 +1,234 @@
+//! `frontdesk index`: brings the vectors of the shop's documents into line with the documents, beside a running server or
+//! without one.
+//!
+//! - `documents`: which folders are read
+//! - `report`: what was done, and how it is printed
+//!
+//! Exit codes: 0, done; 1, the model refused some chunks, and the others are there; 2, the command line, a file, the
+//! embedding model or the index is at fault. A run that ends early keeps what it has, and the next one does the rest.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::documents::Documents;
+use self::report::Vectors;
+use crate::config::{Config, Env};
+use crate::domain::TenantId;
+use crate::providers::embedding::{Embedder, EmbeddingError, OllamaEmbedding};
+use crate::providers::vector::{Collection, VectorIndex};
+use crate::retrieval::calibration::Calibration;
+use crate::retrieval::library::collection_name;
+use crate::retrieval::sync::{self, Plan, Progress, SyncError, SyncReport, Target};
+use crate::retrieval::{Shelf, open_vectors};
+use crate::store::{Store, StoreOptions};
+
+mod documents;
+mod report;
+
+pub(super) use self::documents::check_folder;
+pub use self::report::Report;
+
+/// The arguments of `frontdesk index`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Args {
+    /// The folder of the documents instead of KNOWLEDGE_PATH
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// The collection of the vectors instead of KNOWLEDGE_COLLECTION; a folder that a persona names gets NAME-FOLDER
+    #[arg(long, value_name = "NAME")]
+    pub collection: Option<String>,
+    /// The shop whose documents these are
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub tenant: TenantId,
+    /// Remove the collections first: after a change of the embedding model
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Afterwards, measure how similar chunks are, and propose from where on a similarity is an answer
+    #[arg(long, conflicts_with = "dry_run")]
+    pub calibrate: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+const REFUSED: u8 = 1;
+const FAILED: u8 = 2;
+
+/// Runs the command, prints what it did or what went wrong, and gives the exit code.
+pub async fn run(args: &Args) -> ExitCode {
+    let printed = match index_configured(args).await {
+        Ok(report) => print(args, &report).map(|()| report.exit_code()).context("the report cannot be printed"),
+        Err(error) => Err(error),
+    };
+    printed.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(FAILED)
+    })
+}
+
+async fn index_configured(args: &Args) -> anyhow::Result<Report> {
+    let config = Config::read(Env::from_process())?;
+    let embedder = embedder(&config)?;
+    let mut scratch = None;
+    let vectors = async || {
+        let (store, folder) = open_store(args, &config).await?;
+        scratch = folder;
+        Ok(open_vectors(&config, &store)?)
+    };
+    index(args, &config, &embedder, vectors).await
+}
+
+pub(super) fn embedder(config: &Config) -> anyhow::Result<Embedder> {
+    let model = OllamaEmbedding::new(&config.embed).context("OLLAMA_HOST cannot be used")?;
+    Ok(Embedder::new(Arc::new(model), config.embed.clone()))
+}
+
+/// Reads the documents and syncs them. What the embedding model or the index lacks is in the report, so that what is known
+/// of the documents is told all the same.
+///
+/// # Errors
+/// A file of the shop's cannot be used.
+pub async fn index(
+    args: &Args,
+    config: &Config,
+    embedder: &Embedder,
+    vectors: impl AsyncFnOnce() -> anyhow::Result<Arc<dyn VectorIndex>>,
+) -> anyhow::Result<Report> {
+    let started = Instant::now();
+    let documents = Documents::read(args, config)?;
+    let mut report = Report::new(args, config, &documents);
+    let synced = async {
+        if !args.dry_run {
+            // Before anything else, so that a missing model is the first thing that is told.
+            embedder.space().await.map_err(|error| model_missing(&error, config))?;
+        }
+        let vectors = vectors().await?;
+        Run { args, config, embedder, vectors: vectors.as_ref() }.sync(&documents, &mut report).await
+    };
+    report.error = Box::pin(synced).await.err().map(|error| format!("{error:#}"));
+    report.seconds = report::milliseconds(started.elapsed());
+    Ok(report)
+}
+
+/// What a run works with.
+struct Run<'a> {
+    args: &'a Args,
+    config: &'a Config,
+    embedder: &'a Embedder,
+    vectors: &'a dyn VectorIndex,
+}
+
+impl Run<'_> {
+    async fn sync(&self, documents: &Documents, report: &mut Report) -> anyhow::Result<()> {
+        let base = self.args.collection.as_ref().unwrap_or(&self.config.knowledge.collection);
+        for ((folder, shelf), folder_report) in documents.library.shelves.iter().zip(&mut report.folders) {
+            let collection = Collection { tenant: self.args.tenant.clone(), name: collection_name(base, folder) };
+            let vectors = if self.args.dry_run {
+                self.plan(&collection, shelf).await?
+            } else {
+                self.sync_one(&collection, shelf).await?
+            };
+            report.refused += vectors.refused.len();
+            if self.args.calibrate {
+                folder_report.calibration = Calibration::of(self.vectors, &collection, shelf).await?;
+            }
+            folder_report.vectors = Some(vectors);
+        }
+        Ok(())
+    }
+
+    async fn plan(&self, collection: &Collection, shelf: &Shelf) -> anyhow::Result<Vectors> {
+        let Plan { missing, gone, kept } = sync::plan(self.vectors, collection, shelf).await?;
+        let again = if self.args.rebuild { kept } else { 0 };
+        Ok(Vectors {
+            kept: kept - again,
+            embedded: missing.len() + again,
+            removed: gone.len() + again,
+            refused: Vec::new(),
+        })
+    }
+
+    async fn sync_one(&self, collection: &Collection, shelf: &Shelf) -> anyhow::Result<Vectors> {
+        if self.args.rebuild {
+            self.vectors.drop_collection(collection).await?;
+        }
+        let bar = progress_bar(&collection.name);
+        let batch = self.config.embed.batch;
+        let target = Target { index: self.vectors, embedder: self.embedder, collection, batch };
+        let progress = |Progress { done, total }: Progress| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        };
+        let synced = sync::sync(&target, shelf, &progress).await;
+        bar.finish_and_clear();
+        match synced {
+            Ok(SyncReport { kept, embedded, removed, refused, .. }) => Ok(Vectors { kept, embedded, removed, refused }),
+            Err(SyncError::Embedding(error)) => Err(model_missing(&error, self.config)),
+            Err(SyncError::Vectors(error)) => Err(error.into()),
+        }
+    }
+}
+
+/// What to do about a model that does not embed.
+pub(super) fn model_missing(error: &EmbeddingError, config: &Config) -> anyhow::Error {
+    let host = &config.embed.host;
+    let mend = match error {
+        EmbeddingError::Off => "set EMBED=auto".to_owned(),
+        EmbeddingError::Unavailable(_) => format!(
+            "OLLAMA_HOST is {host}: start Ollama there with `ollama serve`, or set OLLAMA_HOST; the model is {}",
+            config.embed.model
+        ),
+        EmbeddingError::Refused(_) | EmbeddingError::Protocol(_) => format!(
+            "run `ollama pull {}` at {host}, or name another embedding model in OLLAMA_EMBED_MODEL",
+            config.embed.model
+        ),
+    };
+    anyhow::anyhow!("{error}: {mend}. Until then the documents are found by their words")
+}
+
+/// The shop's database. A dry run does not create one: it looks into an empty one in a temporary folder, which vanishes
+/// with the second value.
+async fn open_store(args: &Args, config: &Config) -> anyhow::Result<(Store, Option<tempfile::TempDir>)> {
+    let mut options = StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: 1 };
+    let mut scratch = None;
+    if args.dry_run && options.would_create()? {
+        let folder = tempfile::tempdir()?;
+        options.url = format!("sqlite://{}", folder.path().join("empty.db").display());
+        scratch = Some(folder);
+    }
+    Ok((Store::open(&options).await?, scratch))
+}
+
+/// A bar on a terminal; nothing in a pipe.
+pub(super) fn progress_bar(what: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {pos} of {len} chunks, {per_sec}, {eta} left");
+    let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// The result goes to standard output; what one should know beside it goes to standard error.
+fn print(args: &Args, report: &Report) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let printed = if args.json { report.write_json(&mut out) } else { report.write_text(&mut out) };
+    let printed = printed.and_then(|()| out.flush());
+    report.write_remarks(&mut io::stderr().lock())?;
+    match printed {
+        // Whoever read the first lines and went away, as `head` does, has what they wanted.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
+}

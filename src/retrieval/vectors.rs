@@ -1,0 +1,19 @@
+//! Which index of vectors the shop has.
+
+use std::sync::Arc;
+
+use super::embedded::EmbeddedIndex;
+use crate::config::Config;
+use crate::providers::vector::{ChromaIndex, InvalidChroma, VectorIndex};
+use crate::store::Store;
+
+/// The index that the configuration names: a Chroma server, or the shop's own database. Asks neither anything yet.
+///
+/// # Errors
+/// `CHROMA_URL` is no address.
+pub fn open_vectors(config: &Config, store: &Store) -> Result<Arc<dyn VectorIndex>, InvalidChroma> {
+    Ok(match &config.vectors.chroma_url {
+        Some(url) => Arc::new(ChromaIndex::new(url, &config.vectors)?),
+        None => Arc::new(EmbeddedIndex::new(store.clone(), config.vectors.memory_max())),
+    })
+}

@@ -1,0 +1,108 @@
+//! `frontdesk eval`, run as a program.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::ollama::ScriptedOllama;
+
+/// Runs it with the repository's prompts and documents, in an empty folder.
+fn eval(variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    let (root, folder) = (Path::new(env!("CARGO_MANIFEST_DIR")), tempfile::tempdir().unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
+    command.current_dir(folder.path()).env_clear();
+    command.env("PROMPTS_PATH", root.join("prompts")).env("KNOWLEDGE_PATH", root.join("knowledge"));
+    command.env("PERSONA_PATH", root.join("prompts/system_persona_vi.md")).env("EMBED", "off");
+    command.envs(variables.iter().copied()).args(["eval", "retrieval"]).args(arguments);
+    command.output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+#[test]
+fn the_sample_shop_is_found_by_words_alone() {
+    let questions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/retrieval.jsonl");
+    let output = eval(&[], &["--questions", questions.to_str().unwrap(), "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let scores = json(&output);
+    assert_eq!(scores.as_object().unwrap().keys().collect::<Vec<_>>(), ["lexical"]);
+    let lexical = &scores["lexical"];
+    assert_eq!(lexical.as_object().unwrap().len(), 4);
+    assert!(lexical["recall_at_8"].as_f64().unwrap() >= 0.90, "{scores}");
+    assert!(lexical["mrr"].as_f64().unwrap() >= 0.90, "{scores}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("ollama pull bge-m3"), "{output:?}");
+}
+
+fn shop() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();
+    write("delivery.md", "# Delivery\n\nDelivery takes two days.\n");
+    write("returns.md", "# Returns\n\nReturns are free within a week.\n");
+    write("parking.md", "# Parking\n\nCars and bikes park behind the house.\n");
+    folder
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_a_model_all_three_rankings_are_measured() {
+    let (ollama, shop) = (ScriptedOllama::start().await, shop());
+    // Longer than any chunk, and mostly about something else: ranked all the same.
+    let long = format!("Where do I park? {}", "I am an invented person with invented worries. ".repeat(60));
+    let lines = [
+        r#"{"id":"1","query":"how long does delivery take","documents":["delivery"]}"#.to_owned(),
+        r#"{"id":"2","query":"returns of a delivery","documents":["delivery","returns"],"language":"en","more":1}"#
+            .to_owned(),
+        serde_json::json!({"id": "3", "query": long, "documents": ["parking"]}).to_string(),
+    ];
+    let questions = shop.path().join("questions.jsonl");
+    std::fs::write(&questions, lines.join("\n")).unwrap();
+    let (url, folder, file) =
+        (ollama.url(), shop.path().to_str().unwrap().to_owned(), questions.to_str().unwrap().to_owned());
+    let output = tokio::task::spawn_blocking(move || {
+        let arguments = ["--path", &folder, "--questions", &file, "--json"];
+        eval(&[("OLLAMA_HOST", &url), ("EMBED", "auto")], &arguments)
+    })
+    .await
+    .unwrap();
+    let scores = json(&output);
+    assert_eq!(scores.as_object().unwrap().keys().collect::<Vec<_>>(), ["lexical", "vector", "hybrid"]);
+    for name in ["lexical", "vector", "hybrid"] {
+        assert_eq!(scores[name]["recall_at_8"], 1.0, "{scores}");
+    }
+    assert_eq!(scores["lexical"]["mrr"], 1.0, "{scores}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn questions_that_cannot_be_used_are_named_with_their_line() {
+    let shop = shop();
+    let file = shop.path().join("questions.jsonl");
+    let good = r#"{"id":"1","query":"delivery","documents":["delivery","nowhere"]}"#;
+    for (lines, place, mend) in [
+        ("{\"id\":\"1\"}".to_owned(), "questions.jsonl:1", "on one line"),
+        (format!("{good}\n\nx"), "questions.jsonl:3", "on one line"),
+        (
+            format!("{good}\n{{\"id\":\"2\",\"query\":\"x\",\"documents\":[]}}"),
+            "questions.jsonl:2",
+            "documents is empty",
+        ),
+        (String::new(), "questions.jsonl", "holds no questions"),
+    ] {
+        std::fs::write(&file, lines).unwrap();
+        let output = eval(&[], &["--path", shop.path().to_str().unwrap(), "--questions", file.to_str().unwrap()]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(place) && stderr.contains(mend), "{stderr}");
+    }
+    std::fs::write(&file, good).unwrap();
+    let output = eval(&[], &["--path", shop.path().to_str().unwrap(), "--questions", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not in the folder: nowhere"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("lexical   0.500     0.500     0.500     1.000"),
+        "{output:?}"
+    );
+}

@@ -1,0 +1,170 @@
+//! Vectors that follow the documents.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use frontdesk::config::ChunkConfig;
+use frontdesk::domain::TenantId;
+use frontdesk::providers::vector::{Collection, VectorError};
+use frontdesk::retrieval::sync::{self, Progress, SyncError, SyncReport, Target};
+use frontdesk::retrieval::{SearchRules, Shelf, folder};
+use tempfile::TempDir;
+
+use crate::support::vectors::{MemoryVectors, WordModel};
+
+/// A folder of three sections in two files, and where their vectors go.
+struct Shop {
+    folder: TempDir,
+    vectors: MemoryVectors,
+    collection: Collection,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let collection = Collection { tenant: TenantId::default(), name: "knowledge_dev".into() };
+        let shop = Self { folder, vectors: MemoryVectors::default(), collection };
+        shop.write("delivery.md", "# Delivery\n\n## In town\nDelivery is free.\n\n## Abroad\nDelivery takes a week.\n");
+        shop.write("returns.txt", "Returns within 7 days.\n");
+        shop
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        std::fs::write(self.folder.path().join(file), text).unwrap();
+    }
+
+    fn shelf(&self) -> Shelf {
+        let rules = SearchRules::from_toml("").unwrap();
+        folder::read(Path::new(self.folder.path()), "", &rules, &ChunkConfig::default()).unwrap()
+    }
+
+    async fn sync(&self, model: &std::sync::Arc<WordModel>) -> Result<SyncReport, SyncError> {
+        let embedder = model.embedder();
+        let target = Target { index: &self.vectors, embedder: &embedder, collection: &self.collection, batch: 2 };
+        sync::sync(&target, &self.shelf(), &|_| {}).await
+    }
+
+    /// The texts that the collection holds, sorted.
+    fn texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> =
+            self.vectors.records(&self.collection).into_iter().map(|record| record.text).collect();
+        texts.sort();
+        texts
+    }
+}
+
+fn counts(report: &SyncReport) -> (usize, usize, usize, usize) {
+    (report.chunks, report.kept, report.embedded, report.removed)
+}
+
+#[tokio::test]
+async fn only_what_changed_is_embedded_again_and_what_left_is_removed() {
+    let (shop, model) = (Shop::new(), WordModel::new("words"));
+    let report = shop.sync(&model).await.unwrap();
+    assert_eq!((counts(&report), report.documents), ((3, 0, 3, 0), 2));
+    assert_eq!(
+        model.asked(),
+        [
+            "Delivery\nIn town\nDelivery is free.",
+            "Delivery\nAbroad\nDelivery takes a week.",
+            "returns\nReturns within 7 days."
+        ]
+    );
+    let report = shop.sync(&model).await.unwrap();
+    assert_eq!((counts(&report), model.asked().len()), ((3, 3, 0, 0), 0));
+
+    shop.write(
+        "delivery.md",
+        "---\nversion: 2\n---\n# Delivery\n\n## In town\nDelivery is free.\n\n## Abroad\nTwo weeks of delivery.\n",
+    );
+    std::fs::remove_file(shop.folder.path().join("returns.txt")).unwrap();
+    let report = shop.sync(&model).await.unwrap();
+    assert_eq!(counts(&report), (2, 1, 1, 2));
+    assert_eq!(model.asked(), ["Delivery\nAbroad\nTwo weeks of delivery."]);
+    assert_eq!(shop.texts(), ["Delivery is free.", "Two weeks of delivery."]);
+}
+
+#[tokio::test]
+async fn a_record_says_where_it_is_from() {
+    let (shop, model) = (Shop::new(), WordModel::new("words"));
+    shop.sync(&model).await.unwrap();
+    let records = shop.vectors.records(&shop.collection);
+    let record = records.iter().find(|record| record.text == "Delivery is free.").unwrap();
+    let label = |name: &str| record.metadata[name].as_str();
+    assert_eq!((label("doc_id"), label("path"), label("section_path")), ("delivery", "delivery.md", "In town"));
+    assert_eq!(label("keywords"), "delivery town abroad");
+    // `printf 'Delivery is free.' | sha1sum`
+    assert_eq!(label("sha1"), "b45a4721c1c3085395839e040080f345c46204e2");
+}
+
+#[tokio::test]
+async fn a_run_that_is_cut_off_is_completed_by_the_next() {
+    let (shop, model) = (Shop::new(), WordModel::new("words"));
+    shop.vectors.batches_left.store(1, Ordering::SeqCst);
+    let error = shop.sync(&model).await.unwrap_err();
+    assert!(matches!(error, SyncError::Vectors(VectorError::Unavailable(_))), "{error}");
+    assert_eq!(shop.texts().len(), 2);
+
+    shop.vectors.batches_left.store(usize::MAX, Ordering::SeqCst);
+    model.asked();
+    let report = shop.sync(&model).await.unwrap();
+    assert_eq!(counts(&report), (3, 2, 1, 0));
+    assert_eq!(model.asked(), ["returns\nReturns within 7 days."]);
+}
+
+#[tokio::test]
+async fn a_text_that_the_model_refuses_is_named_and_the_others_are_there() {
+    let (shop, model) = (Shop::new(), WordModel::that_refuses("words", "free"));
+    let report = shop.sync(&model).await.unwrap();
+    assert_eq!(counts(&report), (3, 0, 2, 0));
+    let refused: Vec<_> = report.refused.iter().map(|r| (r.file.as_str(), r.section.as_str())).collect();
+    assert_eq!(refused, [("delivery.md", "In town")]);
+    assert!(report.refused[0].why.contains("too long"), "{:?}", report.refused);
+    assert_eq!(shop.texts(), ["Delivery takes a week.", "Returns within 7 days."]);
+}
+
+#[tokio::test]
+async fn a_model_that_is_away_refuses_nothing_and_removes_nothing() {
+    let (shop, model) = (Shop::new(), WordModel::new("words"));
+    shop.sync(&model).await.unwrap();
+    shop.write("returns.txt", "Returns within 14 days.\n");
+    model.down.store(true, Ordering::SeqCst);
+    let error = shop.sync(&model).await.unwrap_err();
+    assert!(matches!(error, SyncError::Embedding(_)), "{error}");
+    assert!(shop.texts().contains(&"Returns within 7 days.".to_owned()));
+}
+
+#[tokio::test]
+async fn vectors_of_another_model_are_left_alone() {
+    let shop = Shop::new();
+    shop.sync(&WordModel::new("words")).await.unwrap();
+    let other = WordModel::new("letters");
+    let error = shop.sync(&other).await.unwrap_err().to_string();
+    assert!(error.contains("words") && error.contains("letters") && error.contains("--rebuild"), "{error}");
+    assert_eq!((shop.texts().len(), other.asked().len()), (3, 0));
+}
+
+#[tokio::test]
+async fn a_plan_says_what_would_change_and_touches_nothing() {
+    let (shop, model) = (Shop::new(), WordModel::new("words"));
+    let shelf = shop.shelf();
+    let plan = sync::plan(&shop.vectors, &shop.collection, &shelf).await.unwrap();
+    assert_eq!((plan.missing.len(), plan.gone.len(), plan.kept), (3, 0, 0));
+    assert_eq!(shop.vectors.names(), [""; 0]);
+    shop.sync(&model).await.unwrap();
+    shop.write("returns.txt", "Returns within 14 days.\n");
+    let shelf = shop.shelf();
+    let plan = sync::plan(&shop.vectors, &shop.collection, &shelf).await.unwrap();
+    assert_eq!((plan.missing.len(), plan.gone.len(), plan.kept), (1, 1, 2));
+}
+
+#[tokio::test]
+async fn progress_counts_what_was_missing() {
+    let (shop, model) = (Shop::new(), WordModel::new("words"));
+    let (embedder, seen) = (model.embedder(), Mutex::new(Vec::new()));
+    let target = Target { index: &shop.vectors, embedder: &embedder, collection: &shop.collection, batch: 2 };
+    let progress = |Progress { done, total }: Progress| seen.lock().unwrap().push((done, total));
+    sync::sync(&target, &shop.shelf(), &progress).await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), [(0, 3), (2, 3), (3, 3)]);
+}
