@@ -77,7 +77,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(docs::Api::openapi())
+    let (router, mut openapi) = OpenApiRouter::with_openapi(docs::Api::openapi())
         .routes(routes!(conversations::create, conversations::list))
         .routes(routes!(conversations::get, conversations::delete))
         .routes(routes!(messages::post))
@@ -90,7 +90,9 @@ fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))
-        .split_for_parts()
+        .split_for_parts();
+    docs::complete(&mut openapi);
+    (router, openapi)
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

@@ -55,7 +55,7 @@ pub(super) struct ConversationOpened {
 #[utoipa::path(
     post, path = "/conversations", operation_id = "create_conversation", tag = "conversations",
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same conversation for 24 h")),
-    request_body = Option<CreateConversation>,
+    request_body = CreateConversation,
     responses(
         (status = 201, description = "opened", body = ConversationOpened, headers(("Location" = String))),
         (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),

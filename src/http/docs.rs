@@ -10,6 +10,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{RefOr, Required};
 
 use super::access::Operator;
 use super::error::ApiError;
@@ -39,6 +40,14 @@ impl utoipa::Modify for Security {
             .add_security_scheme("api_key", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         components.add_security_scheme("conversation_token", SecurityScheme::Http(bearer));
+    }
+}
+
+/// Says what the routes' own descriptions cannot: a body that may be absent is still no `null`.
+pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
+    let opening = openapi.paths.paths.get_mut("/conversations").and_then(|path| path.post.as_mut());
+    if let Some(RefOr::T(body)) = opening.and_then(|opening| opening.request_body.as_mut()) {
+        body.required = Some(Required::False);
     }
 }
 

@@ -43,7 +43,7 @@ fn last_event_id(uri: &Uri) -> Option<String> {
         ("Last-Event-ID" = Option<String>, Header, description = "as `last_event_id`; wins over it"),
     ),
     responses(
-        (status = 200, description = "the events", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "the events", body = sse::Frame, content_type = "text/event-stream"),
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "`rate_limited`: the key has too many streams open", body = Problem, content_type = "application/problem+json"),

@@ -83,7 +83,7 @@ pub(super) async fn post(
     ),
     request_body = PostMessage,
     responses(
-        (status = 200, description = "the turn's events", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "the turn's events", body = sse::Frame, content_type = "text/event-stream"),
         (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),

@@ -8,6 +8,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use tokio::time::{Instant, sleep_until};
+use utoipa::ToSchema;
 
 use crate::app::StreamPlace;
 use crate::config::HttpConfig;
@@ -17,6 +18,20 @@ use crate::turn::{Item, Reader};
 const OPEN: &str = r#"{"debug":"stream-open"}"#;
 /// What the client has is too old.
 const RESET: &str = r#"{"type":"reset"}"#;
+
+/// One frame of a stream, as an `EventSource` takes it in.
+#[derive(ToSchema)]
+#[schema(as = StreamFrame)]
+#[expect(dead_code, reason = "describes what is written piece by piece")]
+pub(super) struct Frame {
+    /// `TURN.N`, for `Last-Event-ID`; the opening frame has none.
+    #[schema(pattern = "^[0-9]+\\.[0-9]+$", example = "3.17")]
+    id: Option<String>,
+    /// One JSON object: an `Event`, or `{"debug":"stream-open"}`, or `{"type":"reset"}`.
+    data: String,
+    /// How soon to come back after a loss, in milliseconds.
+    retry: Option<u64>,
+}
 
 /// How long a stream may last.
 pub(super) struct Lease {

@@ -31,7 +31,7 @@ impl Retail {
         if sources.is_empty() {
             // No context: a model would guess.
             let text = self.quote(turn, passages);
-            turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", &true)).await?;
+            turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", true)).await?;
             return self.follow_up(turn).await;
         }
         let metadata = Metadata::of(Kind::Reply).with("sources", &sources);

@@ -32,6 +32,9 @@ fn routes_of(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
         app.get(&format!("{path}/turns/1")),
         app.post(&format!("{path}/messages"), &json!({"text": "hi"})),
         app.post(&format!("{path}/stream"), &json!({"text": "hi"})),
+        app.get(&format!("{path}/events")),
+        app.post(&format!("{path}/token"), &json!({})),
+        app.request(Method::POST, &format!("{path}/turns/1/cancel")),
         app.request(Method::DELETE, &path),
     ]
 }

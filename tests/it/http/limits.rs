@@ -77,3 +77,24 @@ async fn a_conversation_has_so_many_turns_in_a_minute() {
     app.ask(&other, "hello").await;
     assert_eq!(app.history(&id).await.iter().filter(|message| message["sender"] == "user").count(), 3);
 }
+
+#[tokio::test]
+async fn the_address_that_a_proxy_names_counts_only_where_the_proxy_is_trusted() {
+    for (trusted, expected) in [("", [401, 429]), ("127.0.0.0/8", [401, 401])] {
+        let app = TestApp::builder()
+            .env("X_API_KEYS", "k0")
+            .env("RATE_LIMIT_PER_SECOND", 1)
+            .env("RATE_LIMIT_BURST", 1)
+            .env("TRUSTED_PROXIES", trusted)
+            .start()
+            .await;
+        let mut statuses = Vec::new();
+        for client in ["203.0.113.1", "203.0.113.2"] {
+            // Whatever a client says of itself stands before what the proxy adds.
+            let from = format!("198.51.100.9, {client}");
+            let answer = app.get("/conversations").header("x-forwarded-for", from).send().await.unwrap();
+            statuses.push(answer.status().as_u16());
+        }
+        assert_eq!(statuses, expected, "TRUSTED_PROXIES={trusted}");
+    }
+}

@@ -68,6 +68,14 @@ async fn listen() {
     let stream = app.post(&format!("{path}/stream"), &json!({"text": text})).bearer_auth(token);
     assert!(stream.send().await.unwrap().text().await.unwrap().contains("turn.done"));
     app.get(&format!("{path}?token={token}")).send().await.unwrap();
+    let renewed = app.post(&format!("{path}/token"), &json!({})).header("cookie", format!("fd_conversation={token}"));
+    let renewed = renewed.header("sec-fetch-site", "same-origin").send().await.unwrap();
+    assert!(renewed.headers().contains_key("set-cookie"), "the renewed token goes into a cookie as well");
+    let renewed: Value = renewed.json().await.unwrap();
+    let renewed = renewed["token"].as_str().unwrap();
+    let events = app.get(&format!("{path}/events?last_event_id=0.0&token={token}")).send().await.unwrap();
+    assert_eq!(events.status(), 200);
+    drop(events);
     app.get(&format!("{path}/history")).bearer_auth("wrong-token-of-somebody").send().await.unwrap();
     app.get("/conversations").header("x-api-key", "wrong-key-of-somebody").send().await.unwrap();
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
@@ -75,7 +83,9 @@ async fn listen() {
     let ours: Vec<&str> =
         log.lines().filter(|line| !line.contains("hyper_util::client") && !line.contains("reqwest")).collect();
     assert!(ours.iter().any(|line| line.contains("Turn ended")), "the log was heard");
-    for hidden in [key, secret, token, "wrong-token", "wrong-key", "0901234567", "kiểm tra", "nguyen@example.com"] {
+    for hidden in
+        [key, secret, token, renewed, "wrong-token", "wrong-key", "0901234567", "kiểm tra", "nguyen@example.com"]
+    {
         let found = ours.iter().find(|line| line.contains(hidden));
         assert_eq!(found, None, "{hidden}");
     }
