@@ -51,6 +51,9 @@ fn describe() {
     describe_gauge!("frontdesk_llm_queue_calls", "Calls that wait for the language model");
     describe_histogram!("frontdesk_llm_queue_seconds", seconds, "How long a call waited for the language model");
     describe_gauge!("frontdesk_breaker_state", "Circuit breaker: 0 closed, 1 a trial call runs, 2 open, by provider");
+    describe_gauge!("frontdesk_embedding_backlog_jobs", "Messages that wait to be embedded, or forgotten");
+    describe_gauge!("frontdesk_embedding_dead_jobs", "Jobs that were given up");
+    describe_counter!("frontdesk_guards_total", "What was held back from replies, by reason");
     describe_gauge!("frontdesk_open_streams", "Open event streams");
     describe_histogram!(BATCH, "Events in one commit of the journal");
     describe_histogram!(COMMIT, seconds, "One commit of the journal");

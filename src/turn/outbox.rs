@@ -224,8 +224,8 @@ impl Outbox {
 
     async fn count(&self) {
         if let Ok(counts) = self.store.count_jobs().await {
-            metrics::gauge!("frontdesk_embedding_backlog").set(counts.waiting as f64);
-            metrics::gauge!("frontdesk_embedding_dead_letters").set(counts.dead as f64);
+            metrics::gauge!("frontdesk_embedding_backlog_jobs").set(counts.waiting as f64);
+            metrics::gauge!("frontdesk_embedding_dead_jobs").set(counts.dead as f64);
         }
     }
 }

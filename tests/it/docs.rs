@@ -139,7 +139,9 @@ fn every_metric_stands_in_the_architecture_and_no_other() {
     assert_eq!(rows.into_iter().map(|[name]| name).collect::<BTreeSet<_>>(), described);
     let used: BTreeSet<String> = rust_files(&root().join("src"))
         .iter()
-        .flat_map(|source| find_all(r#""(frontdesk_[a-z_]+_(?:total|seconds|calls|state|streams|events))""#, source))
+        .flat_map(|source| {
+            find_all(r#""(frontdesk_[a-z_]+_(?:total|seconds|calls|state|streams|events|jobs))""#, source)
+        })
         .map(|[name]| name)
         .collect();
     assert_eq!(used, described);

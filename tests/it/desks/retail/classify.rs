@@ -141,6 +141,7 @@ async fn the_receipt_of_a_warranty_shows_the_row_and_that_of_a_reply_its_passage
     assert_eq!(rows[1]["warranty_row"], Value::Null, "the row of another serial is no reason");
     chat.say("phí giao hàng bao nhiêu").await;
     let reply = receipts(chat.history().await, "reply").pop().unwrap();
-    assert_eq!(reply["passages"][0]["file"], "giao-hang.md");
-    assert!(reply["passages"][0]["score"].is_f64());
+    assert_eq!(reply["retrieval"]["passages"][0]["file"], "giao-hang.md");
+    assert!(reply["retrieval"]["passages"][0]["score"].is_f64());
+    assert_eq!(reply["retrieval"]["by"], "words");
 }

@@ -1,0 +1,122 @@
+//! Messages become memories in the background, and nothing of it is lost.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use frontdesk::domain::TenantId;
+use frontdesk::store::Store;
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use crate::store;
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::ollama::ScriptedOllama;
+
+/// Comes back when it is true; the test's own deadline is the runner's.
+async fn until(what: impl AsyncFn() -> bool) {
+    while !what().await {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn embedding(ollama: &ScriptedOllama) -> TestAppBuilder {
+    TestApp::builder().ollama(ollama).env("EMBED", "auto").env("OUTBOX_REST_SECONDS", "0.05")
+}
+
+/// The ids of what is remembered of the shop's conversations.
+async fn remembered(store: &Store) -> BTreeSet<String> {
+    let shop = TenantId::default();
+    store.tenant(&shop).list_vector_ids("conversations_dev").await.unwrap().into_iter().collect()
+}
+
+async fn said(app: &TestApp, conversation: &str) -> BTreeSet<String> {
+    app.history(conversation).await.iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn with_embed_sync_a_turn_ends_when_all_its_messages_are_remembered_greetings_too() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
+    let store = store::open(&app.database_url).await;
+    let id = app.open(&json!({"user_id": "u-7"})).await;
+    assert_eq!(remembered(&store).await, said(&app, &id).await, "the greeting");
+    app.ask(&id, "bảo hành ABC123").await;
+    let messages = said(&app, &id).await;
+    assert!(messages.len() >= 4, "{messages:?}");
+    assert_eq!(remembered(&store).await, messages);
+    let shop = TenantId::default();
+    let all = frontdesk::store::vectors::VectorScope::Conversation(&id);
+    let rows = store.tenant(&shop).list_vectors("conversations_dev", all, None, 100).await.unwrap();
+    assert_eq!(rows.len(), messages.len(), "each is found by its conversation");
+    assert!(rows.iter().all(|row| row.labels["user_id"] == "u-7" && row.labels["message_id"] == row.id), "{rows:?}");
+}
+
+#[tokio::test]
+async fn what_a_dead_model_could_not_embed_is_embedded_when_it_is_back_even_by_another_process() {
+    let ollama = ScriptedOllama::start().await;
+    ollama.set_down(true);
+    let app = embedding(&ollama).start().await;
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "bảo hành ABC123").await;
+    let messages = said(&app, &id).await;
+    let store = store::open(&app.database_url).await;
+    until(async || store.count_jobs().await.unwrap().waiting == messages.len() as u64).await;
+    assert_eq!(remembered(&store).await, BTreeSet::new());
+    drop(store);
+    let builder = app.stop().await;
+    ollama.set_down(false);
+    let app = builder.ollama(&ollama).env("EMBED", "auto").start().await;
+    let store = store::open(&app.database_url).await;
+    until(async || store.count_jobs().await.unwrap().waiting == 0).await;
+    assert_eq!((store.count_jobs().await.unwrap().dead, remembered(&store).await), (0, messages));
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_deleted_is_forgotten() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
+    let store = store::open(&app.database_url).await;
+    let (gone, kept) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    app.ask(&gone, "bảo hành ABC123").await;
+    let path = format!("/conversations/{gone}");
+    assert_eq!(app.request(Method::DELETE, &path).send().await.unwrap().status(), StatusCode::NO_CONTENT);
+    assert_eq!(remembered(&store).await, said(&app, &kept).await);
+    until(async || store.count_jobs().await.unwrap().waiting == 0).await;
+    assert_eq!(remembered(&store).await, said(&app, &kept).await);
+}
+
+#[tokio::test]
+async fn the_model_is_reminded_of_what_its_window_no_longer_holds() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 200).start().await;
+    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "mình là kiến trúc sư, cần mua laptop dựng hình 3D Revit").await;
+    for _ in 0..3 {
+        app.ask(&id, "phí giao hàng về Đà Nẵng bao nhiêu").await;
+    }
+    let before = ollama.chats().len();
+    app.ask(&id, "laptop nào hợp với nghề kiến trúc sư của mình").await;
+    let chats = ollama.chats();
+    let system = chats[before]["messages"][0]["content"].as_str().unwrap();
+    let recalled = system.split("Said earlier in this conversation").nth(1).expect("something is recalled");
+    assert!(recalled.contains("customer: mình là kiến trúc sư"), "{recalled}");
+    assert!(!recalled.contains("customer: laptop nào hợp"), "the question itself is no memory: {recalled}");
+}
+
+#[tokio::test]
+async fn nothing_is_recalled_of_another_conversation() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 60).start().await;
+    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let other = app.open(&json!({})).await;
+    app.ask(&other, "mình tên Lan, mua laptop màu hồng").await;
+    let id = app.open(&json!({})).await;
+    for _ in 0..2 {
+        app.ask(&id, "phí giao hàng về Đà Nẵng bao nhiêu").await;
+    }
+    app.ask(&id, "mua laptop màu hồng").await;
+    let asked = ollama.chats().pop().unwrap();
+    let system = asked["messages"][0]["content"].as_str().unwrap();
+    assert!(!system.contains("Lan"), "{system}");
+}
