@@ -2,15 +2,22 @@
 
 use std::time::Duration;
 
-use frontdesk::store::lock::{ServingLock, is_served};
+use frontdesk::store::lock::ServingLock;
 use frontdesk::store::{Store, StoreOptions};
 use sea_orm::sqlx::{self, Connection, PgConnection};
 
 use super::options;
 use crate::support::database;
 
-const HOLDER: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+const HOLDER: &str = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted \
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+const END_HOLDER: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+/// The number of the database's process that holds the lock.
+async fn holder(connection: &mut PgConnection) -> Option<i32> {
+    sqlx::query_scalar(HOLDER).fetch_optional(connection).await.unwrap()
+}
 
 /// A database in PostgreSQL that is served; `None`: the tests run on SQLite, whose lock cannot be lost.
 async fn served() -> Option<(StoreOptions, Store, ServingLock, PgConnection)> {
@@ -30,11 +37,9 @@ async fn a_lock_whose_connection_is_cut_is_taken_again() {
     let Some((options, store, mut lock, mut other)) = served().await else { return };
     let keeping = tokio::spawn(async move { lock.lost(&store).await });
     for _ in 0..2 {
-        sqlx::raw_sql(HOLDER).execute(&mut other).await.unwrap();
-        while is_served(&options).await.unwrap() {
-            tokio::task::yield_now().await;
-        }
-        while !is_served(&options).await.unwrap() {
+        let before = holder(&mut other).await;
+        sqlx::raw_sql(END_HOLDER).execute(&mut other).await.unwrap();
+        while [None, before].contains(&holder(&mut other).await) {
             tokio::task::yield_now().await;
         }
     }
@@ -50,7 +55,7 @@ async fn a_lock_that_another_process_got_meanwhile_is_lost() {
     // In line for the lock before it is free.
     let next =
         tokio::spawn(async move { ServingLock::acquire(&next, Duration::from_secs(60)).await.unwrap().unwrap() });
-    sqlx::raw_sql(HOLDER).execute(&mut other).await.unwrap();
+    sqlx::raw_sql(END_HOLDER).execute(&mut other).await.unwrap();
     let held = next.await.unwrap();
     lock.lost(&store).await;
     drop(held);
@@ -59,7 +64,7 @@ async fn a_lock_that_another_process_got_meanwhile_is_lost() {
 #[tokio::test]
 async fn a_lock_that_another_process_had_and_gave_back_is_lost_as_well() {
     let Some((options, store, mut lock, mut other)) = served().await else { return };
-    sqlx::raw_sql(HOLDER).execute(&mut other).await.unwrap();
+    sqlx::raw_sql(END_HOLDER).execute(&mut other).await.unwrap();
     let held = ServingLock::acquire(&options, Duration::from_secs(60)).await.unwrap().unwrap();
     Store::open(&options).await.unwrap().claim().await.unwrap();
     drop(held);
