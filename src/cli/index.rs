@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use chrono::Utc;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::documents::Documents;
@@ -24,6 +25,7 @@ use crate::providers::embedding::{Embedder, EmbeddingError, OllamaEmbedding};
 use crate::providers::vector::{Collection, VectorIndex};
 use crate::retrieval::calibration::Calibration;
 use crate::retrieval::library::collection_name;
+use crate::retrieval::memory::Memory;
 use crate::retrieval::sync::{self, Plan, Progress, SyncError, SyncReport, Target};
 use crate::retrieval::{Shelf, open_vectors};
 use crate::store::{Store, StoreOptions};
@@ -46,7 +48,7 @@ pub struct Args {
     /// The shop whose documents these are
     #[arg(long, value_name = "NAME", default_value_t)]
     pub tenant: TenantId,
-    /// Remove the collections first: after a change of the embedding model
+    /// Remove the collections first, and let the server embed all messages anew: after a change of the embedding model
     #[arg(long)]
     pub rebuild: bool,
     /// Say what would change, and change nothing
@@ -78,13 +80,35 @@ pub async fn run(args: &Args) -> ExitCode {
 async fn index_configured(args: &Args) -> anyhow::Result<Report> {
     let config = Config::read(Env::from_process())?;
     let embedder = embedder(&config)?;
-    let mut scratch = None;
+    let (mut scratch, mut opened) = (None, None);
     let vectors = async || {
         let (store, folder) = open_store(args, &config).await?;
         scratch = folder;
-        Ok(open_vectors(&config, &store)?)
+        let vectors = open_vectors(&config, &store)?;
+        opened = Some((store, vectors.clone()));
+        Ok(vectors)
     };
-    index(args, &config, &embedder, vectors).await
+    let mut report = index(args, &config, &embedder, vectors).await?;
+    if let Some((store, vectors)) = opened.filter(|_| args.rebuild && !args.dry_run && report.error.is_none()) {
+        report.messages = Some(rebuild_memory(&config, &store, embedder, vectors).await?);
+    }
+    Ok(report)
+}
+
+/// The memory of conversations begins anew too, since it is of the same model: the server embeds the messages in the
+/// background. Gives how many there are.
+async fn rebuild_memory(
+    config: &Config,
+    store: &Store,
+    embedder: Embedder,
+    vectors: Arc<dyn VectorIndex>,
+) -> anyhow::Result<u64> {
+    let memory = Memory::new(Arc::new(embedder), vectors, config.vectors.collection.clone());
+    let (tenants, messages) = store.enqueue_all_messages(Utc::now()).await?;
+    for tenant in &tenants {
+        memory.forget_all(tenant).await?;
+    }
+    Ok(messages)
 }
 
 pub(super) fn embedder(config: &Config) -> anyhow::Result<Embedder> {

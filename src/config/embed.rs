@@ -16,7 +16,7 @@ pub struct EmbedConfig {
     /// models of this name, which is `query: ` and `passage: ` for the e5 family and nothing for others.
     pub query_prefix: String,
     pub passage_prefix: String,
-    /// `EMBED_BATCH`: 16 texts in one request.
+    /// `EMBED_BATCH`: 8 texts in one request; a question that comes meanwhile waits for it.
     pub batch: usize,
     /// `EMBED_TIMEOUT_SECONDS`: 120 for one such request.
     pub timeout: Duration,
@@ -52,7 +52,7 @@ impl EmbedConfig {
             model,
             query_prefix,
             passage_prefix,
-            batch: env.number("EMBED_BATCH", 16_usize).max(1),
+            batch: env.number("EMBED_BATCH", 8_usize).max(1),
             timeout: env.seconds("EMBED_TIMEOUT_SECONDS", 120),
             query_timeout: Duration::from_millis(env.number("EMBED_QUERY_TIMEOUT_MS", 3000)),
             connect_timeout: llm.connect_timeout,

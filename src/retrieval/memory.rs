@@ -37,7 +37,8 @@ impl MemoryError {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Embedding(error) => error.is_passing(),
-            Self::Vectors(error) => matches!(error, VectorError::Unavailable(_)),
+            // Another model's collection waits for somebody to rebuild it.
+            Self::Vectors(error) => matches!(error, VectorError::Unavailable(_) | VectorError::OtherSpace { .. }),
         }
     }
 }
@@ -74,6 +75,11 @@ impl Memory {
             })
             .collect();
         Ok(self.vectors.upsert(&collection, &records).await?)
+    }
+
+    /// Removes all that is remembered of a shop's conversations.
+    pub async fn forget_all(&self, tenant: &TenantId) -> Result<(), MemoryError> {
+        Ok(self.vectors.drop_collection(&self.collection(tenant)).await?)
     }
 
     /// Forgets these messages of one shop.

@@ -5,6 +5,7 @@
 //! must therefore be harmless. A job that fails comes again later; one that fails too often is dead, and stays to be
 //! looked at.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -16,9 +17,12 @@ use sea_orm::{QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
 use super::columns::from_db;
-use super::entities::jobs;
+use super::entities::{jobs, messages};
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, MessageId, TenantId};
+
+/// Messages that are given a job in one statement.
+const MESSAGES_AT_ONCE: u64 = 500;
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,6 +142,35 @@ impl Store {
             .all(&self.read)
             .await?;
         Ok(!first.is_empty())
+    }
+
+    /// Stores a job to embed every message of every shop; gives the shops, and how many messages they have.
+    pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<(BTreeSet<TenantId>, u64), StoreError> {
+        // What was given up is to be tried again.
+        jobs::Entity::delete_many().filter(jobs::Column::Dead.eq(true)).exec(&self.write).await?;
+        let (mut tenants, mut count, mut after) = (BTreeSet::new(), 0, Uuid::nil());
+        loop {
+            let page: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
+                .select_only()
+                .columns([messages::Column::Id, messages::Column::ConversationId, messages::Column::TenantId])
+                .filter(messages::Column::Id.gt(after))
+                .order_by_asc(messages::Column::Id)
+                .limit(MESSAGES_AT_ONCE)
+                .into_tuple()
+                .all(&self.read)
+                .await?;
+            let Some((last, ..)) = page.last() else { return Ok((tenants, count)) };
+            after = *last;
+            count += page.len() as u64;
+            let page: Vec<(MessageId, ConversationId, TenantId)> = page
+                .into_iter()
+                .filter_map(|(id, of, tenant)| Some((MessageId(id), ConversationId(of), tenant.parse().ok()?)))
+                .collect();
+            let new: Vec<NewJob<'_>> =
+                page.iter().map(|(id, of, tenant)| NewJob::embed(tenant, *of, *id, now)).collect();
+            enqueue(&self.write, &new).await?;
+            tenants.extend(page.iter().map(|(.., tenant)| tenant.clone()));
+        }
     }
 
     async fn lease(

@@ -30,6 +30,9 @@ pub struct Report {
     pub folders: Vec<FolderReport>,
     /// Folders with documents that no persona names: they are not indexed.
     pub folders_of_no_persona: Vec<String>,
+    /// After `--rebuild`: messages of conversations that the server will embed anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u64>,
     /// Why the run ended early.
     pub error: Option<String>,
 }
@@ -91,6 +94,7 @@ impl Report {
             seconds: 0.0,
             folders,
             folders_of_no_persona: documents.unnamed.clone(),
+            messages: None,
             error: None,
         }
     }
@@ -112,6 +116,9 @@ impl Report {
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         for folder in &self.folders {
             folder.write_text(self, out)?;
+        }
+        if let Some(messages) = self.messages {
+            writeln!(out, "{messages} messages of conversations: the server embeds them in the background")?;
         }
         let Self { documents, chunks, dropped, refused, seconds, .. } = self;
         writeln!(out, "{documents} documents, {chunks} chunks, {dropped} dropped, {refused} refused; {seconds:.3} s")

@@ -53,7 +53,7 @@ impl Embedder {
     /// The vector of a question, in time for somebody who waits.
     pub async fn query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
         let texts = [format!("{}{text}", self.config.query_prefix)];
-        let vectors = self.call(&texts, self.config.query_timeout).await?;
+        let vectors = self.call(&texts, Purpose::Query, self.config.query_timeout).await?;
         vectors.into_iter().next().ok_or(EmbeddingError::Protocol("no vector"))
     }
 
@@ -71,12 +71,17 @@ impl Embedder {
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(self.config.batch) {
             let batch: Vec<String> = batch.iter().map(|text| format!("{prefix}{text}")).collect();
-            vectors.extend(self.call(&batch, self.config.timeout).await?);
+            vectors.extend(self.call(&batch, purpose, self.config.timeout).await?);
         }
         Ok(vectors)
     }
 
-    async fn call(&self, texts: &[String], within: Duration) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    async fn call(
+        &self,
+        texts: &[String],
+        purpose: Purpose,
+        within: Duration,
+    ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         if !self.config.on {
             return Err(EmbeddingError::Off);
         }
@@ -88,7 +93,12 @@ impl Embedder {
         let mut report = Report { embedder: self, pass, outcome: Outcome::Unknown };
         let answer = timeout(within, self.model.embed(texts)).await;
         let answer = answer.unwrap_or_else(|_| Err(EmbeddingError::Unavailable("it took too long".to_owned())));
-        report.outcome = if answer.is_ok() { Outcome::Worked } else { Outcome::Failed };
+        report.outcome = match (&answer, purpose) {
+            (Ok(_), _) => Outcome::Worked,
+            // A passage may be too much for the model; a question that is refused means that the model is not there.
+            (Err(EmbeddingError::Refused(_)), Purpose::Passage) => Outcome::Unknown,
+            (Err(_), _) => Outcome::Failed,
+        };
         let mut vectors = answer?;
         if vectors.len() != texts.len() {
             return Err(EmbeddingError::Protocol("another number of vectors than of texts"));

@@ -120,3 +120,39 @@ async fn nothing_is_recalled_of_another_conversation() {
     let system = asked["messages"][0]["content"].as_str().unwrap();
     assert!(!system.contains("Lan"), "{system}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remembered_by_it() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "bảo hành ABC123").await;
+    let (database, first) = (app.database_url.clone(), said(&app, &id).await);
+    let other = |builder: TestAppBuilder| {
+        let builder = builder.ollama(&ollama).env("EMBED", "auto").env("OUTBOX_REST_SECONDS", "0.05");
+        builder.env("OLLAMA_EMBED_MODEL", "another-model")
+    };
+    let app = other(app.stop().await).start().await;
+    app.ask(&id, "bảo hành ABC123").await;
+    let store = store::open(&database).await;
+    assert_eq!(remembered(&store).await, first, "vectors of two models are never mixed");
+    let messages = said(&app, &id).await;
+    assert_eq!(store.count_jobs().await.unwrap().dead, 0, "and nothing is given up for it");
+    let root = env!("CARGO_MANIFEST_DIR");
+    let run = tokio::process::Command::new(env!("CARGO_BIN_EXE_frontdesk"))
+        .args(["index", "--rebuild"])
+        .current_dir(root)
+        .env_clear()
+        .env("DATABASE_URL", &database)
+        .env("OLLAMA_HOST", ollama.url())
+        .env("OLLAMA_EMBED_MODEL", "another-model")
+        .output()
+        .await
+        .unwrap();
+    let out = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && out.contains(&format!("{} messages of conversations", messages.len())), "{run:?}");
+    until(async || store.count_jobs().await.unwrap().waiting == 0).await;
+    assert_eq!(remembered(&store).await, messages);
+    let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();
+    assert_eq!(made.model, "another-model");
+}
