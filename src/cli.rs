@@ -70,7 +70,7 @@ async fn run(command: Command) -> ExitCode {
             Err(error) => fail(&error.to_string()),
         },
         Command::Serve => with_config(serve::run).await,
-        Command::Chat(args) => with_config(async |config| chat::run(config, &args).await).await,
+        Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }
 }

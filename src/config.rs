@@ -12,6 +12,7 @@ mod http;
 mod llm;
 mod log;
 mod retail;
+mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
@@ -20,12 +21,14 @@ pub use http::HttpConfig;
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use web::WebConfig;
 
 /// Everything.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub http: HttpConfig,
     pub auth: AuthConfig,
+    pub web: WebConfig,
     pub store: StoreConfig,
     pub turns: TurnConfig,
     pub llm: LlmConfig,
@@ -103,6 +106,7 @@ impl Config {
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
+            web: WebConfig::read(env_ref),
             store: StoreConfig {
                 url: env_ref.text("DATABASE_URL", "sqlite://database/frontdesk.db"),
                 timeout: env_ref.seconds("STORE_TIMEOUT_SECONDS", 30),
