@@ -21,3 +21,4 @@ mod resuming;
 mod shutdown;
 mod streams;
 mod tokens;
+mod web;

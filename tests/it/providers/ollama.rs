@@ -321,7 +321,7 @@ async fn offline_asks_nothing_of_anybody() {
 #[tokio::test]
 async fn the_scripted_server_speaks_the_rest_of_ollamas_protocol() {
     let ollama = ScriptedOllama::start().await;
-    let base = frontdesk::providers::llm::base_url(&ollama.url(), None).expect("an address");
+    let base = frontdesk::providers::base_url(&ollama.url(), None).expect("an address");
     let http = reqwest::Client::builder().no_proxy().build().expect("a client");
     let client = ollama_rs::Ollama::builder().url(base.clone()).reqwest_client(http.clone()).build();
     assert_eq!(client.show_model_info("gpt-oss".into()).await.expect("shown").capabilities, ["completion"]);
