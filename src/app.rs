@@ -260,6 +260,11 @@ impl App {
         }
     }
 
+    /// The desks and the prompts that they were made from, as they are now.
+    pub fn desks(&self) -> Arc<Desks> {
+        self.desks.load_full()
+    }
+
     /// How the parts fare now.
     pub async fn parts(&self) -> Parts {
         let store = tokio::time::timeout(Duration::from_secs(2), self.store.ping()).await;

@@ -18,6 +18,7 @@ mod retail;
 mod search;
 mod traces;
 mod vectors;
+mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
@@ -32,12 +33,14 @@ pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use search::SearchConfig;
 pub use traces::TraceConfig;
 pub use vectors::VectorConfig;
+pub use web::WebConfig;
 
 /// Everything.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub http: HttpConfig,
     pub auth: AuthConfig,
+    pub web: WebConfig,
     pub store: StoreConfig,
     pub turns: TurnConfig,
     pub llm: LlmConfig,
@@ -114,6 +117,7 @@ impl Config {
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
+            web: WebConfig::read(env_ref),
             store: StoreConfig {
                 url: env_ref.text("DATABASE_URL", "sqlite://database/frontdesk.db"),
                 timeout: env_ref.seconds("STORE_TIMEOUT_SECONDS", 30),

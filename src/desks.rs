@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::config::Config;
 use crate::domain::Language;
-use crate::persona::texts::{ByLanguage, CommonTexts};
+use crate::persona::texts::{ByLanguage, CommonTexts, PageTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::llm::Gateway;
 use crate::retrieval::memory::Memory;
@@ -63,15 +63,16 @@ pub struct Services {
 pub struct Desks {
     prompts: Prompts,
     common: ByLanguage<CommonTexts>,
+    page: ByLanguage<PageTexts>,
     desks: BTreeMap<&'static str, Arc<dyn Desk>>,
 }
 
 impl Desks {
     /// Makes every desk from the prompts. The first text that cannot be used is the error.
     pub fn new(services: &Services, prompts: Prompts) -> Result<Self, PromptError> {
-        let Read { common, desks } = read(&prompts)?;
+        let Read { common, page, desks } = read(&prompts)?;
         let desks = desks.into_iter().map(|(name, open)| (name, open(services))).collect();
-        Ok(Self { prompts, common, desks })
+        Ok(Self { prompts, common, page, desks })
     }
 
     /// Whether every desk could be made from the prompts; the first text that cannot be used is the error.
@@ -88,6 +89,11 @@ impl Desks {
         self.common.get(language)
     }
 
+    /// The texts of the chat page.
+    pub fn page(&self, language: Language) -> &PageTexts {
+        self.page.get(language)
+    }
+
     pub fn find(&self, name: &str) -> Option<Arc<dyn Desk>> {
         self.desks.get(name).cloned()
     }
@@ -96,6 +102,7 @@ impl Desks {
 /// What was read of the prompts: the desks want only their services.
 struct Read {
     common: ByLanguage<CommonTexts>,
+    page: ByLanguage<PageTexts>,
     desks: BTreeMap<&'static str, OpenDesk>,
 }
 
@@ -114,7 +121,11 @@ fn read(prompts: &Prompts) -> Result<Read, PromptError> {
     }
     let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
     let languages: Vec<Language> = all.into_iter().collect();
-    Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, desks })
+    let page: ByLanguage<PageTexts> = ByLanguage::load(prompts, "page", &languages)?;
+    for (language, texts) in page.iter() {
+        texts.check().map_err(|mend| prompts.error(&format!("texts/page.{language}.toml"), None, mend))?;
+    }
+    Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, page, desks })
 }
 
 /// The languages of the desk's personas, the default persona's first.

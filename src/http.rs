@@ -40,6 +40,7 @@ mod sse;
 mod tokens;
 mod turns;
 mod views;
+mod web;
 
 pub use serve::serve;
 
@@ -59,6 +60,7 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
         .layer(middleware::from_fn_with_state(app.clone(), limit::count))
+        .merge(web::routes())
         .with_state(app)
         .layer(CompressionLayer::new())
         .layer(RequestBodyLimitLayer::new(body_limit))

@@ -65,7 +65,7 @@ pub(super) async fn finish(request: Request, next: Next) -> Response {
     let (mut parts, body) = response.into_parts();
     let problem = match parts.extensions.remove::<Problem>() {
         Some(problem) => problem,
-        None if parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().ends_with(b"json")) => {
+        None if parts.headers.get(header::CONTENT_TYPE).is_some_and(says_why) => {
             return Response::from_parts(parts, body);
         }
         None => of_status(status),
@@ -76,6 +76,11 @@ pub(super) async fn finish(request: Request, next: Next) -> Response {
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_ENCODING);
     Response::from_parts(parts, Body::from(bytes))
+}
+
+/// Whether a body of that type tells what is wrong: a problem, or a page for people.
+fn says_why(kind: &HeaderValue) -> bool {
+    kind.as_bytes().ends_with(b"json") || kind.as_bytes().starts_with(b"text/html")
 }
 
 /// The problem of a response that a layer made by itself.

@@ -7,6 +7,10 @@ use serde::Deserialize;
 use super::{PromptError, Prompts};
 use crate::domain::{ErrorCode, Language};
 
+mod page;
+
+pub use page::PageTexts;
+
 /// `template` with every `{name}` replaced by its value, in one pass: a value that holds braces stays as it is.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(template.len() + 32);

@@ -23,3 +23,4 @@ mod shutdown;
 mod streams;
 mod tokens;
 mod unavailable;
+mod web;

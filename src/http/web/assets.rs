@@ -1,0 +1,147 @@
+//! The pages' files, held by the program, each under a name that holds a hash of its content: a browser may keep them
+//! for ever.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+
+use super::policy;
+use crate::http::error::ApiError;
+
+/// Every file, by its name in the folder. One that imports another stands behind it: its own hash depends on that one's.
+const FILES: &[(&str, &str)] = &[
+    ("icon.svg", include_str!("assets/icon.svg")),
+    ("page.css", include_str!("assets/page.css")),
+    ("elements.js", include_str!("assets/elements.js")),
+    ("words.js", include_str!("assets/words.js")),
+    ("memory.js", include_str!("assets/memory.js")),
+    ("markup.js", include_str!("assets/markup.js")),
+    ("render.js", include_str!("assets/render.js")),
+    ("session.js", include_str!("assets/session.js")),
+    ("stream.js", include_str!("assets/stream.js")),
+    ("outbox.js", include_str!("assets/outbox.js")),
+    ("scroll.js", include_str!("assets/scroll.js")),
+    ("bubble.js", include_str!("assets/bubble.js")),
+    ("transcript.js", include_str!("assets/transcript.js")),
+    ("composer.js", include_str!("assets/composer.js")),
+    ("chat.js", include_str!("assets/chat.js")),
+];
+
+static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets::new(FILES));
+
+/// One file of [`FILES`].
+pub(super) async fn get(name: Result<Path<String>, PathRejection>) -> Result<Response, ApiError> {
+    let Path(name) = name.map_err(|_| ApiError::NotFound)?;
+    let asset = ASSETS.by_address.get(name.as_str()).ok_or(ApiError::NotFound)?;
+    let headers = [
+        (header::CONTENT_TYPE, asset.content_type),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        (header::X_CONTENT_TYPE_OPTIONS, policy::NOSNIFF),
+    ];
+    Ok((headers, asset.content.as_str()).into_response())
+}
+
+/// The path under which browsers find the file, such as `/assets/page-1f0c9a3be2d45c77.css`.
+pub(super) fn path(name: &str) -> String {
+    ASSETS.paths.get(name).map(|address| format!("/assets/{address}")).unwrap_or_default()
+}
+
+/// The scripts that the script `name` needs, itself included: a page that names them all loads them at once.
+pub(super) fn modules(name: &str) -> Vec<&'static str> {
+    let mut wanted = vec![name];
+    for (file, source) in FILES.iter().rev() {
+        if wanted.contains(file) {
+            let needed = FILES.iter().filter(|(other, _)| source.contains(&format!("\"./{other}\"")));
+            wanted.extend(needed.map(|(other, _)| other));
+        }
+    }
+    FILES.iter().map(|(file, _)| *file).filter(|file| wanted.contains(file)).collect()
+}
+
+/// 64 bits of SHA-256, as hex: enough to tell one version of a file from the next.
+pub(super) fn hash(content: &[u8]) -> String {
+    Sha256::digest(content).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+struct Assets {
+    by_address: BTreeMap<String, Asset>,
+    paths: BTreeMap<&'static str, String>,
+}
+
+struct Asset {
+    content: String,
+    content_type: &'static str,
+}
+
+impl Assets {
+    fn new(files: &[(&'static str, &str)]) -> Self {
+        let mut assets = Self { by_address: BTreeMap::new(), paths: BTreeMap::new() };
+        for (name, source) in files {
+            let content = assets.with_addresses(source);
+            let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+            let address = format!("{stem}-{}.{extension}", hash(content.as_bytes()));
+            assets.paths.insert(name, address.clone());
+            assets.by_address.insert(address, Asset { content, content_type: content_type(extension) });
+        }
+        assets
+    }
+
+    /// The source with the addresses of what it imports.
+    fn with_addresses(&self, source: &str) -> String {
+        self.paths.iter().fold(source.to_owned(), |source, (name, address)| {
+            source.replace(&format!("\"./{name}\""), &format!("\"./{address}\""))
+        })
+    }
+}
+
+fn content_type(extension: &str) -> &'static str {
+    match extension {
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_import_names_a_file_by_its_hash() {
+        for (name, asset) in &ASSETS.by_address {
+            for (_, rest) in
+                asset.content.match_indices("\"./").map(|(at, found)| asset.content.split_at(at + found.len()))
+            {
+                let imported = rest.split('"').next().unwrap_or_default();
+                assert!(ASSETS.by_address.contains_key(imported), "{name} imports {imported}: it must stand before it");
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_in_a_file_renames_those_that_import_it() {
+        let names = |inner: &'static str| {
+            let assets = Assets::new(&[("inner.js", inner), ("outer.js", "import \"./inner.js\";"), ("other.js", "1")]);
+            ["inner.js", "outer.js", "other.js"].map(|name| assets.paths[name].clone())
+        };
+        let (before, after) = (names("1"), names("2"));
+        assert_ne!(before[0], after[0]);
+        assert_ne!(before[1], after[1]);
+        assert_eq!(before[2], after[2]);
+    }
+
+    #[test]
+    fn a_script_needs_what_its_imports_import() {
+        let modules = modules("chat.js");
+        for file in ["chat.js", "render.js", "markup.js"] {
+            assert!(modules.contains(&file), "{modules:?}");
+        }
+        assert!(!modules.contains(&"page.css"));
+    }
+}

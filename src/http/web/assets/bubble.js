@@ -1,0 +1,103 @@
+// One message, as the reader sees it.
+
+import { element } from "./elements.js";
+import { closed, parse } from "./markup.js";
+import { render } from "./render.js";
+
+/** A message of the shop's side, which may grow. */
+export class Bubble {
+  #words;
+  #allow;
+  #shown = [];
+  #drawing = 0;
+
+  constructor(words, allow, { id, kind, sender = "assistant", text = "" }) {
+    this.#words = words;
+    this.#allow = allow;
+    this.text = text;
+    this.kind = kind;
+    // Whether no more comes, and whether all came that was meant to.
+    this.complete = false;
+    this.whole = false;
+    const who = element("span", { class: sender === "agent" ? "by" : "by unseen" });
+    if (sender === "agent") words.put(who, "agent");
+    else who.textContent = words.name;
+    this.body = element("div", { class: "bubble" });
+    this.element = element("div", { class: `message ${sender} ${kind}`, "data-message": id }, who, this.body);
+    this.#draw();
+  }
+
+  append(text) {
+    this.element.classList.add("growing");
+    this.text += text;
+    // Once for each picture, however many pieces come.
+    this.#drawing ||= requestAnimationFrame(() => this.#draw());
+  }
+
+  /** The message is stored: what is known of it is shown too. */
+  end(metadata = {}) {
+    this.complete = true;
+    this.whole = !metadata.cut;
+    this.element.classList.remove("growing");
+    this.#draw();
+    if (metadata.cut) this.mark("cut");
+    if (metadata.sources?.length) this.element.append(this.#sources(metadata.sources));
+  }
+
+  /** Says under the message why it is not whole. */
+  mark(key) {
+    this.note ??= this.element.appendChild(element("p", { class: "note" }));
+    this.#words.put(this.note, key);
+  }
+
+  #draw() {
+    cancelAnimationFrame(this.#drawing);
+    this.#drawing = 0;
+    const text = this.whole ? this.text : closed(this.text);
+    this.#shown = render(this.body, parse(text, this.#allow), this.#shown);
+  }
+
+  #sources(items) {
+    const names = new Set(items.map(({ title, section }) => (section && section !== title ? `${title} – ${section}` : title)));
+    const summary = element("summary");
+    this.#words.put(summary, "sources", { count: names.size });
+    const list = element("ul", {}, ...[...names].map((name) => element("li", { dir: "auto" }, name)));
+    return element("details", { class: "sources" }, summary, list);
+  }
+}
+
+/** A customer's message: exactly what was written. */
+export class OwnBubble {
+  #words;
+
+  constructor(words, { id, text }) {
+    this.#words = words;
+    this.text = text;
+    const who = element("span", { class: "by unseen" });
+    words.put(who, "you");
+    const body = element("div", { class: "bubble" }, element("p", { dir: "auto" }, text));
+    this.element = element("div", { class: "message user" }, who, body);
+    if (id) this.element.dataset.message = id;
+    this.complete = true;
+  }
+
+  /** Where the message stands on its way: words, and what a button under it does, if there is one. */
+  state(key, values, again) {
+    this.note?.remove();
+    this.note = undefined;
+    if (!key) return;
+    const words = element("span");
+    this.#words.put(words, key, values);
+    this.note = element("p", { class: again ? "note trouble" : "note" }, words);
+    if (again) this.note.append(button(this.#words, "send_again", again));
+    this.element.append(this.note);
+  }
+}
+
+/** A button with the words of `key`. */
+export function button(words, key, press) {
+  const made = element("button", { type: "button", class: "small" });
+  words.put(made, key);
+  made.addEventListener("click", press);
+  return made;
+}

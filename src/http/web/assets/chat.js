@@ -1,0 +1,237 @@
+// The chat page: who speaks to whom. Reads with an EventSource, writes with fetch; what arrives is shown by the
+// transcript, what is written waits in the outbox.
+
+import { compose } from "./composer.js";
+import { byId, element } from "./elements.js";
+import { allowHosts } from "./markup.js";
+import { Memory } from "./memory.js";
+import { Outbox } from "./outbox.js";
+import { followEnd } from "./scroll.js";
+import { Session } from "./session.js";
+import { Stream } from "./stream.js";
+import { Transcript } from "./transcript.js";
+import { Words } from "./words.js";
+
+const settings = JSON.parse(byId("settings").textContent);
+const inFrame = settings.widget && window.parent !== window;
+// Cookies do not reach a widget, so it holds a token, and for no longer than its tab is open.
+const memory = new Memory(() => (settings.widget ? sessionStorage : localStorage), settings.persona);
+const words = new Words(settings.texts, settings.name, settings.language);
+const end = followEnd(byId("scroller"), byId("transcript"), byId("below"));
+
+const session = new Session(memory, {
+  holdsToken: settings.widget,
+  persona: settings.persona,
+  language: settings.asked_language ?? undefined,
+  onRenewed: () => settings.widget && stream.reopen(),
+});
+
+const transcript = new Transcript(byId("transcript"), words, allowHosts(location.href, settings.link_hosts), {
+  onRunning: showRunning,
+  onMessage(bubble) {
+    announce(`${words.name}: ${bubble.body.textContent}`);
+    tellFrame("message");
+  },
+  onAskAgain(text) {
+    outbox.add(text);
+    composer.focus();
+  },
+});
+
+const stream = new Stream({
+  address: (after) => session.eventsAddress(after),
+  onEvent(event) {
+    if (event.type === "reset") return readBack();
+    if (event.type === "intent") words.use(event.language);
+    transcript.take(event);
+  },
+  onConnection(up) {
+    showConnection(up);
+    if (up) outbox.wake();
+  },
+  onRefused: isStillThere,
+});
+
+const outbox = new Outbox(memory, {
+  deliver,
+  onState(entry) {
+    transcript.unsent(entry, () => {
+      composer.focus();
+      outbox.again(entry);
+    });
+    byId("anew").hidden = false;
+    if (entry.state === "sending") end.toEnd();
+  },
+});
+
+const composer = compose(memory, words, settings.text_max_chars, (text) => outbox.add(text));
+
+let runningTurn;
+// The conversation that is shown; undefined while the persona has only greeted.
+let shown;
+let reading = 0;
+
+begin();
+
+async function begin() {
+  words.write(document);
+  byId("close").hidden = !inFrame;
+  wireButtons();
+  // A keyboard on the screen would cover the greeting.
+  if (matchMedia("(hover: hover)").matches) composer.focus();
+  memory.onChange("conversation", (held) => {
+    if (held?.id !== shown) held ? readBack() : greet();
+  });
+  if (session.id) {
+    transcript.notice("loading");
+    session.resume();
+    await readBack();
+  } else {
+    greet();
+  }
+  outbox.resume();
+  tellFrame("ready");
+}
+
+// Shows what a persona says before anybody has asked.
+function greet(notice) {
+  shown = undefined;
+  stream.close();
+  showConnection(true);
+  words.use(settings.language);
+  transcript.greet(settings.greetings[settings.language] ?? "");
+  if (notice) transcript.notice(notice);
+  byId("anew").hidden = true;
+}
+
+// Shows the history and goes on with the events behind it, as soon as the server answers.
+async function readBack() {
+  const mine = ++reading;
+  shown = session.id;
+  stream.close();
+  for (let wait = 500; mine === reading && session.id; wait = Math.min(wait * 2, 8000)) {
+    try {
+      const { conversation, messages, lastEventId } = await session.history();
+      if (mine !== reading) return;
+      words.use(conversation.preferred_language);
+      transcript.show(messages);
+      byId("anew").hidden = false;
+      end.toEnd();
+      stream.open(lastEventId);
+      return;
+    } catch (error) {
+      if (mine !== reading) return;
+      if (error.isGone) return beginAnew("gone");
+      showConnection(false);
+      await waitOrOnline(error.retryAfter ? error.retryAfter * 1000 : wait);
+    }
+  }
+}
+
+// Sends one text, in a new conversation if there is none.
+async function deliver(text, key) {
+  if (!session.id) await openConversation();
+  try {
+    return await session.say(text, key);
+  } catch (error) {
+    if (!error.isGone) throw error;
+    beginAnew("gone");
+    await openConversation();
+    return session.say(text, key);
+  }
+}
+
+async function openConversation() {
+  await session.open();
+  shown = session.id;
+  byId("anew").hidden = false;
+  stream.open("0.0");
+}
+
+// Whether the conversation whose events were refused is there. If it is not, another one begins.
+async function isStillThere() {
+  const mine = reading;
+  try {
+    await session.look();
+  } catch (error) {
+    if (mine === reading && error.isGone) {
+      beginAnew("gone");
+      return false;
+    }
+  }
+  return mine === reading;
+}
+
+function beginAnew(notice) {
+  reading += 1;
+  session.forget();
+  greet(notice);
+}
+
+function wireButtons() {
+  const question = byId("question");
+  byId("anew").addEventListener("click", () => question.showModal());
+  byId("no").addEventListener("click", () => question.close());
+  byId("yes").addEventListener("click", () => {
+    question.close();
+    outbox.clear();
+    transcript.forgetUnsent();
+    beginAnew();
+    composer.focus();
+  });
+  byId("stop").addEventListener("click", stop);
+  byId("close").addEventListener("click", () => tellFrame("close"));
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing || question.open) return;
+    if (inFrame) tellFrame("close");
+    else if (runningTurn !== undefined) stop();
+  });
+  addEventListener("message", ({ source, data }) => {
+    if (inFrame && source === window.parent && data?.frontdesk === "opened") composer.focus();
+  });
+}
+
+function stop() {
+  const turn = runningTurn;
+  composer.focus();
+  // One that has ended, or is not to be reached, shows itself in the events.
+  session.cancel(turn).catch(() => {});
+}
+
+function showRunning(turn) {
+  runningTurn = turn;
+  const running = byId("running");
+  const focused = running.contains(document.activeElement);
+  running.hidden = turn === undefined;
+  if (focused && running.hidden) composer.focus();
+}
+
+function showConnection(up) {
+  const line = byId("connection");
+  const was = line.classList.contains("lost");
+  line.classList.toggle("lost", !up);
+  if (!up) words.put(line, "reconnecting");
+  else if (was) {
+    words.clear(line);
+    announce(words.say("reconnected"));
+  }
+}
+
+// Screen readers hear a message when it is whole, not piece by piece.
+function announce(text) {
+  const heard = byId("heard");
+  heard.append(element("p", {}, text));
+  while (heard.childElementCount > 5) heard.firstChild.remove();
+}
+
+function tellFrame(what) {
+  // Whoever shows the frame may know: it says nothing of the conversation.
+  if (inFrame) window.parent.postMessage({ frontdesk: what }, "*");
+}
+
+function waitOrOnline(milliseconds) {
+  return new Promise((done) => {
+    setTimeout(done, milliseconds);
+    addEventListener("online", done, { once: true });
+  });
+}

@@ -1,0 +1,114 @@
+// What the customer has written and the server has not acknowledged. Each text has a key under which it is said once,
+// however often it is sent, and both outlive a reload.
+
+import { Refusal } from "./session.js";
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 10_000;
+
+export class Outbox {
+  #memory;
+  #waiting = [];
+  #busy = false;
+  #timer;
+  #wait = FIRST_WAIT_MS;
+
+  /**
+   * `deliver(text, key)` sends one. Calls `onState(entry)` when an entry's `state` changes: `sending`, `later` (no
+   * connection; it is tried again), `refused` (with the `refusal`; the customer decides) or `sent` (with the `answer`).
+   */
+  constructor(memory, { deliver, onState }) {
+    this.#memory = memory;
+    Object.assign(this, { deliver, onState });
+    addEventListener("online", () => this.wake());
+  }
+
+  /** Sends what an earlier page left unsent. */
+  resume() {
+    for (const { text, key } of this.#memory.get("outbox") ?? []) this.#put({ text, key });
+  }
+
+  /** Sends `text`, once. */
+  add(text) {
+    this.#put({ text, key: crypto.randomUUID() });
+  }
+
+  /** Sends a refused entry again, under its key. */
+  again(entry) {
+    if (!this.#waiting.includes(entry)) return;
+    entry.state = "sending";
+    this.onState(entry);
+    this.wake();
+  }
+
+  /** Tries at once what waits for a connection. */
+  wake() {
+    clearTimeout(this.#timer);
+    this.#run();
+  }
+
+  /** Forgets everything unsent. */
+  clear() {
+    clearTimeout(this.#timer);
+    this.#waiting = [];
+    this.#keep();
+  }
+
+  #put(entry) {
+    entry.state = "sending";
+    this.#waiting.push(entry);
+    this.#keep();
+    this.onState(entry);
+    this.#run();
+  }
+
+  #keep() {
+    const kept = this.#waiting.map(({ text, key }) => ({ text, key }));
+    this.#memory.set("outbox", kept.length ? kept : undefined);
+  }
+
+  // One after another, so that turns keep the order in which they were written.
+  async #run() {
+    if (this.#busy) return;
+    this.#busy = true;
+    try {
+      let entry;
+      while ((entry = this.#waiting.find(({ state }) => state !== "refused"))) {
+        if (!(await this.#send(entry))) break;
+      }
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #send(entry) {
+    try {
+      const answer = await this.deliver(entry.text, entry.key);
+      // Forgotten meanwhile.
+      if (!this.#waiting.includes(entry)) return true;
+      this.#waiting = this.#waiting.filter((other) => other !== entry);
+      this.#wait = FIRST_WAIT_MS;
+      this.#keep();
+      this.#become(entry, "sent", { answer });
+      return true;
+    } catch (error) {
+      if (!this.#waiting.includes(entry)) return true;
+      if (error instanceof Refusal && !isPassing(error)) {
+        this.#become(entry, "refused", { refusal: error });
+        return true;
+      }
+      this.#become(entry, "later");
+      this.#timer = setTimeout(() => this.#run(), this.#wait);
+      this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
+      return false;
+    }
+  }
+
+  #become(entry, state, more = {}) {
+    Object.assign(entry, { state, ...more });
+    this.onState(entry);
+  }
+}
+
+// A server that restarts, or one that still takes in the first request with this key.
+const isPassing = ({ code }) => code === "draining" || code === "conflict";

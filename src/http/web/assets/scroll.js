@@ -1,0 +1,34 @@
+// Scrolling that follows new text while the reader is at the end, and leaves the reader alone otherwise.
+
+// So near to the end counts as there, in pixels.
+const NEAR = 48;
+
+/** Keeps `scroller` at the end of its `content` while it is there; else `below`, a button, says that there is more. */
+export function followEnd(scroller, content, below) {
+  let atEnd = true;
+  const isAtEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
+  const toEnd = () => (scroller.scrollTop = scroller.scrollHeight);
+  const seen = () => {
+    atEnd = true;
+    below.hidden = true;
+    toEnd();
+  };
+  scroller.addEventListener("scroll", () => {
+    atEnd = isAtEnd();
+    if (atEnd) below.hidden = true;
+  });
+  let height = 0;
+  const sized = new ResizeObserver(() => {
+    const grown = content.scrollHeight > height;
+    height = content.scrollHeight;
+    if (atEnd) toEnd();
+    else if (grown) below.hidden = false;
+  });
+  sized.observe(content);
+  sized.observe(scroller);
+  below.addEventListener("click", () => {
+    seen();
+    scroller.focus();
+  });
+  return { toEnd: seen };
+}

@@ -1,0 +1,262 @@
+// The conversation as it is shown: its turns in order, each with its messages, and what is going on in it.
+//
+// What is shown comes from two sides that overlap: the history, and the events behind it. A message of the history is
+// complete; the same message in an event changes nothing.
+
+import { Bubble, OwnBubble, button } from "./bubble.js";
+import { element } from "./elements.js";
+
+// What comes before an answer: more follows.
+const OPENERS = ["language_ack", "cute_greeting"];
+
+export class Transcript {
+  #place;
+  #words;
+  #allow;
+  #turns = new Map();
+  #messages = new Map();
+  #unsent = new Map();
+  #typing;
+  #running;
+
+  /**
+   * Shows messages in `place`. Calls `onRunning(turn)` with the turn that runs, or undefined; `onMessage(bubble)` when an
+   * event has completed a message of the shop's side; `onAskAgain(text)` when the customer wants a question asked again.
+   */
+  constructor(place, words, allow, { onRunning, onMessage, onAskAgain }) {
+    this.#place = place;
+    this.#words = words;
+    this.#allow = allow;
+    Object.assign(this, { onRunning, onMessage, onAskAgain });
+    this.#typing = element("p", { class: "typing" }, element("span", { class: "dots", "aria-hidden": "true" }), element("span"));
+  }
+
+  /** Shows these messages of the history and nothing else, but for what is unsent. */
+  show(messages) {
+    this.#turns.clear();
+    this.#messages.clear();
+    this.#run(undefined);
+    this.#place.replaceChildren();
+    for (const { id, turn, sender, text, metadata } of messages) {
+      if (sender === "user") {
+        this.#ask(this.#turn(turn), id, text);
+      } else {
+        const bubble = new Bubble(this.#words, this.#allow, { id, kind: metadata.type, sender, text });
+        bubble.end(metadata);
+        this.#turn(turn).add(id, bubble);
+        this.#messages.set(id, bubble);
+        if (metadata.cut || metadata.type === "error_notice") this.#offerAgain(this.#turn(turn));
+      }
+    }
+    for (const bubble of this.#unsent.values()) {
+      if (!bubble.adopted) this.#place.append(bubble.element);
+    }
+  }
+
+  /** Shows the persona's greeting, before there is a conversation. */
+  greet(text) {
+    this.show([{ id: "greeting", turn: 0, sender: "assistant", text, metadata: { type: "greeting" } }]);
+  }
+
+  /** Says something between the messages that nobody wrote. */
+  notice(key) {
+    const line = element("p", { class: "notice" });
+    this.#words.put(line, key);
+    this.#place.append(line);
+  }
+
+  /** Shows an entry of the outbox in its state. */
+  unsent(entry, again) {
+    let bubble = this.#unsent.get(entry);
+    if (entry.state === "sent") {
+      this.#unsent.delete(entry);
+      const { message_id: id, turn } = entry.answer;
+      if (bubble?.adopted && bubble.adopted !== id) bubble = undefined;
+      this.#ask(this.#turn(turn), id, entry.text, bubble);
+      return;
+    }
+    if (!bubble) {
+      bubble = new OwnBubble(this.#words, entry);
+      this.#unsent.set(entry, bubble);
+      this.#place.append(bubble.element);
+    }
+    if (bubble.adopted) return;
+    const { key, values } = stateWords(entry);
+    bubble.state(key, values, entry.state === "refused" ? again : undefined);
+  }
+
+  /** Shows nothing of what is unsent any more. */
+  forgetUnsent() {
+    this.#unsent.clear();
+  }
+
+  /** Takes an event of the conversation. */
+  take(event) {
+    switch (event.type) {
+      case "turn.start":
+        return this.#start(event);
+      case "queued":
+        return this.#words.put(this.#typing.lastChild, "queued", { position: event.position });
+      case "intent":
+        return this.#running?.element.setAttribute("lang", event.language);
+      case "message.start":
+        return this.#begin(event);
+      case "delta":
+        return this.#growing(event)?.append(event.text);
+      case "message.end":
+        return this.#end(event);
+      case "error":
+        return this.#trouble(event);
+      case "turn.done":
+        return this.#done(event);
+    }
+  }
+
+  #start({ turn, message_id, sender, text }) {
+    const group = this.#turn(turn);
+    if (sender === "user") {
+      // It may be ours, with its answer still on the way.
+      const ours = [...this.#unsent].find(([entry, bubble]) => entry.text === text && !bubble.adopted)?.[1];
+      if (ours && !this.#messages.has(message_id)) ours.adopted = message_id;
+      this.#ask(group, message_id, text, ours?.adopted === message_id ? ours : undefined);
+    }
+    this.#run(group);
+    this.#type();
+  }
+
+  #begin({ message_id, kind }) {
+    if (this.#messages.has(message_id) || !this.#running) return;
+    const sender = kind === "agent" ? "agent" : "assistant";
+    const bubble = new Bubble(this.#words, this.#allow, { id: message_id, kind, sender });
+    this.#messages.set(message_id, bubble);
+    this.#typing.remove();
+    this.#running.add(message_id, bubble);
+  }
+
+  #growing({ message_id }) {
+    const bubble = this.#messages.get(message_id);
+    return bubble?.complete ? undefined : bubble;
+  }
+
+  #end(event) {
+    const bubble = this.#growing(event);
+    if (bubble) {
+      bubble.end(event.metadata);
+      this.onMessage(bubble);
+    }
+    if (event.metadata?.cut || event.kind === "error_notice") this.#offerAgain(this.#running);
+    if (this.#running && OPENERS.includes(event.kind)) this.#type();
+  }
+
+  #trouble({ message, retryable }) {
+    if (!this.#running) return;
+    const bubble = new Bubble(this.#words, this.#allow, { kind: "trouble", text: message });
+    bubble.end();
+    this.#running.add(undefined, bubble);
+    this.onMessage(bubble);
+    if (retryable) this.#offerAgain(this.#running);
+  }
+
+  #done({ turn, status }) {
+    const group = this.#turn(turn);
+    if (status === "cancelled") group.stopped(this.#words);
+    if (status === "failed" || status === "interrupted") this.#offerAgain(group);
+    if (this.#running === group) this.#run(undefined);
+  }
+
+  // The group of a turn, at its place among the others.
+  #turn(number) {
+    let group = this.#turns.get(number);
+    if (!group) {
+      group = new Turn(number);
+      const later = [...this.#turns.keys()].filter((other) => other > number);
+      const next = later.length ? this.#turns.get(Math.min(...later)).element : this.#firstUnsent();
+      this.#place.insertBefore(group.element, next ?? null);
+      this.#turns.set(number, group);
+    }
+    return group;
+  }
+
+  #firstUnsent() {
+    return [...this.#unsent.values()].find(({ element }) => element.parentNode === this.#place)?.element;
+  }
+
+  #ask(group, id, text, bubble) {
+    if (this.#messages.has(id)) {
+      if (bubble && this.#messages.get(id) !== bubble) bubble.element.remove();
+      return;
+    }
+    const own = bubble ?? new OwnBubble(this.#words, { text });
+    own.state();
+    own.element.dataset.message = id;
+    this.#messages.set(id, own);
+    group.ask(own);
+  }
+
+  #offerAgain(group) {
+    if (!group?.question) return;
+    group.offer(button(this.#words, "ask_again", () => this.onAskAgain(group.question.text)));
+  }
+
+  #type() {
+    this.#words.put(this.#typing.lastChild, "typing");
+    this.#running.element.append(this.#typing);
+  }
+
+  #run(group) {
+    this.#running = group;
+    if (!group) this.#typing.remove();
+    this.onRunning(group?.number);
+  }
+}
+
+// The messages of one turn: the customer's first.
+class Turn {
+  constructor(number) {
+    this.number = number;
+    this.bubbles = [];
+    this.element = element("section", { class: "turn", "data-turn": number });
+  }
+
+  ask(bubble) {
+    this.question = bubble;
+    this.element.prepend(bubble.element);
+  }
+
+  add(id, bubble) {
+    this.bubbles.push(bubble);
+    if (this.again) this.again.before(bubble.element);
+    else this.element.append(bubble.element);
+  }
+
+  /** Says that the customer stopped it: under what was cut, or by itself where nothing had been said. */
+  stopped(words) {
+    const cut = this.bubbles.findLast((bubble) => bubble.note);
+    if (cut) return cut.mark("stopped");
+    const line = element("p", { class: "note" });
+    words.put(line, "stopped");
+    this.element.append(line);
+  }
+
+  offer(button) {
+    if (this.again) return;
+    this.again = element("p", { class: "again" }, button);
+    this.element.append(this.again);
+  }
+}
+
+function stateWords({ state, refusal }) {
+  const values = { seconds: refusal?.retryAfter };
+  if (state === "sending") return { key: "sending" };
+  if (state === "later") return { key: "send_later" };
+  switch (refusal.status) {
+    case 403:
+      return { key: "refused" };
+    case 429:
+      return { key: "too_fast", values };
+    case 503:
+      return { key: "busy", values };
+    default:
+      return { key: "not_sent" };
+  }
+}

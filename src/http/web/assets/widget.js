@@ -1,0 +1,136 @@
+// A button and a panel for any site:
+//
+//     <script src="https://chat.shop.example/widget.js" data-persona="system_persona_vi" data-language="vi"></script>
+//
+// Both attributes may be left out. The panel is a frame of our own chat page, opened when the button is first pressed;
+// WIDGET_ORIGINS says which sites may show it. Nothing is added to the host page but one element, whose inside neither
+// sees nor shows its styles.
+(() => {
+  const settings = /* filled in by the server */ {};
+  const script = document.currentScript;
+  const persona = script.dataset.persona || settings.default;
+  const spoken = settings.personas[persona];
+  if (!settings.open || !spoken) {
+    const known = Object.keys(settings.personas).join(", ");
+    console.warn(`frontdesk: ${spoken ? "the chat is closed: set WEB_CHAT=on" : `data-persona must be one of ${known}`}`);
+    return;
+  }
+  const wished = [script.dataset.language, document.documentElement.lang.slice(0, 2).toLowerCase(), spoken.first];
+  const language = wished.find((code) => spoken.words[code]);
+  const words = spoken.words[language];
+  const server = new URL(script.src).origin;
+  const address = new URL("/?widget=1", server);
+  if (script.dataset.persona) address.searchParams.set("persona", persona);
+  if (script.dataset.language) address.searchParams.set("language", language);
+
+  const STYLE = `
+    :host { all: initial !important; }
+    * { box-sizing: border-box; }
+    button {
+      position: fixed; right: 20px; bottom: 20px; z-index: 2147483000; width: 60px; height: 60px; padding: 0;
+      border: 0; border-radius: 50%; background: #3556c4; color: #fff; cursor: pointer;
+      box-shadow: 0 4px 18px rgb(15 23 42 / .3);
+    }
+    button:hover { background: #2a47a8; }
+    button:focus-visible { outline: 3px solid #3556c4; outline-offset: 3px; box-shadow: 0 0 0 3px #fff; }
+    svg { width: 30px; height: 30px; vertical-align: middle; fill: currentColor; }
+    .new::after {
+      content: ""; position: absolute; top: 2px; right: 2px; width: 14px; height: 14px; border-radius: 50%;
+      background: #d92d20; border: 2px solid #fff;
+    }
+    .panel {
+      position: fixed; right: 20px; bottom: 96px; z-index: 2147483000; width: 390px; height: min(640px, calc(100dvh - 116px));
+      border: 1px solid rgb(15 23 42 / .14); border-radius: 16px; overflow: hidden; background: Canvas;
+      box-shadow: 0 12px 48px rgb(15 23 42 / .28); color-scheme: light dark;
+    }
+    .panel[hidden] { display: none; }
+    iframe { display: block; width: 100%; height: 100%; border: 0; }
+    p { margin: 0; padding: 24px; font: 16px/1.5 system-ui, sans-serif; color: CanvasText; }
+    @media (max-width: 480px) {
+      .panel { inset: 0; width: 100%; height: 100dvh; border: 0; border-radius: 0; }
+      .panel:not([hidden]) + button { display: none; }
+    }`;
+  const ICON = "M6 4h20a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H15l-7 5.5V24H6a4 4 0 0 1-4-4V8a4 4 0 0 1 4-4z";
+
+  const host = document.createElement("div");
+  const root = host.attachShadow({ mode: "open" });
+  const style = new CSSStyleSheet();
+  style.replaceSync(STYLE);
+  // Not an element: the host page's own policy may forbid those.
+  root.adoptedStyleSheets = [style];
+
+  const panel = document.createElement("div");
+  panel.className = "panel";
+  panel.setAttribute("role", "dialog");
+  panel.setAttribute("aria-label", words.open);
+  panel.hidden = true;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.setAttribute("aria-label", words.open);
+  button.setAttribute("aria-expanded", "false");
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 32 32");
+  svg.setAttribute("aria-hidden", "true");
+  const shape = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  shape.setAttribute("d", ICON);
+  svg.append(shape);
+  button.append(svg);
+  root.append(panel, button);
+
+  let frame;
+  let refusal;
+  // Whether our page runs in the frame.
+  let ready = false;
+
+  const open = () => {
+    if (!frame) {
+      frame = document.createElement("iframe");
+      frame.src = address;
+      frame.title = words.open;
+      frame.lang = language;
+      // The page says so when it is there. A site that may not show it gets an empty frame from the browser instead.
+      frame.addEventListener("load", () => setTimeout(refuseUnlessReady, 1500));
+      panel.append(frame);
+    }
+    panel.hidden = false;
+    button.classList.remove("new");
+    button.setAttribute("aria-expanded", "true");
+    button.setAttribute("aria-label", words.close);
+    frame.focus();
+    if (ready) tell("opened");
+  };
+  const close = () => {
+    panel.hidden = true;
+    button.setAttribute("aria-expanded", "false");
+    button.setAttribute("aria-label", words.open);
+    button.focus();
+  };
+  const tell = (what) => frame.contentWindow.postMessage({ frontdesk: what }, server);
+
+  const refuseUnlessReady = () => {
+    if (ready || refusal) return;
+    refusal = document.createElement("p");
+    refusal.setAttribute("role", "status");
+    refusal.textContent = words.refused;
+    panel.prepend(refusal);
+  };
+
+  button.addEventListener("click", () => (panel.hidden ? open() : close()));
+  root.addEventListener("keydown", (event) => event.key === "Escape" && !panel.hidden && close());
+  addEventListener("message", ({ source, origin, data }) => {
+    if (!frame || source !== frame.contentWindow || origin !== server) return;
+    if (data?.frontdesk === "ready") {
+      ready = true;
+      refusal?.remove();
+      if (!panel.hidden) tell("opened");
+    } else if (data?.frontdesk === "close") {
+      close();
+    } else if (data?.frontdesk === "message" && panel.hidden) {
+      button.classList.add("new");
+    }
+  });
+
+  const place = () => document.body.append(host);
+  if (document.body) place();
+  else addEventListener("DOMContentLoaded", place);
+})();

@@ -1,0 +1,168 @@
+//! `GET /`: the chat page, filled in with its persona and its words.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{Html, IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::{assets, policy, revalidated};
+use crate::app::App;
+use crate::config::Config;
+use crate::desks::Desks;
+use crate::domain::Language;
+use crate::persona::Persona;
+use crate::persona::texts::{PageTexts, fill};
+
+const PAGE: &str = include_str!("assets/page.html");
+const NOTICE: &str = include_str!("assets/notice.html");
+
+/// What a link to the page may ask for. Whatever else stands in it belongs to whoever made the link.
+#[derive(Default, Deserialize)]
+pub(super) struct Wish {
+    /// A file's stem under `prompts/`.
+    persona: Option<String>,
+    /// One of the persona's languages.
+    language: Option<String>,
+    /// Set: shown inside a page of another site.
+    widget: Option<String>,
+}
+
+/// The chat page; where there is nobody to talk to, a page that says so.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    wish: Result<Query<Wish>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let Query(wish) = wish.unwrap_or_default();
+    let desks = app.desks();
+    let found = match &wish.persona {
+        None => Some(desks.prompts().default_persona()),
+        Some(id) => desks.prompts().find_persona(id),
+    };
+    let persona = found.clone().unwrap_or_else(|| desks.prompts().default_persona());
+    let asked = wish.language.as_ref().and_then(|code| code.parse().ok());
+    let asked = asked.filter(|language| persona.languages.contains(language));
+    let language = asked.unwrap_or(persona.first_language());
+    let texts = desks.page(language);
+    let policy = policy::headers(&app.config.web.widget_origins);
+    let body = if !app.config.auth.web_chat {
+        Err(notice(language, &persona, &texts.closed_title, &texts.closed_text, &texts.closed_hint))
+    } else if found.is_none() {
+        Err(notice(language, &persona, &texts.unknown_title, &texts.unknown_text, &texts.unknown_hint))
+    } else {
+        let widget = wish.widget.is_some();
+        Ok(page(&desks, &persona, &Settings::new(&desks, &persona, language, asked, widget, &app.config)))
+    };
+    match body {
+        Ok(body) => (policy, revalidated(&headers, "text/html; charset=utf-8", body)).into_response(),
+        Err(body) => (StatusCode::NOT_FOUND, policy, Html(body)).into_response(),
+    }
+}
+
+/// What the page's script knows from the start.
+#[derive(Serialize)]
+struct Settings<'a> {
+    persona: &'a str,
+    name: &'a str,
+    language: Language,
+    /// The language that a new conversation asks for; without it the first message decides.
+    asked_language: Option<Language>,
+    greetings: BTreeMap<Language, &'a str>,
+    texts: BTreeMap<Language, &'a PageTexts>,
+    text_max_chars: usize,
+    widget: bool,
+    /// Hosts besides our own to which a link in a message may lead.
+    link_hosts: Vec<String>,
+}
+
+impl<'a> Settings<'a> {
+    fn new(
+        desks: &'a Desks,
+        persona: &'a Persona,
+        language: Language,
+        asked_language: Option<Language>,
+        widget: bool,
+        config: &Config,
+    ) -> Self {
+        let languages = || persona.languages.iter().copied();
+        Self {
+            persona: &persona.id,
+            name: &persona.name,
+            language,
+            asked_language,
+            greetings: languages().map(|language| (language, persona.greeting(language))).collect(),
+            texts: languages().map(|language| (language, desks.page(language))).collect(),
+            text_max_chars: config.http.text_max_chars,
+            widget,
+            link_hosts: config.grounding.link_hosts.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+fn page(desks: &Desks, persona: &Persona, settings: &Settings<'_>) -> String {
+    let modules: String = assets::modules("chat.js")
+        .iter()
+        .map(|name| format!("<link rel=\"modulepreload\" href=\"{}\">\n", assets::path(name)))
+        .collect();
+    // A closing tag inside a text must not end the element.
+    let json = serde_json::to_string(settings).unwrap_or_default().replace('<', "\\u003c");
+    fill(
+        PAGE,
+        &[
+            ("language", settings.language.code()),
+            ("name", &escape(&persona.name)),
+            ("tagline", &escape(&desks.page(settings.language).tagline)),
+            ("noscript", &escape(&desks.page(settings.language).noscript)),
+            ("icon", &assets::path("icon.svg")),
+            ("style", &assets::path("page.css")),
+            ("modules", &modules),
+            ("script", &assets::path("chat.js")),
+            ("settings", &json),
+        ],
+    )
+}
+
+fn notice(language: Language, persona: &Persona, title: &str, text: &str, hint: &str) -> String {
+    fill(
+        NOTICE,
+        &[
+            ("language", language.code()),
+            ("name", &escape(&persona.name)),
+            ("icon", &assets::path("icon.svg")),
+            ("style", &assets::path("page.css")),
+            ("title", &escape(title)),
+            ("text", &escape(text)),
+            ("hint", &escape(hint)),
+        ],
+    )
+}
+
+/// The text as it stands in markup, between tags or between quotes.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn a_name_cannot_become_markup() {
+        assert_eq!(escape("<b a='1' c=\"2\">&"), "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
+    }
+}

@@ -1,0 +1,77 @@
+//! `GET /widget.js`: the script that gives another site's page a button and a panel.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::{policy, revalidated};
+use crate::app::App;
+use crate::desks::Desks;
+use crate::domain::Language;
+
+const SCRIPT: &str = include_str!("assets/widget.js");
+/// Stands in the script where its settings belong.
+const PLACE: &str = "/* filled in by the server */ {}";
+
+/// The script; any site may load it, but its panel opens on `WIDGET_ORIGINS` alone.
+pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let settings = serde_json::to_string(&Settings::new(&app.desks(), app.config.auth.web_chat)).unwrap_or_default();
+    let script = SCRIPT.replacen(PLACE, &settings, 1);
+    let open_to_all = [
+        (header::X_CONTENT_TYPE_OPTIONS, policy::NOSNIFF),
+        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
+    ];
+    (open_to_all, revalidated(&headers, "text/javascript; charset=utf-8", script)).into_response()
+}
+
+/// What the script knows before the panel is opened.
+#[derive(Serialize)]
+struct Settings {
+    /// Whether pages of our own may open conversations.
+    open: bool,
+    default: String,
+    personas: BTreeMap<String, Spoken>,
+}
+
+/// A persona's words on the button and the panel, by language; `first` is its own language.
+#[derive(Serialize)]
+struct Spoken {
+    first: Language,
+    words: BTreeMap<Language, Words>,
+}
+
+#[derive(Serialize)]
+struct Words {
+    open: String,
+    close: String,
+    refused: String,
+}
+
+impl Settings {
+    fn new(desks: &Desks, open: bool) -> Self {
+        let personas = desks.prompts().personas().map(|persona| {
+            let words = persona.languages.iter().map(|language| {
+                let texts = desks.page(*language);
+                let open = texts.widget_open.replace("{name}", &persona.name);
+                let words = Words { open, close: texts.widget_close.clone(), refused: texts.widget_refused.clone() };
+                (*language, words)
+            });
+            (persona.id.clone(), Spoken { first: persona.first_language(), words: words.collect() })
+        });
+        Self { open, default: desks.prompts().default_persona().id.clone(), personas: personas.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_has_one_place_for_its_settings() {
+        assert_eq!(SCRIPT.matches(PLACE).count(), 1);
+    }
+}

@@ -1,0 +1,66 @@
+use serde::{Deserialize, Serialize};
+
+/// What the chat page and its widget say in one language: `texts/page.{language}.toml`, where each stands with its
+/// occasion. The page gets them all, under these names, since it changes the language while it is open.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageTexts {
+    pub tagline: String,
+    pub conversation: String,
+    pub you: String,
+    pub agent: String,
+    pub loading: String,
+    pub gone: String,
+    pub new_messages: String,
+    pub composer: String,
+    pub placeholder: String,
+    pub send: String,
+    pub too_long: String,
+    pub typing: String,
+    pub queued: String,
+    pub stop: String,
+    pub stopped: String,
+    pub cut: String,
+    pub ask_again: String,
+    pub sources: String,
+    pub reconnecting: String,
+    pub reconnected: String,
+    pub sending: String,
+    pub send_later: String,
+    pub too_fast: String,
+    pub busy: String,
+    pub not_sent: String,
+    pub refused: String,
+    pub send_again: String,
+    pub new_conversation: String,
+    pub new_question: String,
+    pub new_yes: String,
+    pub new_no: String,
+    pub widget_open: String,
+    pub widget_close: String,
+    pub widget_refused: String,
+    pub closed_title: String,
+    pub closed_text: String,
+    pub closed_hint: String,
+    pub unknown_title: String,
+    pub unknown_text: String,
+    pub unknown_hint: String,
+    pub noscript: String,
+}
+
+impl PageTexts {
+    /// That every text which must carry a number has its place for it.
+    pub fn check(&self) -> Result<(), String> {
+        let places = [
+            ("too_long", &self.too_long, "{max}"),
+            ("queued", &self.queued, "{position}"),
+            ("sources", &self.sources, "{count}"),
+            ("too_fast", &self.too_fast, "{seconds}"),
+            ("busy", &self.busy, "{seconds}"),
+        ];
+        match places.into_iter().find(|(_, text, place)| !text.contains(place)) {
+            Some((key, _, missing)) => Err(format!("{key} must contain {missing}")),
+            None => Ok(()),
+        }
+    }
+}

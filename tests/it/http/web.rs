@@ -1,0 +1,146 @@
+//! The chat page and the widget, as files. What they do in a browser is in `tests/js/browser`.
+
+use std::collections::BTreeSet;
+
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+
+use crate::support::app::TestApp;
+
+async fn get(app: &TestApp, path: &str) -> (StatusCode, HeaderMap, String) {
+    let response = app.get(path).send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    (status, headers, response.text().await.unwrap())
+}
+
+/// What stands between the quotes behind each place of `start`.
+fn quoted<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
+    text.split(start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[tokio::test]
+async fn the_page_names_files_of_our_own_by_their_content_and_every_one_is_there() {
+    let app = TestApp::start().await;
+    let (status, headers, page) = get(&app, "/").await;
+    assert_eq!(status, 200);
+    assert_eq!(headers["content-type"], "text/html; charset=utf-8");
+    let mut named: BTreeSet<String> =
+        ["href=\"", "src=\""].iter().flat_map(|start| quoted(&page, start)).map(str::to_owned).collect();
+    assert!(named.len() > 10, "{named:?}");
+    let preloaded = named.clone();
+    for path in preloaded {
+        let (status, headers, content) = get(&app, &path).await;
+        assert_eq!(status, 200, "{path}");
+        assert!(path.starts_with("/assets/"), "{path} is not ours");
+        assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+        let expected = match path.rsplit('.').next().unwrap() {
+            "js" => "text/javascript; charset=utf-8",
+            "css" => "text/css; charset=utf-8",
+            _ => "image/svg+xml",
+        };
+        assert_eq!(headers["content-type"], expected, "{path}");
+        named.extend(quoted(&content, "from \"./").iter().map(|name| format!("/assets/{name}")));
+    }
+    // Whatever a script imports is loaded with the page, not after it.
+    assert_eq!(named, ["href=\"", "src=\""].iter().flat_map(|start| quoted(&page, start)).map(str::to_owned).collect());
+    for missing in ["/assets/chat.js", "/assets/chat-0000000000000000.js", "/assets/%2e%2e%2fpage.html", "/assets/"] {
+        assert_eq!(get(&app, missing).await.0, 404, "{missing}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_has_not_changed_is_not_sent_again() {
+    let app = TestApp::start().await;
+    for path in ["/", "/widget.js"] {
+        let (_, headers, _) = get(&app, path).await;
+        assert_eq!(headers["cache-control"], "no-cache");
+        let again = app.get(path).header("if-none-match", &headers["etag"]).send().await.unwrap();
+        assert_eq!(again.status(), 304);
+        assert_eq!(again.headers()["etag"], headers["etag"]);
+        let other = app.get(path).header("if-none-match", "W/\"0\"").send().await.unwrap();
+        assert_eq!(other.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn only_the_named_sites_may_show_the_page_in_a_frame() {
+    let frames = async |origins: &str, path: &str| {
+        let app = TestApp::builder().env("WIDGET_ORIGINS", origins).start().await;
+        let (_, headers, _) = get(&app, path).await;
+        let policy = headers["content-security-policy"].to_str().unwrap().to_owned();
+        for directive in ["default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'"] {
+            assert!(policy.split("; ").any(|given| given == directive), "{policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        policy.split("; ").find(|directive| directive.starts_with("frame-ancestors")).unwrap().to_owned()
+    };
+    assert_eq!(frames("", "/").await, "frame-ancestors 'self'");
+    let origins = "https://shop.example/, http://localhost:8000";
+    for path in ["/", "/?widget=1", "/?persona=nobody"] {
+        assert_eq!(frames(origins, path).await, "frame-ancestors 'self' https://shop.example http://localhost:8000");
+    }
+}
+
+#[tokio::test]
+async fn any_site_may_load_the_widgets_script() {
+    let app = TestApp::start().await;
+    let (status, headers, script) = get(&app, "/widget.js").await;
+    assert_eq!(status, 200);
+    assert_eq!(headers["content-type"], "text/javascript; charset=utf-8");
+    assert_eq!(headers["cross-origin-resource-policy"], "cross-origin");
+    assert!(script.contains("Trò chuyện với SSTC") && script.contains("Chat with SSTC"));
+}
+
+#[tokio::test]
+async fn where_there_is_nobody_to_talk_to_a_page_says_so() {
+    let closed = TestApp::builder().env("WEB_CHAT", "off").start().await;
+    let open = TestApp::start().await;
+    for (app, path, words) in [
+        (&closed, "/", "WEB_CHAT=on"),
+        (&open, "/?persona=nobody", "?persona="),
+        (&open, "/?persona=nobody&language=en", "No such assistant"),
+    ] {
+        let (status, headers, page) = get(app, path).await;
+        assert_eq!(status, 404, "{path}");
+        assert_eq!(headers["content-type"], "text/html; charset=utf-8");
+        assert!(headers.contains_key("content-security-policy") && headers.contains_key("x-request-id"));
+        assert!(page.contains(words), "{page}");
+    }
+    // What else stands in a link belongs to whoever made it.
+    for path in ["/?utm_source=mail", "/?language=xx", "/?persona=", "/?language=vi&language=en"] {
+        let (status, _, page) = get(&open, path).await;
+        assert!(status == 200 || path.contains("persona"), "{path}: {status}");
+        assert!(page.contains("SSTC"));
+    }
+}
+
+#[tokio::test]
+async fn a_name_in_a_persona_file_cannot_become_markup() {
+    let folder = tempfile::tempdir().unwrap();
+    let prompts = folder.path().join("prompts");
+    copy("prompts".as_ref(), &prompts);
+    let persona = "---\nname: \"</script><b>&'\"\n---\nText.\n\nGreeting: </script><i>hi</i>\n";
+    std::fs::write(prompts.join("odd.md"), persona).unwrap();
+    let app = TestApp::builder().env("PROMPTS_PATH", prompts.display()).start().await;
+    let (status, _, page) = get(&app, "/?persona=odd").await;
+    assert_eq!(status, 200);
+    assert!(page.contains("<title>&lt;/script&gt;&lt;b&gt;&amp;&#39;</title>"), "{page}");
+    assert!(!page.contains("<b>") && !page.contains("<i>"), "{page}");
+    assert_eq!(page.matches("</script>").count(), 2);
+    let (_, _, script) = get(&app, "/widget.js").await;
+    assert!(script.contains(r#"</script><b>&'"#), "a script of its own needs no care");
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// Conversations that are not there any more, and pages that may not open one.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { QUESTION, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
+
+const REFUSED = /status of (401|404)/;
+const HELD = "frontdesk:system_persona_vi:conversation";
+
+let stage;
+before(async () => (stage = await Stage.open()));
+after(() => stage?.close());
+
+async function talk() {
+  const page = await stage.page({ expected: [REFUSED] });
+  stage.model.nextSays("Dạ em đây ạ.");
+  await say(page, QUESTION);
+  await message(page, "Dạ em đây ạ.");
+  await quiet(page);
+  const id = await page.evaluate((key) => JSON.parse(localStorage.getItem(key)).id, HELD);
+  return { page, id };
+}
+
+test("a conversation that was removed is followed by a new one, and the page says so", async () => {
+  const { page, id } = await talk();
+  await stage.server.api("DELETE", `/conversations/${id}`);
+  await page.reload();
+  await page.getByText("Dạ cuộc trò chuyện trước không còn lưu nữa").waitFor();
+  assert.equal(await page.locator(".message.reply").count(), 0);
+  assertClean(page);
+});
+
+test("a message to a conversation that was removed meanwhile opens a new one", async () => {
+  const { page, id } = await talk();
+  // The page does not notice before it writes.
+  await page.route("**/events?*", (route) => route.abort("connectionrefused"));
+  page.expected.push(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/);
+  await page.route(`**/conversations/${id}`, (route) => route.abort("connectionrefused"));
+  await stage.server.api("DELETE", `/conversations/${id}`);
+  await page.unroute("**/events?*");
+  stage.model.nextSays("Trong cuộc mới ạ.");
+  await say(page, QUESTION);
+  await message(page, "Trong cuộc mới ạ.");
+  await quiet(page);
+  await page.getByText("Dạ cuộc trò chuyện trước không còn lưu nữa").waitFor();
+  assert.equal(await page.locator(".message.user", { hasText: QUESTION }).count(), 1);
+  assertClean(page);
+});
+
+test("a token that is not taken any more is followed by a new conversation", async () => {
+  const { page } = await talk();
+  await page.context().clearCookies();
+  await page.reload();
+  await page.getByText("Dạ cuộc trò chuyện trước không còn lưu nữa").waitFor();
+  assertClean(page);
+});
+
+test("a token is renewed before it expires", async () => {
+  const { page, id } = await talk();
+  await page.evaluate((key) => {
+    const held = JSON.parse(localStorage.getItem(key));
+    localStorage.setItem(key, JSON.stringify({ ...held, since: held.since - 2 * 3600 * 1000 }));
+  }, HELD);
+  const renewed = page.waitForResponse((response) => response.url().endsWith(`/conversations/${id}/token`));
+  await page.reload();
+  assert.equal((await renewed).status(), 200);
+  await message(page, "Dạ em đây ạ.");
+  assertClean(page);
+});
+
+test("an address that names nobody says so", async () => {
+  const page = await stage.page({ path: "/?persona=nobody", expected: [REFUSED] });
+  await page.getByRole("heading", { name: "Không tìm thấy trợ lý" }).waitFor();
+  await assertAccessible(page, "the page without a persona");
+  assertClean(page);
+});
+
+test("where the chat is closed the page says so, and the widget shows no button", async () => {
+  const closed = await Stage.open({ WEB_CHAT: "off" });
+  try {
+    const page = await closed.page({ expected: [REFUSED] });
+    await page.getByRole("heading", { name: "Trò chuyện đang tạm đóng" }).waitFor();
+    await page.getByText("WEB_CHAT=on").waitFor();
+    await assertAccessible(page, "the closed page");
+    await picture(page, "closed");
+    assertClean(page);
+    assert.match(await (await fetch(`${closed.server.url}/widget.js`)).text(), /"open":false/);
+  } finally {
+    await closed.close();
+  }
+});

@@ -1,0 +1,99 @@
+// A language model that says what a test tells it to, when the test tells it to. Speaks Ollama's protocol.
+import { createServer } from "node:http";
+
+const PATIENCE_MS = 20_000;
+
+export class Model {
+  #scripted = [];
+  #server;
+
+  static async start() {
+    const model = new Model();
+    model.#server = createServer((request, response) => model.#answer(request, response));
+    await new Promise((done) => model.#server.listen(0, "127.0.0.1", done));
+    model.url = `http://127.0.0.1:${model.#server.address().port}`;
+    return model;
+  }
+
+  /** The next reply that the server asks for; the test says its words. */
+  next() {
+    const reply = new Reply();
+    this.#scripted.push(reply);
+    return reply;
+  }
+
+  /** The next reply, whole at once. */
+  nextSays(text) {
+    const reply = this.next();
+    reply.say(text);
+    reply.end();
+    return reply;
+  }
+
+  close() {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #answer(request, response) {
+    if (request.url === "/api/tags") {
+      const model = { name: "gpt-oss:latest", modified_at: "2025-01-01T00:00:00Z", size: 1 };
+      return response.end(JSON.stringify({ models: [model] }));
+    }
+    let body = "";
+    for await (const piece of request) body += piece;
+    // Asked for an intent: the rules decide.
+    if (JSON.parse(body || "{}").stream === false) return response.end(line("{}", true));
+    const reply = this.#scripted.shift() ?? whole("Dạ vâng ạ.");
+    reply.attach(response);
+  }
+}
+
+class Reply {
+  #unsaid = [];
+  #response;
+  #asked;
+
+  constructor() {
+    /** Fulfilled when the server has asked for it; a test that waits for nothing must end all the same. */
+    this.asked = new Promise((asked, never) => {
+      const timer = setTimeout(() => never(new Error("the model was not asked")), PATIENCE_MS);
+      timer.unref();
+      this.#asked = () => (clearTimeout(timer), asked());
+    });
+    this.asked.catch(() => {});
+  }
+
+  say(text) {
+    this.#write((response) => response.write(line(text, false)));
+  }
+
+  end() {
+    this.#write((response) => response.end(line("", true)));
+  }
+
+  /** Breaks off, as a model does that dies. */
+  breakOff() {
+    this.#write((response) => response.destroy());
+  }
+
+  attach(response) {
+    this.#response = response;
+    for (const write of this.#unsaid) write(response);
+    this.#asked();
+  }
+
+  #write(write) {
+    if (this.#response) write(this.#response);
+    else this.#unsaid.push(write);
+  }
+}
+
+function whole(text) {
+  const reply = new Reply();
+  reply.say(text);
+  reply.end();
+  return reply;
+}
+
+const line = (content, done) => JSON.stringify({ message: { role: "assistant", content }, done }) + "\n";

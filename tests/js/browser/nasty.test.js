@@ -1,0 +1,79 @@
+// Texts that would do harm if they were more than text.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+
+const NASTY = {
+  "an image that runs script": `<img src=x onerror="document.title='broken'">`,
+  "a script": `<script>document.title='broken'</script>`,
+  "a script's address": `[bấm vào đây](javascript:document.title='broken')`,
+  "a link to a stranger": `[bấm vào đây](https://evil.example/?a=1) https://evil.example/b`,
+  "an image by reference": `![ảnh][1]\n[1]: https://evil.example/?secret=1`,
+  "an image": `![ảnh](https://evil.example/a.png)`,
+  "a frame and a style": `<iframe src="https://evil.example"></iframe><style>*{display:none}</style>`,
+  "the end of the page's own data": `</script><script>document.title='broken'</script>`,
+  "a template": "{{constructor.constructor('document.title=`broken`')()}} ${document.title='broken'}",
+  "an entity": `&lt;b&gt; &#x202e; &amp;`,
+  "4,000 letters without a space": "ạ".repeat(4000),
+  "right to left": "مرحبا بالعالم \u202Eevil\u202C שלום",
+  "marks piled on a letter": `Z${"\u0300\u0301\u0302\u0303\u0489".repeat(40)}algo`,
+  emoji: "👩‍👩‍👧‍👦 🇻🇳 ☺️ 1️⃣ \u{1F9D1}\u{1F3FD}‍💻",
+  "what JSON and scripts trip over": "a \u2028\u2029\\u0000 ' \" ` \\",
+};
+
+let stage;
+before(async () => (stage = await Stage.open()));
+after(() => stage?.close());
+
+// What stands in the last bubble of that kind, letter for letter.
+const shown = (page, kind) => page.locator(`.message.${kind} .bubble`).last().evaluate((element) => element.textContent);
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && scroller.scrollWidth <= scroller.clientWidth);
+
+test("whatever a customer writes is shown as it was written", async () => {
+  const page = await stage.page({ size: PHONE });
+  for (const [name, text] of Object.entries(NASTY)) {
+    await say(page, text);
+    await page.waitForFunction((text) => [...document.querySelectorAll(".user .bubble")].at(-1)?.textContent === text, text);
+    await quiet(page);
+    assert.equal(await shown(page, "user"), text, name);
+    assert.ok(await fits(page), `${name} fits`);
+  }
+  assert.equal(await page.locator(".message a, .message img, .message iframe, .message style, .message script").count(), 0);
+  assert.equal(await page.title(), "SSTC");
+  await page.reload();
+  await page.waitForFunction((count) => document.querySelectorAll(".user").length === count, Object.keys(NASTY).length);
+  assert.equal(await shown(page, "user"), Object.values(NASTY).at(-1));
+  assertClean(page);
+});
+
+test("whatever the model says is shown as text", async () => {
+  const page = await stage.page({ size: PHONE });
+  for (const [name, text] of Object.entries(NASTY)) {
+    stage.model.nextSays(`[${text}]`);
+    await say(page, QUESTION);
+    await page.waitForFunction((count) => document.querySelectorAll(".message.reply:not(.growing)").length === count, 1 + Object.keys(NASTY).indexOf(name));
+    await quiet(page);
+    // What stands between backticks is code, which the page shows without them.
+    const letters = (text) => text.replace(/[\s`]+/g, "");
+    assert.equal(letters(await shown(page, "reply")), letters(`[${text}]`), name);
+    assert.ok(await fits(page), `${name} fits`);
+  }
+  assert.equal(await page.locator(".message a, .message img, .message iframe, .message style, .message script").count(), 0);
+  assert.equal(await page.title(), "SSTC");
+  assertClean(page);
+});
+
+test("a link to our own pages can be followed, in a page of its own", async () => {
+  const page = await stage.page();
+  stage.model.nextSays("Xem [trang này](/?language=en) ạ.");
+  await say(page, QUESTION);
+  await message(page, "Xem trang này ạ.");
+  const link = page.getByRole("link", { name: "trang này" });
+  assert.deepEqual(
+    await link.evaluate(({ href, target, rel }) => [href, target, rel]),
+    [`${stage.server.url}/?language=en`, "_blank", "noopener noreferrer"],
+  );
+  await quiet(page);
+  assertClean(page);
+});

@@ -1,0 +1,110 @@
+// Reading: by keyboard, by ear, and while more arrives.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+
+let stage;
+before(async () => (stage = await Stage.open()));
+after(() => stage?.close());
+
+const atEnd = (page) => page.evaluate(() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 4);
+const LONG = Array.from({ length: 40 }, (_, line) => `Dòng thứ ${line + 1}.`).join("\n\n");
+
+test("the page follows a reply while the reader is at the end, and leaves a reader above alone", async () => {
+  const page = await stage.page({ size: PHONE });
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say(LONG);
+  await message(page, "Dòng thứ 40.");
+  await page.waitForFunction(() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 4);
+  await page.locator("#scroller").evaluate((element) => (element.scrollTop = 0));
+  await page.waitForFunction(() => scroller.scrollTop === 0);
+  reply.say("\n\nNgay sau đó.");
+  const button = page.getByRole("button", { name: "Tin nhắn mới" });
+  await button.waitFor();
+  assert.equal(await page.evaluate(() => scroller.scrollTop), 0);
+  reply.end();
+  await quiet(page);
+  await button.click();
+  await button.waitFor({ state: "hidden" });
+  assert.ok(await atEnd(page));
+  assert.equal(await page.evaluate(() => document.activeElement.id), "scroller");
+  assertClean(page);
+});
+
+test("what the reader has selected stays selected while the reply grows", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say("Đoạn thứ nhất.\n\nĐoạn thứ hai");
+  await message(page, "Đoạn thứ hai");
+  await page.locator(".reply .bubble p").first().selectText();
+  reply.say(" dài thêm.");
+  await message(page, "Đoạn thứ hai dài thêm.");
+  assert.equal(await page.evaluate(() => String(getSelection())), "Đoạn thứ nhất.");
+  reply.end();
+  await quiet(page);
+  assertClean(page);
+});
+
+test("everything can be reached and used with the keyboard alone", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await page.locator("#text:focus").waitFor();
+  await page.keyboard.type(QUESTION);
+  await page.keyboard.press("Enter");
+  await reply.asked;
+  reply.say("Dạ em đây ạ.");
+  await message(page, "Dạ em đây ạ.");
+  reply.end();
+  await quiet(page);
+  const reached = new Set();
+  for (let count = 0; count < 12; count += 1) {
+    await page.keyboard.press("Tab");
+    reached.add(await page.evaluate(() => document.activeElement.id || document.activeElement.tagName.toLowerCase()));
+  }
+  for (const place of ["anew", "scroller", "summary", "text", "send"]) assert.ok(reached.has(place), `${place} of ${[...reached]}`);
+  await page.locator("#anew").focus();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog[open]").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog[open]").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => document.activeElement.id), "anew");
+  assertClean(page);
+});
+
+test("screen readers hear a message once, when it is whole", async () => {
+  const page = await stage.page();
+  await page.evaluate(() => {
+    window.announced = [];
+    const note = (changes) => announced.push(...changes.flatMap(({ addedNodes }) => [...addedNodes].map((node) => node.textContent)));
+    new MutationObserver(note).observe(document.getElementById("heard"), { childList: true, subtree: true });
+  });
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  for (const piece of ["Dạ ", "em ", "đây ", "ạ."]) reply.say(piece);
+  await message(page, "Dạ em đây ạ.");
+  reply.end();
+  await quiet(page);
+  const heard = await page.evaluate(() => window.announced);
+  assert.deepEqual(heard.filter((text) => text.includes("đây")), ["SSTC: Dạ em đây ạ."]);
+  assert.equal(await page.locator("#scroller").getAttribute("aria-live"), "off");
+  assertClean(page);
+});
+
+test("nothing moves for a reader who wants less motion", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say("Dạ em");
+  await message(page, "Dạ em");
+  assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+  reply.end();
+  await quiet(page);
+  assertClean(page);
+});

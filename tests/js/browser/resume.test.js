@@ -1,0 +1,120 @@
+// Replies that are interrupted from outside: by a reload, a crash of the server, a lost network.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { QUESTION, Stage, assertClean, message, quiet, say, texts } from "./stage.js";
+
+// What a browser says of a server that is not there.
+const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED/;
+
+let stage;
+before(async () => (stage = await Stage.open()));
+after(() => stage?.close());
+
+async function ask(page) {
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say("Một hai ");
+  await message(page, "Một hai");
+  return reply;
+}
+
+test("a reload brings the conversation back, and a reply goes on where it was", async () => {
+  const page = await stage.page();
+  stage.model.nextSays("Câu trước ạ.");
+  await say(page, QUESTION);
+  await message(page, "Câu trước ạ.");
+  await quiet(page);
+  const reply = await ask(page);
+  await page.reload();
+  await message(page, "Một hai");
+  await page.locator("#running").waitFor();
+  reply.say("ba bốn.");
+  await message(page, "Một hai ba bốn.");
+  reply.end();
+  await quiet(page);
+  const shown = await texts(page);
+  assert.equal(shown.filter((text) => text === QUESTION).length, 2);
+  assert.deepEqual(shown.filter((text) => /Câu trước|Một hai/.test(text)), ["Câu trước ạ.", "Một hai ba bốn."]);
+  assert.equal(shown.length, 8, shown.join("\n"));
+  await page.reload();
+  await message(page, "Một hai ba bốn.");
+  await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, shown.length);
+  assert.deepEqual(await texts(page), shown);
+  assertClean(page);
+});
+
+test("a server that is killed in a reply comes back, and the page with it", async () => {
+  const page = await stage.page({ expected: [GONE] });
+  await ask(page);
+  await stage.server.kill();
+  await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
+  // Written while nobody listens: kept, and sent when somebody does.
+  await say(page, "cảm ơn shop");
+  await page.getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
+  await stage.server.start();
+  await page.getByText("Câu trả lời chưa trọn vẹn").waitFor();
+  await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
+  await quiet(page);
+  assert.match(await page.locator("#heard").innerText(), /Đã kết nối lại\./);
+  assert.equal(await page.locator(".message.user", { hasText: "cảm ơn shop" }).count(), 1);
+  const reply = await ask(page);
+  reply.end();
+  await quiet(page);
+  assertClean(page);
+});
+
+test("what was written without a connection goes out after a reload", async () => {
+  const page = await stage.page({ expected: [GONE] });
+  await (await ask(page)).end();
+  await quiet(page);
+  await stage.server.kill();
+  await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
+  await say(page, QUESTION);
+  await page.getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
+  stage.model.nextSays("Đã nhận ạ.");
+  await stage.server.start();
+  await page.reload();
+  await message(page, "Đã nhận ạ.");
+  await quiet(page);
+  assert.equal(await page.locator(".message.user", { hasText: QUESTION }).count(), 2);
+  assertClean(page);
+});
+
+test("a page that is offline says so, and goes on by itself", async () => {
+  const page = await stage.page({ expected: [GONE] });
+  const reply = await ask(page);
+  await page.context().setOffline(true);
+  await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
+  reply.say("ba bốn.");
+  reply.end();
+  await page.context().setOffline(false);
+  await message(page, "Một hai ba bốn.");
+  await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
+  await quiet(page);
+  assertClean(page);
+});
+
+test("a page that learns that it missed too much reads the history again", async () => {
+  const page = await stage.page();
+  const reply = await ask(page);
+  reply.end();
+  await quiet(page);
+  const id = await page.evaluate(() => JSON.parse(localStorage.getItem("frontdesk:system_persona_vi:conversation")).id);
+  // The server says it to whoever gives an id that it does not know.
+  await page.route("**/history?*", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), last_event_id: "900.1" } });
+    await page.unroute("**/history?*");
+  });
+  const again = page.waitForRequest((request) => request.url().includes("/events") && !request.url().includes("900.1"));
+  await page.reload();
+  assert.ok((await again).url().includes(id));
+  stage.model.nextSays("Vẫn còn đây ạ.");
+  await say(page, QUESTION);
+  await message(page, "Vẫn còn đây ạ.");
+  await quiet(page);
+  assert.equal(await page.locator(".message.reply").count(), 2);
+  assertClean(page);
+});

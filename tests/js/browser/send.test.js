@@ -1,0 +1,128 @@
+// Writing: a message is sent once, and never lost.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { QUESTION, Stage, assertClean, message, quiet, say, texts } from "./stage.js";
+
+let stage;
+before(async () => (stage = await Stage.open({ TEXT_MAX_CHARS: "100" })));
+after(() => stage?.close());
+
+const asked = (page, text) => page.locator(".message.user", { hasText: text }).count();
+
+test("a double click sends once", async () => {
+  const page = await stage.page();
+  stage.model.nextSays("Một lần ạ.");
+  await page.locator("#text").fill(QUESTION);
+  await page.locator("#send").dblclick();
+  await message(page, "Một lần ạ.");
+  await quiet(page);
+  assert.equal(await asked(page, QUESTION), 1);
+  assertClean(page);
+});
+
+test("an answer that is lost on the way is asked for again under the same key, and the message stands once", async () => {
+  const page = await stage.page({ expected: [/ERR_FAILED/] });
+  const keys = [];
+  await page.route("**/messages", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    if (keys.length > 1) return route.continue();
+    // The server has taken it; the page never hears of that.
+    await route.fetch();
+    await route.abort();
+  });
+  stage.model.nextSays("Một lần ạ.");
+  await say(page, QUESTION);
+  await message(page, "Một lần ạ.");
+  await page.waitForFunction(() => !localStorage.getItem("frontdesk:system_persona_vi:outbox"));
+  await quiet(page);
+  assert.deepEqual(keys, [keys[0], keys[0]]);
+  assert.equal(await asked(page, QUESTION), 1);
+  await page.reload();
+  await message(page, "Một lần ạ.");
+  assert.equal(await asked(page, QUESTION), 1);
+  assertClean(page);
+});
+
+test("a message that is refused for now can be sent again under its key", async () => {
+  const page = await stage.page({ expected: [/status of (429|503|500|403)/] });
+  const keys = [];
+  const refusals = [
+    [429, "rate_limited", "Vui lòng gửi lại sau 7 giây"],
+    [503, "overloaded", "Hệ thống đang rất bận ạ. Quý khách vui lòng gửi lại sau 7 giây"],
+    [500, "internal", "Bên em gặp trục trặc nên chưa nhận được tin nhắn"],
+    [403, "forbidden_origin", "Trang này không được phép gửi tin nhắn"],
+  ];
+  await page.route("**/messages", (route) => {
+    const [status, code] = refusals[keys.length] ?? [];
+    keys.push(route.request().headers()["idempotency-key"]);
+    if (!status) return route.continue();
+    return route.fulfill({ status, headers: { "retry-after": "7" }, json: { code } });
+  });
+  stage.model.nextSays("Đã nhận ạ.");
+  await say(page, QUESTION);
+  for (const [, , words] of refusals) {
+    await page.getByText(words).waitFor();
+    await page.getByRole("button", { name: "Gửi lại" }).click();
+  }
+  await message(page, "Đã nhận ạ.");
+  await quiet(page);
+  assert.equal(new Set(keys).size, 1);
+  assert.equal(await asked(page, QUESTION), 1);
+  assertClean(page);
+});
+
+test("several messages are sent in the order in which they were written", async () => {
+  const page = await stage.page();
+  const held = stage.model.next();
+  for (const text of ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai", "tư vấn laptop thứ ba"]) await say(page, text);
+  await held.asked;
+  held.end();
+  await quiet(page);
+  const shown = (await texts(page)).filter((text) => text.startsWith("tư vấn laptop thứ"));
+  assert.deepEqual(shown, ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai", "tư vấn laptop thứ ba"]);
+  assertClean(page);
+});
+
+test("a text that is too long stays where it is, and the page says why", async () => {
+  const page = await stage.page();
+  const long = "ạ".repeat(101);
+  await say(page, long);
+  await page.getByText("Tin nhắn dài 101 ký tự, em chỉ nhận được tối đa 100 ký tự ạ.").waitFor();
+  assert.equal(await page.locator("#text").inputValue(), long);
+  // Letters, not the units that a script counts them in.
+  await page.locator("#text").fill("😀".repeat(100));
+  assert.equal(await page.locator("#hint").innerText(), "");
+  assertClean(page);
+});
+
+test("what is being written survives a reload", async () => {
+  const page = await stage.page();
+  await page.locator("#text").fill("tôi đang viết dở");
+  await page.reload();
+  await message(page, "Chào quý khách!");
+  assert.equal(await page.locator("#text").inputValue(), "tôi đang viết dở");
+  assertClean(page);
+});
+
+test("enter sends, shift and enter begins a line, and enter in the middle of a letter does neither", async () => {
+  const page = await stage.page();
+  const field = page.locator("#text");
+  const height = await field.evaluate((element) => element.offsetHeight);
+  await field.fill("dòng một");
+  await field.press("Shift+Enter");
+  await field.pressSequentially("dòng hai");
+  assert.equal(await field.inputValue(), "dòng một\ndòng hai");
+  assert.ok((await field.evaluate((element) => element.offsetHeight)) > height, "the field grows");
+  // As Telex does it: the letter is composed, and Enter ends that.
+  await field.evaluate((element) => {
+    for (const [isComposing, keyCode] of [[true, 13], [false, 229]]) {
+      element.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing, keyCode, bubbles: true, cancelable: true }));
+    }
+  });
+  assert.equal(await asked(page, "dòng"), 0);
+  await field.press("Enter");
+  await message(page, "dòng hai");
+  assert.equal(await field.inputValue(), "");
+  assertClean(page);
+});

@@ -1,0 +1,85 @@
+// The real server, with a folder and a port of its own, which both outlive a restart.
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+// Nobody's own settings.
+const known = [...readFileSync(join(ROOT, ".env.example"), "utf8").matchAll(/^#([A-Z_]+)=/gm)].map((match) => match[1]);
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !known.includes(name)));
+
+export class Server {
+  #process;
+
+  /** A server that answers with `model`; `settings` are variables of its environment. */
+  static async start(model, settings = {}) {
+    const server = new Server();
+    server.folder = mkdtempSync(join(tmpdir(), "browser-test-"));
+    for (const part of ["prompts", "knowledge"]) cpSync(join(ROOT, part), join(server.folder, part), { recursive: true });
+    mkdirSync(join(server.folder, "database"));
+    server.port = await freePort();
+    server.url = `http://127.0.0.1:${server.port}`;
+    server.settings = {
+      BIND_ADDR: `127.0.0.1:${server.port}`,
+      DATABASE_URL: "sqlite://database/frontdesk.db",
+      // As in production: a page of our own has no key.
+      X_API_KEYS: "browser-test-key",
+      WEB_CHAT: "on",
+      LLM: "ollama",
+      OLLAMA_HOST: model.url,
+      RATE_LIMIT_PER_SECOND: "0",
+      TURNS_PER_MINUTE: "0",
+      LOG: "warn",
+      SSE_RETRY_MS: "200",
+      ...settings,
+    };
+    await server.start();
+    return server;
+  }
+
+  async start() {
+    const binary = process.env.FRONTDESK;
+    if (!binary) throw new Error("set FRONTDESK to the path of the server's program");
+    this.#process = spawn(resolve(binary), ["serve"], {
+      cwd: this.folder,
+      env: { ...environment, ...this.settings },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await new Promise((ready, fail) => {
+      this.#process.once("error", fail);
+      this.#process.once("exit", (code) => fail(new Error(`the server ended by itself with ${code}`)));
+      createInterface(this.#process.stdout).on("line", (line) => line.startsWith("listening on ") && ready());
+    });
+  }
+
+  async kill() {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const gone = new Promise((done) => this.#process.once("exit", done));
+    this.#process.kill("SIGKILL");
+    await gone;
+  }
+
+  /** Asks the API as the shop does. */
+  async api(method, path, body) {
+    const headers = { "x-api-key": "browser-test-key", "content-type": "application/json" };
+    const response = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) });
+    const text = await response.text();
+    return text ? JSON.parse(text) : undefined;
+  }
+
+  async close() {
+    await this.kill();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export async function freePort() {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await new Promise((done) => probe.once("listening", done));
+  const { port } = probe.address();
+  await new Promise((done) => probe.close(done));
+  return port;
+}

@@ -1,0 +1,128 @@
+// Every state of the page, in both languages and themes: nothing for axe to complain of, and a picture of each at the
+// size of a phone and of a desk (SCREENSHOTS names the folder).
+import { after, before, test } from "node:test";
+
+import { Site } from "./site.js";
+import { DESK, PHONE, QUESTION, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
+
+const REPLY = `Dạ với nhu cầu học tập, em gợi ý **hai lựa chọn** ạ:
+
+1. **Dell Inspiron 15 3530**: màn hình 15,6 inch, hợp với soạn thảo và học trực tuyến.
+2. **ASUS Vivobook 15**: nhẹ hơn, pin lâu hơn.
+
+Quý khách xem thêm tại [trang sản phẩm](/).`;
+const ENGLISH = `For studying I would suggest **two laptops**:
+
+- **Dell Inspiron 15 3530**: a 15.6 inch screen, good for writing and online classes.
+- **ASUS Vivobook 15**: lighter, with a longer battery life.
+
+See the [product page](/) for more.`;
+const LANGUAGES = {
+  vi: { ask: QUESTION, reply: REPLY, stop: "Dừng trả lời", anew: "Cuộc trò chuyện mới", no: "Giữ lại", more: "còn loại nào rẻ hơn không" },
+  en: { ask: "which laptop do you recommend for a student?", reply: ENGLISH, stop: "Stop", anew: "New conversation", no: "Keep this one", more: "is there a cheaper laptop?" },
+};
+const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED|status of 503/;
+
+let site, stage;
+before(async () => {
+  site = await Site.start();
+  site.style = "body { font: 18px/1.5 system-ui, sans-serif; margin: 40px; }";
+  stage = await Stage.open({ WIDGET_ORIGINS: site.url });
+  site.server = stage.server.url;
+});
+after(async () => {
+  await stage?.close();
+  site?.close();
+});
+
+for (const scheme of ["light", "dark"]) {
+  for (const language of Object.keys(LANGUAGES)) {
+    test(`every state can be used by everybody: ${language}, ${scheme}`, async () => {
+      const words = LANGUAGES[language];
+      const page = await stage.page({ scheme, size: PHONE, path: language === "vi" ? "/" : `/?language=${language}`, expected: [GONE] });
+      const seen = async (state) => {
+        await assertAccessible(page, `${state}, ${language}, ${scheme}`);
+        for (const [size, name] of [[DESK, "desk"], [PHONE, "phone"]]) {
+          if (!process.env.SCREENSHOTS) continue;
+          await page.setViewportSize(size);
+          await picture(page, `${state}-${language}-${scheme}-${name}`);
+        }
+      };
+      await message(page, "SSTC");
+      await seen("1-greeting");
+
+      const reply = stage.model.next();
+      await say(page, words.ask);
+      await reply.asked;
+      await page.locator(".typing").waitFor();
+      await seen("2-typing");
+      reply.say(words.reply.slice(0, 120));
+      await page.locator(".message.reply").waitFor();
+      await seen("3-streaming");
+      reply.say(words.reply.slice(120));
+      reply.end();
+      await quiet(page);
+      await page.locator(".sources summary").click();
+      await seen("4-sources");
+      await page.locator(".sources summary").click();
+
+      const broken = stage.model.next();
+      await say(page, words.more);
+      await broken.asked;
+      broken.say(words.reply.slice(0, 60));
+      await page.locator(".message.reply.growing").waitFor();
+      broken.breakOff();
+      await page.locator(".again button").waitFor();
+      await quiet(page);
+      await seen("5-error");
+
+      const stopped = stage.model.next();
+      await say(page, words.more);
+      await stopped.asked;
+      stopped.say(words.reply.slice(0, 60));
+      await page.locator(".message.reply.growing").waitFor();
+      await page.getByRole("button", { name: words.stop, exact: true }).click();
+      await quiet(page);
+      await seen("6-stopped");
+
+      await page.getByRole("button", { name: words.anew }).click();
+      await page.locator("dialog[open]").waitFor();
+      await seen("7-question");
+      await page.getByRole("button", { name: words.no }).click();
+
+      await page.route("**/messages", (route) => route.fulfill({ status: 503, json: { code: "overloaded" } }));
+      await say(page, words.more);
+      await page.locator(".note.trouble button").waitFor();
+      await page.locator("#text").fill("ạ".repeat(4001));
+      await page.locator("#hint:not(:empty)").waitFor();
+      await seen("8-refused");
+      await page.locator("#text").fill("");
+
+      await page.context().setOffline(true);
+      await page.locator("#connection.lost").waitFor();
+      await seen("9-reconnecting");
+      await page.context().setOffline(false);
+      await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
+      assertClean(page);
+    });
+  }
+
+  test(`the widget can be used by everybody: ${scheme}`, async () => {
+    const page = await stage.page({ url: site.url, hosts: [site.url], scheme, size: DESK });
+    const button = page.getByRole("button", { name: "Trò chuyện với SSTC" });
+    await button.waitFor();
+    await picture(page, `10-widget-closed-${scheme}-desk`);
+    await button.click();
+    const frame = page.frameLocator("iframe");
+    await message(frame, "Chào quý khách!");
+    stage.model.nextSays(REPLY);
+    await say(frame, QUESTION);
+    await message(frame, "trang sản phẩm");
+    await frame.locator("#running").waitFor({ state: "hidden" });
+    await assertAccessible(page, `the widget, ${scheme}`);
+    await picture(page, `11-widget-open-${scheme}-desk`);
+    await page.setViewportSize(PHONE);
+    await picture(page, `11-widget-open-${scheme}-phone`);
+    assertClean(page);
+  });
+}

@@ -1,0 +1,58 @@
+// Stopping a reply, and replies that break off by themselves.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+
+let stage;
+before(async () => (stage = await Stage.open()));
+after(() => stage?.close());
+
+test("the stop button ends a reply, and what was said stays", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say("Dạ em đang nói");
+  await message(page, "Dạ em đang nói");
+  await page.getByRole("button", { name: "Dừng trả lời" }).click();
+  const stopped = page.locator(".message.reply", { hasText: "Đã dừng theo yêu cầu" });
+  await stopped.waitFor();
+  assert.match(await stopped.innerText(), /Dạ em đang nói/);
+  await quiet(page);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "text");
+  assertClean(page);
+});
+
+test("escape stops a reply as well", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say("Dạ em đang nói");
+  await message(page, "Dạ em đang nói");
+  await page.keyboard.press("Escape");
+  await page.getByText("Đã dừng theo yêu cầu").waitFor();
+  await quiet(page);
+  assertClean(page);
+});
+
+test("a reply that breaks off says so, and the question can be asked again", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  reply.say("Dạ em đang nói");
+  await message(page, "Dạ em đang nói");
+  reply.breakOff();
+  await page.locator(".message.trouble", { hasText: "Dạ em xin lỗi" }).waitFor();
+  await page.getByText("Câu trả lời chưa trọn vẹn").waitFor();
+  await quiet(page);
+  stage.model.nextSays("Lần này thì xong ạ.");
+  await page.getByRole("button", { name: "Hỏi lại" }).click();
+  await message(page, "Lần này thì xong ạ.");
+  await quiet(page);
+  assert.equal(await page.locator(".message.user", { hasText: QUESTION }).count(), 2);
+  assert.equal(await page.getByRole("button", { name: "Hỏi lại" }).isVisible(), false);
+  assertClean(page);
+});

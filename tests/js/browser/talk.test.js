@@ -1,0 +1,116 @@
+// A conversation in which nothing goes wrong.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { QUESTION, Stage, assertClean, message, quiet, say, texts } from "./stage.js";
+
+let stage;
+before(async () => (stage = await Stage.open({ LLM_MAX_CONCURRENT: "1" })));
+after(() => stage?.close());
+
+test("the persona greets at once, before there is a conversation", async () => {
+  const page = await stage.page();
+  await message(page, "Chào quý khách! Em là nhân viên SSTC");
+  assert.equal(await page.title(), "SSTC");
+  assert.equal(await page.locator("html").getAttribute("lang"), "vi");
+  const { conversations } = await stage.server.api("GET", "/conversations");
+  assert.deepEqual(conversations, []);
+  assertClean(page);
+});
+
+test("a reply grows as it is said, and ends with its sources and a quieter question", async () => {
+  const page = await stage.page();
+  const reply = stage.model.next();
+  await say(page, QUESTION);
+  await reply.asked;
+  await page.locator(".typing", { hasText: "SSTC đang soạn tin…" }).waitFor();
+  reply.say("Dạ em gợi ý **Dell");
+  await page.locator(".message.reply strong", { hasText: "Dell" }).waitFor();
+  assert.equal(await page.locator(".typing").count(), 0);
+  reply.say(" Inspiron** ạ.");
+  await page.locator(".message.reply strong", { hasText: "Dell Inspiron" }).waitFor();
+  assert.equal(await page.locator("#heard").innerText(), "SSTC: Dạ em rất vui được giúp quý khách! 💖 Em sẽ hỗ trợ ngay ạ.");
+  reply.end();
+  await quiet(page);
+  assert.equal(await page.locator(".reply .bubble").innerText(), "Dạ em gợi ý Dell Inspiron ạ.");
+  const sizes = await page.evaluate(() =>
+    [".reply", ".follow_up"].map((kind) => parseFloat(getComputedStyle(document.querySelector(`${kind} .bubble`)).fontSize)),
+  );
+  assert.ok(sizes[1] < sizes[0], "the follow-up is quieter");
+  const sources = page.locator(".reply .sources");
+  assert.equal(await sources.locator("li").first().isVisible(), false);
+  await sources.locator("summary").click();
+  assert.match(await sources.locator("li").first().innerText(), /Laptop/);
+  assert.match(await page.locator("#heard").innerText(), /SSTC: Dạ em gợi ý Dell Inspiron ạ\./);
+  assertClean(page);
+});
+
+test("whoever waits for the model sees the place in the queue", async () => {
+  const [first, second] = [await stage.page(), await stage.page()];
+  const [held, next] = [stage.model.next(), stage.model.next()];
+  await say(first, QUESTION);
+  await held.asked;
+  await say(second, QUESTION);
+  await second.locator(".typing", { hasText: "Quý khách đang ở vị trí thứ 1 trong hàng chờ" }).waitFor();
+  held.say("Một.");
+  held.end();
+  await next.asked;
+  next.say("Hai.");
+  next.end();
+  await message(second, "Hai.");
+  await quiet(second);
+  for (const page of [first, second]) assertClean(page);
+});
+
+test("the page speaks the language of the conversation, and changes with it", async () => {
+  const page = await stage.page();
+  await page.getByLabel("Tin nhắn của quý khách").waitFor();
+  await say(page, "please speak english with me");
+  await message(page, "sure, you can speak english with me");
+  await page.getByLabel("Your message").waitFor();
+  assert.equal(await page.locator("html").getAttribute("lang"), "en");
+  assert.equal(await page.getByRole("button", { name: "New conversation" }).count(), 1);
+  await quiet(page);
+  await page.reload();
+  await page.getByLabel("Your message").waitFor();
+  await message(page, "sure, you can speak english with me");
+  await say(page, "nói tiếng việt nhé");
+  await message(page, "em sẽ nói tiếng Việt");
+  await page.getByLabel("Tin nhắn của quý khách").waitFor();
+  assertClean(page);
+});
+
+test("the address chooses who speaks, and in which language", async () => {
+  const page = await stage.page({ path: "/?persona=system_persona_en" });
+  await page.getByLabel("Your message").waitFor();
+  const other = await stage.page({ path: "/?language=en" });
+  await other.getByLabel("Your message").waitFor();
+  const [before] = await texts(other);
+  stage.model.nextSays("Sure.");
+  await say(other, "which laptop do you recommend?");
+  await message(other, "Sure.");
+  assert.equal((await texts(other))[0], before);
+  const { conversations } = await stage.server.api("GET", "/conversations?limit=1");
+  assert.deepEqual([conversations[0].persona, conversations[0].preferred_language], ["system_persona_vi", "en"]);
+  for (const each of [page, other]) assertClean(each);
+});
+
+test("a new conversation begins when the customer says so twice", async () => {
+  const page = await stage.page();
+  stage.model.nextSays("Một.");
+  await say(page, QUESTION);
+  await message(page, "Một.");
+  await quiet(page);
+  await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
+  await page.getByRole("button", { name: "Giữ lại" }).click();
+  await message(page, "Một.");
+  await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
+  await page.getByRole("button", { name: "Bắt đầu mới" }).click();
+  await page.locator(".message.reply").waitFor({ state: "detached" });
+  assert.equal((await texts(page)).length, 1);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "text");
+  await page.reload();
+  await message(page, "Chào quý khách!");
+  assert.equal((await texts(page)).length, 1);
+  assertClean(page);
+});
