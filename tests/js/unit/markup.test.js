@@ -29,6 +29,8 @@ const cases = [
   ["numbers go on", "3. a\n4. b", [{ kind: "list", start: 3, items: [["a"], ["b"]] }]],
   ["a year begins no list", "2025. Năm mới", [paragraph("2025. Năm mới")]],
   ["a link to our host", "[a](/b)", [paragraph(link("https://chat.shop.example/b", "a"))]],
+  ["a link to a host below an allowed one", "[a](https://eu.parts.example/b)", [paragraph(link("https://eu.parts.example/b", "a"))]],
+  ["a star is not the host itself", "[a](https://parts.example/b)", [paragraph("[a](https://parts.example/b)")]],
   ["a link to an allowed host", "[a](https://shop.example/b)", [paragraph(link("https://shop.example/b", "a"))]],
   ["a bare link ends before its sentence does", "x https://shop.example/b.", [paragraph("x ", link("https://shop.example/b"), ".")]],
   ["a bare link in bold", "**https://shop.example/b**", [paragraph(bold(link("https://shop.example/b")))]],
