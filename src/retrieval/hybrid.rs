@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn words_come_first_where_they_meet_the_question_and_else_what_both_found() {
-        let (sure, near) = ([(0, 1.0), (2, 0.2)], [near(2, 0.8), near(4, 0.1)]);
-        assert_eq!(ordered(&sure, &near)[0], 0);
-        assert_eq!(ordered(&sure.map(|(chunk, share)| (chunk, share * 0.1)), &near)[0], 2);
+        let near = [near(2, 0.8), near(4, 0.1)];
+        let first = |share: f64| ordered(&[0, 6, 8, 10, 2].map(|chunk| (chunk, share)), &near)[0];
+        assert_eq!((first(1.0), first(0.1)), (0, 2));
     }
 
     #[test]
