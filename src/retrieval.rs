@@ -3,8 +3,9 @@
 //! Two halves meet in [`Chunk`]. *Ingest* reads folders ([`library`], [`folder`]): Markdown with front matter ([`document`],
 //! [`markdown`], [`page`]), CSV catalogues ([`catalogue`]) and plain text become chunks of moderate size ([`cut`], [`tokens`])
 //! that know what their document is about ([`keywords`]); [`sync`] keeps a collection of vectors in line with them. *Query* looks
-//! them up ([`lexical`]): terms ([`terms`]) under the shop's own words ([`rules`]), wishes about money ([`budget`]), BM25;
-//! several lists become one by their ranks ([`fusion`]).
+//! them up ([`search`]): by words ([`lexical`]: terms ([`terms`]) under the shop's own words ([`rules`]), wishes about money
+//! ([`budget`]), BM25), and by meaning where an embedding model answers. [`hybrid`] makes one list of both: ranks ([`fusion`]),
+//! then variety ([`mmr`]). [`calibration`] says how alike texts are that have nothing to do with each other.
 //!
 //! [`embedded`] keeps vectors in the shop's own database and searches them in memory.
 //!
@@ -36,8 +37,6 @@ pub mod tokens;
 pub mod vectors;
 
 use std::path::PathBuf;
-
-use async_trait::async_trait;
 
 pub use chunk::Chunk;
 pub use folder::{Report, Shelf, Warning};
@@ -71,7 +70,7 @@ pub struct Passage {
     /// The document's own version, as its front matter writes it.
     pub version: Option<String>,
     pub text: String,
-    /// How well it fits, 0 to 1. What the number means is the [`Retriever`]'s to say.
+    /// How well it fits, 0 to 1: see [`search::Found`].
     pub score: f64,
 }
 
@@ -93,10 +92,4 @@ pub enum RetrievalError {
     /// The knowledge folder is there but cannot be listed. A single bad file is a [`Warning`] instead.
     #[error("cannot list the knowledge folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
-}
-
-/// Finds passages: the best first, none if nothing fits.
-#[async_trait]
-pub trait Retriever: Send + Sync {
-    async fn retrieve(&self, query: &Query) -> Result<Vec<Passage>, RetrievalError>;
 }

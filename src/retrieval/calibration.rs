@@ -36,18 +36,26 @@ impl Calibration {
         collection: &Collection,
         shelf: &Shelf,
     ) -> Result<Option<Self>, VectorError> {
-        let step = (shelf.chunks.len() / SAMPLE).max(1);
         let sample: Vec<(String, &str)> =
-            shelf.chunks.iter().step_by(step).map(|chunk| (chunk.id(), chunk.path.as_str())).collect();
+            sample(&shelf.chunks).map(|chunk| (chunk.id(), chunk.path.as_str())).collect();
         let ids: Vec<String> = sample.iter().map(|(id, _)| id.clone()).collect();
-        let mut vectors = index.vectors(collection, &ids).await?;
-        let vectors: Vec<(&str, Vec<f32>)> =
-            sample.into_iter().filter_map(|(id, path)| Some((path, vectors.remove(&id)?))).collect();
+        let vectors = index.vectors(collection, &ids).await?;
+        let vectors: Vec<(&str, &Vec<f32>)> =
+            sample.into_iter().filter_map(|(id, path)| Some((path, vectors.get(&id)?))).collect();
         Ok(Self::from_vectors(&vectors))
     }
 
-    /// From unit vectors, each with the document that it is of.
-    fn from_vectors(vectors: &[(&str, Vec<f32>)]) -> Option<Self> {
+    /// From the unit vectors of all chunks, each with the document that it is of: the same sample of them.
+    pub fn of_sample(vectors: &[(&str, &Vec<f32>)]) -> Option<Self> {
+        Self::from_vectors(&sample(vectors).copied().collect::<Vec<_>>())
+    }
+
+    /// The cosine of texts that have nothing to do with each other: the median.
+    pub fn unrelated(&self) -> f64 {
+        self.percentiles[PERCENTILES.len() / 2]
+    }
+
+    fn from_vectors(vectors: &[(&str, &Vec<f32>)]) -> Option<Self> {
         let mut cosines: Vec<f64> = Vec::new();
         for (n, (document, vector)) in vectors.iter().enumerate() {
             let others = vectors[n + 1..].iter().filter(|(other, _)| other != document);
@@ -60,6 +68,11 @@ impl Calibration {
         let at = |percent: u8| cosines[(cosines.len() - 1) * usize::from(percent) / 100];
         Some(Self { pairs: cosines.len(), percentiles: PERCENTILES.map(at), threshold: at(THRESHOLD_PERCENTILE) })
     }
+}
+
+/// Every n-th, so that about [`SAMPLE`] are left.
+fn sample<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    all.iter().step_by((all.len() / SAMPLE).max(1))
 }
 
 #[cfg(test)]
@@ -75,10 +88,11 @@ mod tests {
         // Within a document everything is alike, and between the two nothing is.
         let mut vectors: Vec<(&str, Vec<f32>)> = (0..6).map(|_| ("a", vector(0))).collect();
         vectors.extend((0..6).map(|n| ("b", vector(60 + n))));
-        let found = Calibration::from_vectors(&vectors).unwrap();
+        let vectors: Vec<(&str, &Vec<f32>)> = vectors.iter().map(|(document, vector)| (*document, vector)).collect();
+        let found = Calibration::of_sample(&vectors).unwrap();
         assert_eq!(found.pairs, 36);
         assert!(found.percentiles.iter().all(|cosine| (0.4..=0.51).contains(cosine)), "{found:?}");
         assert!((found.threshold - found.percentiles[3]).abs() < f64::EPSILON);
-        assert_eq!(Calibration::from_vectors(&vectors[..8]), None, "too few pairs tell nothing");
+        assert_eq!(Calibration::of_sample(&vectors[..8]), None, "too few pairs tell nothing");
     }
 }

@@ -19,13 +19,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::chunk::Chunk;
 use super::folder::{self, Report, Shelf};
 use super::rules::SearchRules;
 use super::terms::{Token, bare_number, tokens};
-use super::{Passage, Query, RetrievalError, Retriever};
+use super::{Passage, Query, RetrievalError};
 use crate::config::ChunkConfig;
 use crate::domain::Language;
 
@@ -134,12 +132,11 @@ impl LexicalIndex {
         rank::rank(&question, language, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
-    /// All chunks that share anything with the question, best first, whether or not they answer it: what is joined with other
-    /// lists, or measured. The scores and the order are [`Self::search`]'s.
-    pub fn ranked(&self, text: &str, language: Language) -> Vec<(Arc<Chunk>, f64)> {
+    /// The places of all chunks that share anything with the question, best first, whether or not they answer it: what is
+    /// joined with other lists, or measured. The scores and the order are [`Self::search`]'s.
+    pub fn ranked(&self, text: &str, language: Language) -> Vec<(usize, f64)> {
         let question = question::Question::of(text, language, self);
-        let hits = rank::rank_all(&question, language, self);
-        hits.into_iter().map(|hit| (self.pieces[hit.piece].clone(), hit.score)).collect()
+        rank::rank_all(&question, language, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
     /// How rare a term is: BM25's ln(1 + (N − n + ½)/(n + ½)), highest for one that no passage has. The ½ on top keeps the
@@ -147,13 +144,6 @@ impl LexicalIndex {
     fn idf(&self, term: &Term) -> f64 {
         let (all, with) = (as_f64(self.pieces.len()), as_f64(self.postings.get(term).map_or(0, Vec::len)));
         0.5 + (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
-    }
-}
-
-#[async_trait]
-impl Retriever for LexicalIndex {
-    async fn retrieve(&self, query: &Query) -> Result<Vec<Passage>, RetrievalError> {
-        Ok(self.search(query))
     }
 }
 

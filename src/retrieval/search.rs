@@ -13,8 +13,7 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::calibration::Calibration;
-use super::chunk::Chunk;
-use super::hybrid::{self, FETCH, Near, Threshold};
+use super::hybrid::{self, FETCH, Lists, Near, Threshold};
 use super::library::collection_name;
 use super::sync::{Progress, SyncError, SyncReport, Target, sync};
 use super::{LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules};
@@ -138,8 +137,14 @@ impl Knowledge {
             }
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
-        match self.near(view, &question, &words).await {
-            Ok(Some(near)) => self.found(view, query, &words, near, nothing),
+        // Those as well that would be no answer by themselves: what meaning finds too may be one.
+        let mut ranked = view.index.ranked(&query.text, query.language);
+        ranked.truncate(FETCH);
+        match self.near(view, &question, &ranked).await {
+            Ok(Some(near)) if words.is_empty() && self.lacks(view, query, &near) => {
+                Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }
+            }
+            Ok(Some(near)) => self.found(view, query, &ranked, &near, nothing),
             Ok(None) => Found { passages: view.passages_by_words(&words, query), ..nothing },
             Err(cause) => {
                 warn!(error = %cause, "Documents are searched by words alone");
@@ -152,21 +157,29 @@ impl Knowledge {
         Ok(self.embedder.query(text).await?)
     }
 
-    /// Both lists as one, or nothing where neither answers.
-    fn found(&self, view: &View, query: &Query, words: &[(usize, f64)], near: Meaning, nothing: Found) -> Found {
-        let Meaning { nearest, similarity } = near;
-        let mean = hybrid::mean_similarity(&nearest, query.limit);
-        let found = Found { by: By::WordsAndMeaning, similarity: Some(mean), ..nothing };
-        if words.is_empty() && self.threshold(view).lacks(&nearest, query.limit) {
-            return found;
-        }
-        let answering: Vec<usize> = words.iter().map(|(place, _)| *place).collect();
+    /// Both lists as one.
+    fn found(&self, view: &View, query: &Query, words: &[(usize, f64)], meaning: &Meaning, nothing: Found) -> Found {
+        let Meaning { nearest, others, similarity } = meaning;
+        let unrelated = self.calibrated(view, Calibration::unrelated).into_iter().fold(0.0, f64::max);
         let chunks = view.index.chunks();
-        let section = |place: usize| section_of(&chunks[place]);
-        let chosen = hybrid::choose(&answering, &nearest, section, query.limit);
+        let lists = Lists { words, near: nearest, others, unrelated };
         let score = |place: usize| similarity.get(&place).copied().unwrap_or_default().clamp(0.0, 1.0);
-        let passages = chosen.into_iter().map(|place| chunks[place].passage(query.language, score(place))).collect();
-        Found { passages, ..found }
+        let passage = |place: usize| chunks[place].passage(query.language, score(place));
+        let passages = hybrid::order(chunks, &lists).into_iter().take(query.limit).map(passage).collect();
+        Found { passages, by: By::WordsAndMeaning, similarity: Some(meaning.mean(query)), ..nothing }
+    }
+
+    /// Whether nothing is near enough in meaning.
+    fn lacks(&self, view: &View, query: &Query, meaning: &Meaning) -> bool {
+        let proposed = self.calibrated(view, |calibration| calibration.threshold);
+        Threshold::of(&self.config, self.embedder.model(), proposed).lacks(&meaning.nearest, query.limit)
+    }
+
+    /// What the calibration of each of the view's collections says.
+    fn calibrated(&self, view: &View, what: impl Fn(&Calibration) -> f64) -> Vec<f64> {
+        let calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = view.collections.iter().filter_map(|collection| calibrations.get(&collection.name));
+        own.map(what).collect()
     }
 
     /// The chunks that are near to the question, nearest first, and the cosine of each that is a candidate. `None`: there
@@ -198,29 +211,21 @@ impl Knowledge {
         nearest.truncate(FETCH);
         let mut similarity: HashMap<usize, f64> =
             nearest.iter().map(|near| (near.chunk, f64::from(near.similarity))).collect();
-        let others: Vec<String> = words
+        let mut others = HashMap::new();
+        let missing: Vec<String> = words
             .iter()
-            .take(FETCH)
             .filter(|(place, _)| !similarity.contains_key(place))
             .map(|(place, _)| view.index.chunks()[*place].id())
             .collect();
-        for collection in view.collections.iter().filter(|_| !others.is_empty()) {
-            for (id, vector) in self.vectors.vectors(collection, &others).await? {
+        for collection in view.collections.iter().filter(|_| !missing.is_empty()) {
+            for (id, vector) in self.vectors.vectors(collection, &missing).await? {
                 if let Some(place) = view.places.get(&id) {
                     similarity.insert(*place, cosine(question, &vector));
+                    others.insert(*place, vector);
                 }
             }
         }
-        Ok(Some(Meaning { nearest, similarity }))
-    }
-
-    /// What the shop set for the model, else seed 003's threshold, raised to what the documents' own vectors ask for.
-    fn threshold(&self, view: &View) -> Threshold {
-        let calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = view.collections.iter().filter_map(|collection| calibrations.get(&collection.name));
-        let own = own.map(|calibration| calibration.threshold).fold(hybrid::THRESHOLD, f64::max);
-        let similarity = self.config.thresholds.get(self.embedder.model()).copied().unwrap_or(own);
-        Threshold { min_hits: self.config.min_hits, similarity }
+        Ok(Some(Meaning { nearest, others, similarity }))
     }
 
     fn collection(&self, folder: &str) -> Collection {
@@ -258,8 +263,16 @@ impl Knowledge {
 /// What was found by meaning.
 struct Meaning {
     nearest: Vec<Near>,
-    /// The cosine of every candidate, those found by words included.
+    /// The vectors of the other candidates, which words found.
+    others: HashMap<usize, Vec<f32>>,
+    /// The cosine of every candidate.
     similarity: HashMap<usize, f64>,
+}
+
+impl Meaning {
+    fn mean(&self, query: &Query) -> f64 {
+        hybrid::mean_similarity(&self.nearest, query.limit)
+    }
 }
 
 impl View {
@@ -268,10 +281,4 @@ impl View {
         let passages = words.iter().map(|(place, score)| chunks[*place].passage(query.language, *score));
         passages.take(query.limit).collect()
     }
-}
-
-/// A section of a document; a catalogue's row is one by itself.
-fn section_of(chunk: &Chunk) -> (String, String, String) {
-    let row = if chunk.product.is_some() { chunk.title.clone() } else { String::new() };
-    (chunk.path.clone(), chunk.section(), row)
 }

@@ -1,1 +1,2 @@
+mod stores;
 mod sync;

@@ -2,17 +2,18 @@
 //!
 //! - `questions`: the file of the questions
 //! - `rankers`: the ways to find documents
-//! - `score`: recall and reciprocal rank
+//! - `score`: recall and reciprocal rank, and what is declined
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::questions::Question;
 use self::rankers::{Hybrid, Lexical, Ranker, Vector};
-use self::score::Scores;
+use self::score::{Declined, Scores};
 use crate::cli::index::{check_folder, embedder};
 use crate::config::{Config, Env};
 use crate::persona::Prompts;
@@ -29,8 +30,11 @@ mod score;
 /// `"language":"vi"` is optional, and other keys are left alone.
 ///
 /// Recall@k is counted by document: the share of a question's documents that are among the first k different documents of the
-/// ranking, averaged over the questions. MRR is the mean of 1/rank of the first of them (0 where none is ranked). What is
-/// measured is the ranking alone: nothing is declined.
+/// ranking, averaged over the questions. MRR is the mean of 1/rank of the first of them (0 where none is ranked). These
+/// measure the ranking alone: nothing is declined.
+///
+/// With --unanswerable, the shares of both kinds of questions are measured too for which a desk would be told that nothing answers.
+/// Its lines are the same, without documents.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -40,6 +44,9 @@ pub struct Args {
     /// The questions, one JSON object a line
     #[arg(long, value_name = "FILE.jsonl")]
     pub questions: PathBuf,
+    /// Questions that no document answers, one JSON object a line
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub unanswerable: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
@@ -67,9 +74,21 @@ pub struct Measured {
     pub documents: usize,
     pub chunks: usize,
     /// By the ranker's name, in the order in which they are shown.
-    pub scores: Vec<(&'static str, Scores)>,
+    pub rankings: Vec<Figures>,
     /// What one should know beside the figures.
     pub remarks: Vec<String>,
+}
+
+/// One ranker's figures.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    #[serde(skip)]
+    pub name: &'static str,
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// With --unanswerable.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub declined: Option<Declined>,
 }
 
 /// Reads the documents and the questions, and ranks with everything that is there.
@@ -78,6 +97,8 @@ pub struct Measured {
 /// A file cannot be used, or the embedding model breaks off after it began.
 pub async fn measure(args: &Args, config: &Config, embedder: &Embedder) -> anyhow::Result<Measured> {
     let questions = Question::read(&args.questions)?;
+    let unanswerable = args.unanswerable.as_deref().map(Question::read_unanswerable).transpose()?;
+    let unanswerable = unanswerable.as_deref();
     let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
     let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
     let shelf = read_documents(args, config, &rules)?;
@@ -85,16 +106,16 @@ pub async fn measure(args: &Args, config: &Config, embedder: &Embedder) -> anyho
         questions: questions.len(),
         documents: shelf.report.documents,
         chunks: shelf.chunks.len(),
-        scores: Vec::new(),
+        rankings: Vec::new(),
         remarks: questions::unknown_documents(&questions, &shelf),
     };
-    let lexical = Lexical::new(LexicalIndex::build(shelf.clone(), &rules));
-    measured.add(&lexical, &questions).await?;
+    let lexical = Lexical::new(LexicalIndex::build(shelf, &rules));
+    measured.add(&lexical, &questions, unanswerable).await?;
     match embedder.space().await {
         Ok(_) => {
-            let vector = Vector::new(embedder, &shelf).await?;
-            measured.add(&vector, &questions).await?;
-            measured.add(&Hybrid(&lexical, &vector), &questions).await?;
+            let vector = Vector::new(&lexical, embedder, &config.search).await?;
+            measured.add(&vector, &questions, unanswerable).await?;
+            measured.add(&Hybrid(&vector), &questions, unanswerable).await?;
         }
         Err(error) => measured.remarks.push(format!(
             "lexical alone: {error}; for the others start Ollama and run `ollama pull {}`",
@@ -113,19 +134,31 @@ fn read_documents(args: &Args, config: &Config, rules: &SearchRules) -> anyhow::
 }
 
 impl Measured {
-    async fn add(&mut self, ranker: &dyn Ranker, questions: &[Question]) -> anyhow::Result<()> {
+    async fn add(
+        &mut self,
+        ranker: &dyn Ranker,
+        questions: &[Question],
+        unanswerable: Option<&[Question]>,
+    ) -> anyhow::Result<()> {
         let mut rankings = Vec::with_capacity(questions.len());
         for question in questions {
             rankings.push((rankers::documents(&ranker.rank(question).await?), &question.documents));
         }
-        self.scores.push((ranker.name(), Scores::of(&rankings)));
+        let declined = match unanswerable {
+            Some(unanswerable) => Some(Declined {
+                declined_answerable: declined(ranker, questions).await?,
+                declined_unanswerable: declined(ranker, unanswerable).await?,
+            }),
+            None => None,
+        };
+        self.rankings.push(Figures { name: ranker.name(), scores: Scores::of(&rankings), declined });
         Ok(())
     }
 
     fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        let scores = self.scores.iter().map(|(name, scores)| Ok(((*name).to_owned(), serde_json::to_value(scores)?)));
-        let scores: Map<String, Value> = scores.collect::<serde_json::Result<_>>()?;
-        serde_json::to_writer(&mut *out, &scores)?;
+        let figures = self.rankings.iter().map(|it| Ok((it.name.to_owned(), serde_json::to_value(it)?)));
+        let figures: Map<String, Value> = figures.collect::<serde_json::Result<_>>()?;
+        serde_json::to_writer(&mut *out, &figures)?;
         writeln!(out)
     }
 
@@ -133,9 +166,26 @@ impl Measured {
         let Self { questions, documents, chunks, .. } = self;
         writeln!(out, "{questions} questions, {documents} documents, {chunks} chunks")?;
         writeln!(out, "          recall@1  recall@3  recall@8  MRR")?;
-        for (name, Scores { recall_at_1, recall_at_3, recall_at_8, mrr }) in &self.scores {
+        for Figures { name, scores: Scores { recall_at_1, recall_at_3, recall_at_8, mrr }, .. } in &self.rankings {
             writeln!(out, "{name:<9} {recall_at_1:<9.3} {recall_at_3:<9.3} {recall_at_8:<9.3} {mrr:.3}")?;
+        }
+        if self.rankings.iter().any(|figures| figures.declined.is_some()) {
+            writeln!(out, "declined  answerable  unanswerable")?;
+        }
+        for Figures { name, declined, .. } in &self.rankings {
+            if let Some(Declined { declined_answerable, declined_unanswerable }) = declined {
+                writeln!(out, "{name:<9} {declined_answerable:<11.3} {declined_unanswerable:.3}")?;
+            }
         }
         Ok(())
     }
+}
+
+/// The share of these questions for which a desk would be told that nothing answers.
+async fn declined(ranker: &dyn Ranker, questions: &[Question]) -> anyhow::Result<f64> {
+    let mut declined = 0_usize;
+    for question in questions {
+        declined += usize::from(ranker.declines(question).await?);
+    }
+    Ok(declined as f64 / questions.len().max(1) as f64)
 }

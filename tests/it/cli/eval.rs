@@ -25,13 +25,16 @@ fn json(output: &Output) -> Value {
 
 #[test]
 fn the_sample_shop_is_found_by_words_alone() {
-    let questions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/retrieval.jsonl");
-    let output = eval(&[], &["--questions", questions.to_str().unwrap(), "--json"]);
+    let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string();
+    let (questions, unanswerable) = (file("retrieval.jsonl"), file("unanswerable.jsonl"));
+    let output = eval(&[], &["--questions", &questions, "--unanswerable", &unanswerable, "--json"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let scores = json(&output);
     assert_eq!(scores.as_object().unwrap().keys().collect::<Vec<_>>(), ["lexical"]);
     let lexical = &scores["lexical"];
-    assert_eq!(lexical.as_object().unwrap().len(), 4);
+    assert_eq!(lexical.as_object().unwrap().len(), 6);
+    assert!(lexical["declined_unanswerable"].as_f64().unwrap() >= 0.90, "{scores}");
+    assert!(lexical["declined_answerable"].as_f64().unwrap() <= 0.08, "{scores}");
     assert!(lexical["recall_at_8"].as_f64().unwrap() >= 0.90, "{scores}");
     assert!(lexical["mrr"].as_f64().unwrap() >= 0.90, "{scores}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("ollama pull bge-m3"), "{output:?}");
@@ -70,10 +73,39 @@ async fn with_a_model_all_three_rankings_are_measured() {
     let scores = json(&output);
     assert_eq!(scores.as_object().unwrap().keys().collect::<Vec<_>>(), ["lexical", "vector", "hybrid"]);
     for name in ["lexical", "vector", "hybrid"] {
+        assert_eq!(scores[name].as_object().unwrap().len(), 4, "nothing is declined unless asked for: {scores}");
         assert_eq!(scores[name]["recall_at_8"], 1.0, "{scores}");
     }
     assert_eq!(scores["lexical"]["mrr"], 1.0, "{scores}");
     assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_declined_is_told_apart_by_whether_documents_answer() {
+    let (ollama, shop) = (ScriptedOllama::start().await, shop());
+    let file = |name: &str, lines: &str| {
+        std::fs::write(shop.path().join(name), lines).unwrap();
+        shop.path().join(name).display().to_string()
+    };
+    let questions =
+        file("questions.jsonl", r#"{"id":"1","query":"how long does delivery take","documents":["delivery"]}"#);
+    let unanswerable = file(
+        "unanswerable.jsonl",
+        "{\"id\":\"2\",\"query\":\"zebra\"}\n{\"id\":\"3\",\"query\":\"free returns\",\"documents\":[]}",
+    );
+    let (url, folder) = (ollama.url(), shop.path().display().to_string());
+    let output = tokio::task::spawn_blocking(move || {
+        let arguments = ["--path", &folder, "--questions", &questions, "--unanswerable", &unanswerable];
+        eval(&[("OLLAMA_HOST", &url), ("EMBED", "auto")], &arguments)
+    })
+    .await
+    .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let declined = "declined  answerable  unanswerable\n\
+        lexical   0.000       0.500\n\
+        vector    1.000       1.000\n\
+        hybrid    0.000       0.500\n";
+    assert!(text.ends_with(declined), "{output:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod failures;
 mod greeting;
 mod grounding;
 mod language;
+mod meaning;
 mod misses;
 mod prompt;
 mod shopping;

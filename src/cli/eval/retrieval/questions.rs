@@ -19,28 +19,51 @@ pub(super) struct Question {
     pub id: String,
     pub query: String,
     /// Stems of files, each once.
+    #[serde(default)]
     pub documents: BTreeSet<String>,
     #[serde(default)]
     language: Option<Language>,
 }
 
 impl Question {
-    /// Reads the file. Empty lines do not count.
+    /// Reads the file of questions that documents answer. Empty lines do not count.
     pub fn read(path: &Path) -> anyhow::Result<Vec<Self>> {
+        Self::read_with(path, |question| {
+            anyhow::ensure!(
+                !question.documents.is_empty(),
+                "documents is empty: name what answers, or remove the line"
+            );
+            Ok(())
+        })
+    }
+
+    /// Reads the file of questions that no document answers.
+    pub fn read_unanswerable(path: &Path) -> anyhow::Result<Vec<Self>> {
+        Self::read_with(path, |question| {
+            anyhow::ensure!(
+                question.documents.is_empty(),
+                "documents names what answers: move the line to --questions"
+            );
+            Ok(())
+        })
+    }
+
+    fn read_with(path: &Path, check: fn(&Self) -> anyhow::Result<()>) -> anyhow::Result<Vec<Self>> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let questions: Vec<Self> = lines
-            .map(|(n, line)| Self::parse(line).with_context(|| format!("{}:{}", path.display(), n + 1)))
+            .map(|(n, line)| {
+                let question = Self::parse(line).and_then(|question| check(&question).map(|()| question));
+                question.with_context(|| format!("{}:{}", path.display(), n + 1))
+            })
             .collect::<anyhow::Result<_>>()?;
         anyhow::ensure!(!questions.is_empty(), "{} holds no questions", path.display());
         Ok(questions)
     }
 
     fn parse(line: &str) -> anyhow::Result<Self> {
-        let question: Self = serde_json::from_str(line)
-            .context(r#"write {"id":"…","query":"…","documents":["stem of a file", …]} on one line"#)?;
-        anyhow::ensure!(!question.documents.is_empty(), "documents is empty: name what answers, or remove the line");
-        Ok(question)
+        serde_json::from_str(line)
+            .context(r#"write {"id":"…","query":"…","documents":["stem of a file", …]} on one line"#)
     }
 
     /// As the line says, else as the words tell, else Vietnamese.

@@ -7,10 +7,15 @@ use async_trait::async_trait;
 
 use super::questions::Question;
 use crate::cli::index::progress_bar;
+use crate::config::SearchConfig;
 use crate::providers::embedding::Embedder;
 use crate::providers::vector::cosine;
-use crate::retrieval::fusion::{RANK_CONSTANT, reciprocal_rank};
-use crate::retrieval::{Chunk, LexicalIndex, Shelf};
+use crate::retrieval::calibration::Calibration;
+use crate::retrieval::hybrid::{self, FETCH, Lists, Near, Threshold};
+use crate::retrieval::{Chunk, LexicalIndex};
+
+/// Passages of an answer, as desks ask for them: so many of the nearest tell whether there is one.
+const PASSAGES: usize = 8;
 
 /// Puts chunks in an order.
 #[async_trait]
@@ -18,8 +23,11 @@ pub(super) trait Ranker: Sync {
     /// As it is called in the output.
     fn name(&self) -> &'static str;
 
-    /// All chunks that have anything to do with the question, best first.
+    /// The chunks that have anything to do with the question, best first, whether or not they answer it.
     async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>>;
+
+    /// Whether a desk would be told that nothing answers.
+    async fn declines(&self, question: &Question) -> anyhow::Result<bool>;
 }
 
 /// By words.
@@ -28,6 +36,14 @@ pub(super) struct Lexical(LexicalIndex);
 impl Lexical {
     pub fn new(index: LexicalIndex) -> Self {
         Self(index)
+    }
+
+    fn places(&self, question: &Question) -> Vec<(usize, f64)> {
+        self.0.ranked(&question.query, question.language())
+    }
+
+    fn chunks(&self, places: impl IntoIterator<Item = usize>) -> Vec<Arc<Chunk>> {
+        places.into_iter().map(|place| self.0.chunks()[place].clone()).collect()
     }
 }
 
@@ -38,32 +54,52 @@ impl Ranker for Lexical {
     }
 
     async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>> {
-        let ranked = self.0.ranked(&question.query, question.language());
-        Ok(ranked.into_iter().map(|(chunk, _)| chunk).collect())
+        Ok(self.chunks(self.places(question).into_iter().map(|(place, _)| place)))
+    }
+
+    async fn declines(&self, question: &Question) -> anyhow::Result<bool> {
+        Ok(self.0.answering(&question.query, question.language()).is_empty())
     }
 }
 
 /// By meaning: exact cosine similarity over vectors in memory, which is what every index of vectors comes near to.
 pub(super) struct Vector<'a> {
+    lexical: &'a Lexical,
     embedder: &'a Embedder,
-    chunks: Vec<(Arc<Chunk>, Vec<f32>)>,
+    config: &'a SearchConfig,
+    /// In the order of the lexical index's chunks.
+    vectors: Vec<Vec<f32>>,
+    calibration: Option<Calibration>,
 }
 
-/// Chunks that are embedded between two steps of the progress bar.
-const STEP: usize = 16;
-
 impl<'a> Vector<'a> {
-    pub async fn new(embedder: &'a Embedder, shelf: &Shelf) -> anyhow::Result<Self> {
+    /// Embeds all chunks.
+    pub async fn new(lexical: &'a Lexical, embedder: &'a Embedder, config: &'a SearchConfig) -> anyhow::Result<Self> {
+        let chunks = lexical.0.chunks();
         let bar = progress_bar("Embedding");
-        bar.set_length(shelf.chunks.len() as u64);
-        let mut chunks = Vec::with_capacity(shelf.chunks.len());
-        for batch in shelf.chunks.chunks(STEP) {
+        bar.set_length(chunks.len() as u64);
+        let mut vectors = Vec::with_capacity(chunks.len());
+        for batch in chunks.chunks(config.batch.max(1)) {
             let texts: Vec<String> = batch.iter().map(|chunk| chunk.embedded_text()).collect();
-            chunks.extend(batch.iter().cloned().zip(embedder.passages(&texts).await?));
+            vectors.extend(embedder.passages(&texts).await?);
             bar.inc(batch.len() as u64);
         }
         bar.finish_and_clear();
-        Ok(Self { embedder, chunks })
+        let of_documents = chunks.iter().map(|chunk| chunk.path.as_str()).zip(&vectors);
+        let calibration = Calibration::of_sample(&of_documents.collect::<Vec<_>>());
+        Ok(Self { lexical, embedder, config, vectors, calibration })
+    }
+
+    async fn near(&self, question: &Question) -> anyhow::Result<Vec<Near>> {
+        let asked = self.embedder.query(&question.query).await?;
+        let near = |(chunk, vector): (usize, &Vec<f32>)| {
+            #[expect(clippy::cast_possible_truncation, reason = "a cosine was a sum of f32")]
+            let similarity = cosine(&asked, vector) as f32;
+            Near { chunk, similarity, vector: vector.clone() }
+        };
+        let mut ranked: Vec<Near> = self.vectors.iter().enumerate().map(near).collect();
+        ranked.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        Ok(ranked)
     }
 }
 
@@ -74,16 +110,18 @@ impl Ranker for Vector<'_> {
     }
 
     async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>> {
-        let asked = self.embedder.query(&question.query).await?;
-        let mut ranked: Vec<(f64, &Arc<Chunk>)> =
-            self.chunks.iter().map(|(chunk, vector)| (cosine(&asked, vector), chunk)).collect();
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Ok(ranked.into_iter().map(|(_, chunk)| chunk.clone()).collect())
+        Ok(self.lexical.chunks(self.near(question).await?.into_iter().map(|near| near.chunk)))
+    }
+
+    async fn declines(&self, question: &Question) -> anyhow::Result<bool> {
+        let proposed = self.calibration.as_ref().map(|calibration| calibration.threshold);
+        let threshold = Threshold::of(self.config, self.embedder.model(), proposed);
+        Ok(threshold.lacks(&self.near(question).await?[..FETCH.min(self.vectors.len())], PASSAGES))
     }
 }
 
-/// Both, joined by reciprocal rank.
-pub(super) struct Hybrid<'a>(pub &'a Lexical, pub &'a Vector<'a>);
+/// Both, as the server joins them, but for the cut after the first eight.
+pub(super) struct Hybrid<'a>(pub &'a Vector<'a>);
 
 #[async_trait]
 impl Ranker for Hybrid<'_> {
@@ -92,11 +130,21 @@ impl Ranker for Hybrid<'_> {
     }
 
     async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>> {
-        let lists = [self.0.rank(question).await?, self.1.rank(question).await?];
-        let ids: Vec<Vec<String>> = lists.iter().map(|list| list.iter().map(|chunk| chunk.id()).collect()).collect();
-        let chunks: HashMap<&String, &Arc<Chunk>> = ids.iter().flatten().zip(lists.iter().flatten()).collect();
-        let joined = reciprocal_rank(&ids, RANK_CONSTANT);
-        Ok(joined.iter().filter_map(|(id, _)| chunks.get(id).map(|chunk| Arc::clone(chunk))).collect())
+        let Self(vector) = self;
+        let mut words = vector.lexical.places(question);
+        words.truncate(FETCH);
+        let mut near = vector.near(question).await?;
+        near.truncate(FETCH);
+        let others: HashMap<usize, Vec<f32>> =
+            words.iter().map(|(place, _)| (*place, vector.vectors[*place].clone())).collect();
+        let unrelated = vector.calibration.as_ref().map_or(0.0, Calibration::unrelated);
+        let lists = Lists { words: &words, near: &near, others: &others, unrelated };
+        Ok(vector.lexical.chunks(hybrid::order(vector.lexical.0.chunks(), &lists)))
+    }
+
+    async fn declines(&self, question: &Question) -> anyhow::Result<bool> {
+        let Self(vector) = self;
+        Ok(vector.lexical.declines(question).await? && vector.declines(question).await?)
     }
 }
 

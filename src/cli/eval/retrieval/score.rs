@@ -4,6 +4,15 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+/// Shares of questions for which a desk would be told that nothing answers, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Declined {
+    /// Of those that documents answer: mistakes.
+    pub declined_answerable: f64,
+    /// Of those that none answers: as it should be.
+    pub declined_unanswerable: f64,
+}
+
 /// Means over all questions, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Scores {

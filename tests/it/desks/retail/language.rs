@@ -159,7 +159,7 @@ async fn a_persona_of_one_language_keeps_to_it() {
     assert_eq!(chat.view().await["preferred_language"], "vi");
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) {
+pub(super) fn copy(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());
