@@ -69,7 +69,7 @@ impl RetailConfig {
                 CuteGreeting::OnChange,
             ),
             history_max_chars: env.number("HISTORY_MAX_CHARS", 6000),
-            context_max_chars: env.number("RETRIEVE_MAX_CHARS", 6000),
+            context_max_chars: env.number("RETRIEVE_MAX_CHARS", 8000),
             miss_limit: env.number("WARRANTY_MISS_LIMIT", 5),
             miss_window: env.seconds_of_minutes("WARRANTY_MISS_MINUTES", 10),
             serials_max: env.number("WARRANTY_SERIALS_MAX", 5),

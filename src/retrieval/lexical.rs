@@ -121,6 +121,11 @@ impl LexicalIndex {
         hits.iter().take(query.limit).map(passage).collect()
     }
 
+    /// The words and phrases of a question that stand for something: neither stop words nor those of every page.
+    pub fn strong_words(&self, text: &str, language: Language) -> usize {
+        question::Question::of(text, language, self).parts.iter().filter(|part| !part.weak).count()
+    }
+
     /// What is searched; hits name its places.
     pub fn chunks(&self) -> &[Arc<Chunk>] {
         &self.pieces

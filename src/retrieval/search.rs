@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use serde::Serialize;
 use tokio::time::timeout;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use super::calibration::Calibration;
 use super::hybrid::{self, FETCH, Lists, Near, Threshold};
@@ -31,7 +31,12 @@ pub struct Knowledge {
     shelves: ArcSwap<Shelves>,
     /// What each collection's own vectors say about nearness.
     calibrations: Mutex<HashMap<String, Calibration>>,
+    /// Why the last question that was not searched by meaning was not.
+    complaint: Mutex<String>,
 }
+
+/// "còn loại nào rẻ hơn?", "màu đen có không": so many words that stand for something do not make a question of their own.
+const FEW_WORDS: usize = 2;
 
 /// What was read of the folder; replaced as a whole when a file changes.
 #[derive(Default)]
@@ -88,8 +93,8 @@ impl Knowledge {
         embedder: Arc<Embedder>,
         vectors: Arc<dyn VectorIndex>,
     ) -> Self {
-        let (shelves, calibrations) = (ArcSwap::default(), Mutex::default());
-        Self { knowledge, config, embedder, vectors, shelves, calibrations }
+        let (shelves, calibrations, complaint) = (ArcSwap::default(), Mutex::default(), Mutex::default());
+        Self { knowledge, config, embedder, vectors, shelves, calibrations, complaint }
     }
 
     /// Reads the documents that personas with these folders see, and searches them from now on.
@@ -130,9 +135,7 @@ impl Knowledge {
         let question = match self.question(&query.text).await {
             Ok(question) => question,
             Err(cause) => {
-                if !matches!(cause, Blind::Embedding(EmbeddingError::Off)) {
-                    warn!(error = %cause, "Documents are searched by words alone");
-                }
+                self.complain(&cause);
                 return Found { passages: view.passages_by_words(&words, query), ..nothing };
             }
         };
@@ -147,9 +150,39 @@ impl Knowledge {
             Ok(Some(near)) => self.found(view, query, &ranked, &near, nothing),
             Ok(None) => Found { passages: view.passages_by_words(&words, query), ..nothing },
             Err(cause) => {
-                warn!(error = %cause, "Documents are searched by words alone");
+                self.complain(&cause);
                 Found { passages: view.passages_by_words(&words, query), ..nothing }
             }
+        }
+    }
+
+    /// The passages in these folders that answer by their words.
+    pub fn find_by_words(&self, folders: &[String], query: &Query) -> Found {
+        let shelves = self.shelves.load_full();
+        let passages = shelves.views.get(folders).map_or_else(Vec::new, |view| {
+            view.passages_by_words(&view.index.answering(&query.text, query.language), query)
+        });
+        Found { passages, by: By::Words, similarity: None, question: None }
+    }
+
+    /// Whether the question holds so few words of its own that it must be about what was said before.
+    pub fn says_little(&self, folders: &[String], query: &Query) -> bool {
+        let shelves = self.shelves.load();
+        shelves.views.get(folders).is_some_and(|view| view.index.strong_words(&query.text, query.language) <= FEW_WORDS)
+    }
+
+    /// Says why meaning is not searched: once, not at each question.
+    fn complain(&self, cause: &Blind) {
+        if matches!(cause, Blind::Embedding(EmbeddingError::Off)) {
+            return;
+        }
+        let cause = cause.to_string();
+        let mut complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
+        if *complaint == cause {
+            debug!(error = %cause, "A question is still searched by words alone");
+        } else {
+            warn!(error = %cause, "Questions are searched by words alone");
+            *complaint = cause;
         }
     }
 

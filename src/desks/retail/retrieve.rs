@@ -14,23 +14,26 @@ use crate::retrieval::search::Found;
 const PASSAGES: usize = 8;
 
 impl Retail {
-    /// What the documents say. A question that names nothing by itself ("còn loại nào rẻ hơn?") is asked again together
-    /// with the one before.
+    /// What the documents say. A question that names hardly anything by itself ("còn loại nào rẻ hơn?") is asked again
+    /// together with the one before.
     pub(super) async fn retrieve(&self, turn: &Turn, heard: &Heard) -> Found {
-        let ask = |text: String| async move {
-            let query = Query { text, language: turn.language(), limit: PASSAGES };
-            self.services.knowledge.find(&turn.persona.knowledge, &query).await
-        };
-        let found = ask(heard.question().to_owned()).await;
+        let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
+        let query = |text: String| Query { text, language: turn.language(), limit: PASSAGES };
+        let asked = query(heard.question().to_owned());
+        let found = knowledge.find(folders, &asked).await;
         let earlier = turn.history.iter().rev().find(|message| message.sender == Sender::User);
-        match earlier {
-            Some(earlier) if found.passages.is_empty() => {
-                let again = ask(format!("{} {}", earlier.text, heard.question())).await;
-                // The memory is asked by what was said now.
-                Found { question: found.question, ..again }
-            }
-            _ => found,
-        }
+        let Some(earlier) = earlier.filter(|_| found.passages.is_empty() && knowledge.says_little(folders, &asked))
+        else {
+            return found;
+        };
+        let both = query(format!("{} {}", earlier.text, heard.question()));
+        let again = match found.question {
+            Some(_) => knowledge.find(folders, &both).await,
+            // Whoever waited once for a model that does not answer does not wait again.
+            None => knowledge.find_by_words(folders, &both),
+        };
+        // The memory is asked by what was said now.
+        Found { question: found.question, ..again }
     }
 
     /// What was said in this conversation that is near to the question and stands outside `shown`, which the model sees

@@ -59,6 +59,8 @@ impl TestApp {
             .env("KNOWLEDGE_PATH", root.join("knowledge").display())
             .env("TURNS_PER_MINUTE", 0)
             .env("RATE_LIMIT_PER_SECOND", 0)
+            // A machine that is busy with other tests is no dead database.
+            .env("REQUEST_STORE_TIMEOUT_SECONDS", 120)
     }
 
     pub async fn start() -> Self {
