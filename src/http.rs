@@ -9,7 +9,6 @@ use axum::Router;
 use axum::http::{HeaderName, Method, Request, header};
 use axum::middleware;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
@@ -23,6 +22,7 @@ use crate::app::App;
 mod access;
 mod browser;
 mod client;
+mod compress;
 mod conversations;
 mod docs;
 mod error;
@@ -62,7 +62,7 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn_with_state(app.clone(), limit::count))
         .merge(web::routes())
         .with_state(app)
-        .layer(CompressionLayer::new())
+        .layer(middleware::from_fn(compress::compress))
         .layer(RequestBodyLimitLayer::new(body_limit))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::from_fn(problem::finish))

@@ -74,6 +74,11 @@ class Server:
             process.kill()
             process.wait()
 
+    def resident(self):
+        """Resident memory in KiB (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0])
+
     def tail(self, lines=15):
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         return "\n".join(text.splitlines()[-lines:])

@@ -15,10 +15,13 @@ WORDS = (
 
 
 class ScriptedOllama:
-    """A server on a free port of 127.0.0.1; serves from threads until it is closed."""
+    """A server on a free port of 127.0.0.1; serves from threads until it is closed.
 
-    def __init__(self, seed, pace=0.008, words=(60, 160)):
-        self.seed, self.pace, self.words = seed, pace, words
+    `even`: the pace is kept exactly, and a packet is a line; else both are left to chance.
+    """
+
+    def __init__(self, seed, pace=0.008, words=(60, 160), even=False):
+        self.seed, self.pace, self.words, self.even = seed, pace, words, even
         self.chats = 0
         self.lock = threading.Lock()
         stage = self
@@ -81,6 +84,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "application/x-ndjson")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
+        if self.ollama.even:
+            self.stream_evenly(pieces)
+        else:
+            self.stream_by_chance(chance, pieces)
+
+    def stream_evenly(self, pieces):
+        due = time.monotonic()
+        for piece in pieces:
+            self.packet(_line(_chat(piece, False)))
+            due += self.ollama.pace
+            time.sleep(max(0.0, due - time.monotonic()))
+        self.end(b"")
+
+    def stream_by_chance(self, chance, pieces):
         rest = b""
         for piece in pieces:
             rest += _line(_chat(piece, False))
@@ -90,6 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.packet(rest[:cut])
             rest = rest[cut:]
             time.sleep(self.ollama.pace * chance.uniform(0.2, 1.8))
+        self.end(rest)
+
+    def end(self, rest):
         self.packet(rest + _line(_chat("", True)))
         self.wfile.write(b"0\r\n\r\n")
 

@@ -74,12 +74,12 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
             let mut served = pin!(crate::http::serve(app, listener, stop.clone().cancelled_owned()));
             let ended = tokio::select! {
                 ended = talk(&client, args, &names, &mut screen, &mut signals) => ended,
-                result = &mut served => bail!("the server of this conversation has ended ({result:?})"),
+                () = &mut served => bail!("the server of this conversation has ended"),
             };
             stop.cancel();
             // A reply that nobody waits for may still be written.
             tokio::select! {
-                _ = served => {}
+                () = served => {}
                 _ = signals.next() => {}
             }
             ended

@@ -64,7 +64,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<()> {
     let Prepared { app, listener, mut lock, .. } = *prepared;
     let store = app.store.clone();
     tokio::select! {
-        served = crate::http::serve(app, listener, told_to_end(signals)) => served?,
+        () = crate::http::serve(app, listener, told_to_end(signals)) => {}
         // At once: what it still does is not stored any more.
         () = lock.lost(&store) => bail!(
             "another frontdesk has taken this database while its connection was cut: stop that one and start this one again, \

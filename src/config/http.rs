@@ -25,6 +25,8 @@ pub struct HttpConfig {
     pub key_rate_per_second: u32,
     /// `SSE_STALL_SECONDS`: a connection that takes nothing of what is written to it for so long is cut.
     pub stall: Duration,
+    /// `REQUEST_HEAD_SECONDS`: a connection that sends no whole request head for so long is closed, an idle one too; 0 = never.
+    pub head_timeout: Duration,
     /// `BODY_MAX_BYTES`
     pub body_max_bytes: usize,
     /// `SSE_KEEP_ALIVE_SECONDS`: a comment after so much silence.
@@ -54,6 +56,7 @@ impl HttpConfig {
             rate_burst: env.number("RATE_LIMIT_BURST", 60),
             key_rate_per_second: env.number("KEY_RATE_LIMIT_PER_SECOND", 0),
             stall: env.seconds("SSE_STALL_SECONDS", 30),
+            head_timeout: env.seconds("REQUEST_HEAD_SECONDS", 30),
             body_max_bytes: env.number("BODY_MAX_BYTES", 64 * 1024),
             keep_alive: env.seconds("SSE_KEEP_ALIVE_SECONDS", 15),
             retry: env.milliseconds("SSE_RETRY_MS", 2000),

@@ -1,88 +1,132 @@
 //! Serving until told to end.
 
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use axum::serve::Listener;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
-use tracing::{info, warn};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::Service;
+use tracing::{debug, info, warn};
 
 use crate::app::App;
+use crate::config::HttpConfig;
 
 /// How long connections get to take their last bytes once every turn has ended.
 const LAST_BYTES: Duration = Duration::from_secs(2);
 
 /// Serves on the listener until `shutdown`, then lets running turns end, for at most `DRAIN_SECONDS`.
-///
-/// # Errors
-/// The listener cannot be used.
-pub async fn serve(app: Arc<App>, listener: TcpListener, shutdown: impl Future<Output = ()>) -> std::io::Result<()> {
-    let listener = Patient { listener, stall: app.config.http.stall };
-    let router = super::router(app.clone()).into_make_service_with_connect_info::<Peer>();
-    let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    let server = axum::serve(listener, router).with_graceful_shutdown(async move {
-        // A dropped sender means the same.
-        let _ = ended.await;
-    });
-    let server = std::pin::pin!(server.into_future());
-    let mut server = server;
-    tokio::select! {
-        result = &mut server => return result,
-        () = shutdown => {}
-    }
-    info!("Going down: no new messages; running turns may end");
-    let drained = async {
+pub async fn serve(app: Arc<App>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+    let connections = Arc::new(Connections::new(&app.config.http, super::router(app.clone())));
+    // Also when this future is dropped.
+    let _cut = connections.cut.clone().drop_guard();
+    let going_down = async {
+        shutdown.await;
+        info!("Going down: no new messages; running turns may end");
         app.drain().await;
-        let _ = end.send(());
     };
+    // Connections are accepted to the very end: who asks meanwhile is told that the server goes down.
     tokio::select! {
-        result = &mut server => return result,
-        () = drained => {}
+        () = connections.accept(listener) => {}
+        () = going_down => {}
     }
-    // Idle connections close at once; one that does not take its last bytes is left behind.
-    match tokio::time::timeout(LAST_BYTES, server).await {
-        Ok(result) => result,
-        Err(_) => Ok(()),
-    }
+    connections.end().await;
 }
 
-/// Accepts connections that are given up when their client takes nothing for a while. Only the socket can tell: nobody
-/// asks a body for its next piece while the last one waits to be taken.
-struct Patient {
-    listener: TcpListener,
-    stall: Duration,
+/// The open connections.
+///
+/// They are hyper's, and HTTP/1.1: `axum::serve` sets no deadline for a request's head, and takes the first bytes apart in
+/// search of HTTP/2, after which hyper's buffer is 16 KiB instead of 8 for the connection's whole life.
+struct Connections {
+    http: http1::Builder,
+    router: Router,
+    stall: Option<Duration>,
+    tasks: TaskTracker,
+    /// What is being answered may end, and nothing new is taken.
+    ending: CancellationToken,
+    /// Nothing goes on.
+    cut: CancellationToken,
 }
 
-impl Listener for Patient {
-    type Io = Pin<Box<TimeoutStream<TcpStream>>>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (connection, address) = Listener::accept(&mut self.listener).await;
-        // A delta is a small packet that must not wait for the next one.
-        if let Err(error) = connection.set_nodelay(true) {
-            warn!(%error, "TCP_NODELAY cannot be set");
+impl Connections {
+    fn new(config: &HttpConfig, router: Router) -> Self {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(unless_zero(config.head_timeout));
+        let cut = CancellationToken::new();
+        Self {
+            http,
+            router,
+            stall: unless_zero(config.stall),
+            tasks: TaskTracker::new(),
+            ending: cut.child_token(),
+            cut,
         }
-        let mut connection = TimeoutStream::new(connection);
-        connection.set_write_timeout(Some(self.stall).filter(|stall| !stall.is_zero()));
-        (Box::pin(connection), address)
     }
 
-    fn local_addr(&self) -> std::io::Result<Self::Addr> {
-        self.listener.local_addr()
+    async fn accept(self: &Arc<Self>, mut listener: TcpListener) {
+        loop {
+            let (socket, address) = Listener::accept(&mut listener).await;
+            self.tasks.spawn(self.clone().answer(socket, Peer(address)));
+        }
     }
+
+    /// Answers the connection's requests until it ends.
+    async fn answer(self: Arc<Self>, socket: TcpStream, peer: Peer) {
+        let service = service_fn(|mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            self.router.clone().call(request)
+        });
+        let mut connection = pin!(self.http.serve_connection(TokioIo::new(patient(socket, self.stall)), service));
+        let outcome = tokio::select! {
+            outcome = connection.as_mut() => outcome,
+            () = self.ending.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                tokio::select! {
+                    outcome = connection => outcome,
+                    () = self.cut.cancelled() => return,
+                }
+            }
+        };
+        if let Err(error) = outcome {
+            debug!(%error, "A connection broke");
+        }
+    }
+
+    /// Idle connections close at once; one that does not take its last bytes is left behind.
+    async fn end(&self) {
+        self.ending.cancel();
+        self.tasks.close();
+        let _ = tokio::time::timeout(LAST_BYTES, self.tasks.wait()).await;
+    }
+}
+
+/// The connection, given up when its client takes nothing for as long as `stall`. Only the socket can tell: nobody asks a
+/// body for its next piece while the last one waits to be taken.
+fn patient(socket: TcpStream, stall: Option<Duration>) -> Pin<Box<TimeoutStream<TcpStream>>> {
+    // A delta is a small packet that must not wait for the next one.
+    if let Err(error) = socket.set_nodelay(true) {
+        warn!(%error, "TCP_NODELAY cannot be set");
+    }
+    let mut socket = TimeoutStream::new(socket);
+    socket.set_write_timeout(stall);
+    Box::pin(socket)
+}
+
+fn unless_zero(duration: Duration) -> Option<Duration> {
+    Some(duration).filter(|duration| !duration.is_zero())
 }
 
 /// The address that a connection comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub SocketAddr);
-
-impl Connected<IncomingStream<'_, Patient>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Patient>) -> Self {
-        Self(*stream.remote_addr())
-    }
-}

@@ -72,6 +72,14 @@ pub(super) struct Cursor {
     pub ends_turn: bool,
 }
 
+/// What a look into the store came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    /// There is something to give, or the reader has ended.
+    Read,
+    NothingYet,
+}
+
 impl Cursor {
     /// Before everything.
     const START: Self = Self { at: EventId::ZERO, ends_turn: true };
@@ -148,8 +156,9 @@ impl Reader {
     /// As [`Reader::next`], for one try. After an error what was read so far is a beginning without gaps, and the call
     /// may be repeated.
     async fn try_next(&mut self) -> Result<Option<Item>, StoreError> {
+        // The store's futures are large, and boxed: a reader waits nearly all its life, and would keep room for them.
         if let Some(start) = self.start {
-            self.begin(start).await?;
+            Box::pin(self.begin(start)).await?;
             self.start = None;
         }
         loop {
@@ -172,19 +181,27 @@ impl Reader {
                 Look::Here(_) if over => self.ended = true,
                 Look::Here(_) => self.wait().await,
                 Look::Store => {
-                    let over = over || self.turn_is_over().await?;
-                    let events = self.stored().await?;
-                    match events.first() {
-                        Some(first) if self.cursor.is_followed_by(first.id) => self.take_in(events),
-                        // Events that should stand in between are past their keeping.
-                        Some(_) => self.reset().await?,
-                        None if over => self.ended = true,
-                        None if self.is_left_behind().await? => self.reset().await?,
-                        None => self.wait().await,
+                    if Box::pin(self.look_in_store(over)).await? == Stored::NothingYet {
+                        self.wait().await;
                     }
                 }
             }
         }
+    }
+
+    /// Reads what stands behind the cursor from the store. `over`: nothing more will come.
+    async fn look_in_store(&mut self, over: bool) -> Result<Stored, StoreError> {
+        let over = over || self.turn_is_over().await?;
+        let events = self.stored().await?;
+        match events.first() {
+            Some(first) if self.cursor.is_followed_by(first.id) => self.take_in(events),
+            // Events that should stand in between are past their keeping.
+            Some(_) => self.reset().await?,
+            None if over => self.ended = true,
+            None if self.is_left_behind().await? => self.reset().await?,
+            None => return Ok(Stored::NothingYet),
+        }
+        Ok(Stored::Read)
     }
 
     /// Finds the place to begin at.

@@ -2,6 +2,7 @@
 
 mod access;
 mod cancel;
+mod connections;
 mod conversations;
 mod creation;
 mod ends;

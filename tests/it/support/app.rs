@@ -35,7 +35,7 @@ pub struct TestApp {
     pub inner: Arc<App>,
     folder: TempDir,
     shutdown: CancellationToken,
-    server: Option<JoinHandle<std::io::Result<()>>>,
+    server: Option<JoinHandle<()>>,
 }
 
 /// How the server is to be started.
@@ -123,7 +123,7 @@ impl TestApp {
     pub async fn stop(mut self) -> TestAppBuilder {
         self.shutdown.cancel();
         if let Some(server) = self.server.take() {
-            server.await.unwrap().unwrap();
+            server.await.unwrap();
         }
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         let database_url = self.database_url.clone();

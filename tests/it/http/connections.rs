@@ -1,0 +1,62 @@
+//! Connections that ask for nothing, or too slowly.
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::raw;
+use crate::support::app::TestApp;
+
+async fn rest_of(mut connection: tokio::net::TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = connection.read_to_end(&mut bytes).await;
+    bytes
+}
+
+#[tokio::test]
+async fn a_connection_that_sends_no_whole_request_head_is_closed() {
+    let app = TestApp::builder().env("REQUEST_HEAD_SECONDS", 0.2).start().await;
+    let silent = raw::connect(&app).await;
+    assert!(rest_of(silent).await.is_empty());
+    let mut half = raw::connect(&app).await;
+    half.write_all(b"GET /healthz HTTP/1.1\r\nhost: lo").await.unwrap();
+    assert!(rest_of(half).await.is_empty());
+    let mut idle = raw::connect(&app).await;
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    assert!(rest_of(idle).await.starts_with(b"HTTP/1.1 200 "), "answered, then left");
+}
+
+#[tokio::test]
+async fn a_stream_outlives_the_deadline_of_its_requests_head() {
+    let app = TestApp::builder().env("REQUEST_HEAD_SECONDS", 0.2).env("SSE_KEEP_ALIVE_SECONDS", 0.3).start().await;
+    let id = app.open(&json!({})).await;
+    let mut stream = raw::connect(&app).await;
+    let request = format!("GET /conversations/{id}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut seen = String::new();
+    while seen.matches(": keep-alive").count() < 3 {
+        let mut bytes = [0; 1024];
+        let read = stream.read(&mut bytes).await.unwrap();
+        assert_ne!(read, 0, "the stream ended: {seen}");
+        seen.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn too_many_headers_get_431_and_what_is_no_http_400() {
+    let app = TestApp::start().await;
+    let many = "x-more: 1\r\n".repeat(200);
+    assert_eq!(raw::send(&app, &raw::request(&app, "GET", "/healthz", &many)).await.status, 431);
+    assert_eq!(raw::send(&app, b"hello\r\n\r\n").await.status, 400);
+}
+
+#[tokio::test]
+async fn a_connection_takes_one_request_after_another() {
+    let app = TestApp::start().await;
+    let mut connection = raw::connect(&app).await;
+    for close in ["", "", "connection: close\r\n"] {
+        let request = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{close}\r\n");
+        connection.write_all(request.as_bytes()).await.unwrap();
+    }
+    let answers = String::from_utf8(rest_of(connection).await).unwrap();
+    assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3, "{answers}");
+}
