@@ -52,7 +52,8 @@ async fn turns_are_counted_by_desk_kind_and_status_and_every_figure_is_described
 #[tokio::test]
 async fn an_open_stream_and_a_waiting_call_show_while_they_last() {
     let ollama = ScriptedOllama::start().await;
-    ollama.play(Play::new().says(BEGINNING).stalls());
+    // The word is shown once it has its end.
+    ollama.play(Play::new().says(&format!("{BEGINNING} shop ")).stalls());
     let app = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1).start().await;
     let mut running = Live::say(&app, &app.open(&json!({})).await, QUESTION, None).await;
     running.until(BEGINNING).await;
