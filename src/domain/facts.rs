@@ -1,6 +1,6 @@
 //! Numbers as people write them, read by value: what a reply says, held against what it may stand on.
 //!
-//! A text is made comparable ([`mod@normal`]), cut into tokens and read ([`read`]) under the words of
+//! A text is made comparable ([`mod@normal`]), cut into tokens and read ([`read()`]) under the words of
 //! `prompts/rules/facts.toml` ([`Lexicon`]). What comes out are [`Fact`]s, each with its [`Value`]: `15.990.000đ`,
 //! `15,99 triệu` and `15tr99` are one price. [`Known`] holds the values of the texts that a reply may stand on, and says
 //! whether a fact of the reply is among them.

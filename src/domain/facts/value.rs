@@ -76,7 +76,7 @@ pub struct Fact {
     /// The amount as it is written, before any unit: 24 of "24 tháng".
     pub written: Option<Amount>,
     pub shared: Option<Shared>,
-    /// Whether it only counts or numbers what the reply itself lists: "1.", "3 lựa chọn", "Bước 2", "[1]".
+    /// Whether it only counts or numbers what the reply itself lists: "1.", "3 lựa chọn", "Bước 2", `[1]`.
     pub counts: bool,
     /// Whether the customer's own budget may be meant by it.
     pub budget: bool,
