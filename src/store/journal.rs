@@ -47,11 +47,6 @@ impl Store {
         if entries.is_empty() {
             return Ok(());
         }
-        // Deltas alone, which are most of it: a single statement is its own transaction, and twice as quick. An SQLite file
-        // is locked by the system for as long as the process lives, so that there is no fence to check.
-        if self.is_sqlite() && entries.iter().all(|entry| entry.changes.is_empty()) {
-            return insert_events(&self.write, entries).await;
-        }
         let transaction = self.begin().await?;
         self.check_fence(&transaction).await?;
         insert_events(&transaction, entries).await?;
