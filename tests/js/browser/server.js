@@ -29,6 +29,9 @@ export class Server {
       X_API_KEYS: "browser-test-key",
       WEB_CHAT: "on",
       LLM: "ollama",
+      // The scripted model only talks.
+      EMBED: "off",
+      LINK_HOSTS: "127.0.0.1",
       OLLAMA_HOST: model.url,
       RATE_LIMIT_PER_SECOND: "0",
       TURNS_PER_MINUTE: "0",
