@@ -53,7 +53,7 @@ const model = createServer((request, response) => {
     const line = (content, done) => JSON.stringify({ message: { role: "assistant", content }, done }) + "\n";
     if (JSON.parse(body || "{}").stream === false) return response.end(line("{}", true));
     for (let word = 1; word <= 80 && !response.destroyed; word++) {
-      response.write(line(`tiếng thứ ${word} `, false));
+      response.write(line("tiếng này rồi ", false));
       await sleep(20);
     }
     response.end(line("", true));
@@ -79,6 +79,7 @@ const settings = {
   DATABASE_URL: "sqlite://database/frontdesk.db",
   X_API_KEYS: KEY,
   LLM: "ollama",
+  EMBED: "off",
   OLLAMA_HOST: `http://127.0.0.1:${model.address().port}`,
   LOG: "warn",
 };
