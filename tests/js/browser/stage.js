@@ -87,6 +87,35 @@ export async function quiet(page) {
   await page.waitForFunction(() => !document.querySelector(".user .note, .typing"));
 }
 
+/** Has every page of `context` keep its stream of events at hand, for `play`. */
+export async function tapped(context) {
+  await context.addInitScript(() => {
+    window.EventSource = class extends EventSource {
+      constructor(...address) {
+        super(...address);
+        window.stream = this;
+      }
+    };
+  });
+  return context;
+}
+
+/** Plays events of a turn into a tapped page, as if the server had sent them. */
+export const play = (page, turn, events) =>
+  page.evaluate(
+    ([turn, events]) => events.forEach((event, at) => stream.onmessage({ data: JSON.stringify(event), lastEventId: `${turn}.${at + 1}` })),
+    [turn, events],
+  );
+
+/** What the server sends when a person of the shop writes. */
+export const written = (turn, id, text, name) => [
+  { type: "turn.start", turn, message_id: id, sender: "agent", text },
+  { type: "message.start", message_id: id, kind: "agent" },
+  { type: "delta", message_id: id, text },
+  { type: "message.end", message_id: id, kind: "agent", metadata: { type: "agent", ...(name && { name }) } },
+  { type: "turn.done", turn, status: "completed", timings_ms: {} },
+];
+
 /** The text of every message that is shown, in order. */
 export const texts = (page) => page.locator(".message .bubble").allInnerTexts();
 

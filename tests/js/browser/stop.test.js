@@ -13,7 +13,7 @@ test("the stop button ends a reply, and what was said stays", async () => {
   const reply = stage.model.next();
   await say(page, QUESTION);
   await reply.asked;
-  reply.say("Dạ em đang nói");
+  reply.say("Dạ em đang nói ");
   await message(page, "Dạ em đang nói");
   await page.getByRole("button", { name: "Dừng trả lời" }).click();
   const stopped = page.locator(".message.reply", { hasText: "Đã dừng theo yêu cầu" });
@@ -29,7 +29,7 @@ test("escape stops a reply as well", async () => {
   const reply = stage.model.next();
   await say(page, QUESTION);
   await reply.asked;
-  reply.say("Dạ em đang nói");
+  reply.say("Dạ em đang nói ");
   await message(page, "Dạ em đang nói");
   await page.keyboard.press("Escape");
   await page.getByText("Đã dừng theo yêu cầu").waitFor();
@@ -42,7 +42,7 @@ test("a reply that breaks off says so, and the question can be asked again", asy
   const reply = stage.model.next();
   await say(page, QUESTION);
   await reply.asked;
-  reply.say("Dạ em đang nói");
+  reply.say("Dạ em đang nói ");
   await message(page, "Dạ em đang nói");
   reply.breakOff();
   await page.locator(".message.trouble", { hasText: "Dạ em xin lỗi" }).waitFor();
