@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+import { DESK, PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
 
 let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
 const atEnd = (page) => page.evaluate(() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 4);
-const LONG = `${"Thêm dòng nữa.\n\n".repeat(40)}Dòng cuối. `;
+const LONG = `${"Thêm một đoạn dài, mà trên màn hình hẹp của điện thoại thì phải xuống dòng mới đọc được cho hết câu này.\n\n".repeat(40)}Dòng cuối. `;
 
 test("the page follows a reply while the reader is at the end, and leaves a reader above alone", async () => {
   const page = await stage.page({ size: PHONE });
@@ -31,6 +31,22 @@ test("the page follows a reply while the reader is at the end, and leaves a read
   await button.waitFor({ state: "hidden" });
   assert.ok(await atEnd(page));
   assert.equal(await page.evaluate(() => document.activeElement.id), "scroller");
+  assertClean(page);
+});
+
+test("a reader at the end stays there when the screen is turned", async () => {
+  const page = await stage.page({ size: DESK });
+  stage.model.nextSays(LONG);
+  await say(page, QUESTION);
+  await message(page, "Dòng cuối.");
+  await quiet(page);
+  for (const size of [PHONE, DESK, PHONE]) {
+    await page.setViewportSize(size);
+    await page.waitForFunction((width) => innerWidth === width, size.width);
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    assert.ok(await atEnd(page), `${size.width} wide`);
+    assert.equal(await page.getByRole("button", { name: "Tin nhắn mới" }).isVisible(), false);
+  }
   assertClean(page);
 });
 

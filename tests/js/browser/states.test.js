@@ -92,7 +92,7 @@ for (const scheme of ["light", "dark"]) {
       await seen("5-error");
 
       const stopped = stage.model.next();
-      await say(page, words.more);
+      await say(page, words.ask);
       await stopped.asked;
       stopped.say(words.part);
       await page.locator(".message.reply.growing").waitFor();

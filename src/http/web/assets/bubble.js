@@ -60,7 +60,8 @@ export class Bubble {
   }
 
   #sources(items) {
-    const names = new Set(items.map(({ title, section }) => (section && section !== title ? `${title} – ${section}` : title)));
+    // A row of a catalogue has its category for a section, which its title mostly begins with.
+    const names = new Set(items.map(({ title, section }) => (section && !title.includes(section) ? `${title} – ${section}` : title)));
     const summary = element("summary");
     this.#words.put(summary, "sources", { count: names.size });
     const list = element("ul", {}, ...[...names].map((name) => element("li", { dir: "auto" }, name)));

@@ -13,14 +13,18 @@ export function followEnd(scroller, content, below) {
     below.hidden = true;
     toEnd();
   };
+  let height = 0;
+  let room = 0;
   scroller.addEventListener("scroll", () => {
+    // Not the reader's doing: the sizes have changed, which is told next (a phone that is turned, a keyboard that opens).
+    if (content.scrollHeight !== height || scroller.clientHeight !== room) return;
     atEnd = isAtEnd();
     if (atEnd) below.hidden = true;
   });
-  let height = 0;
   const sized = new ResizeObserver(() => {
     const grown = content.scrollHeight > height;
     height = content.scrollHeight;
+    room = scroller.clientHeight;
     if (atEnd) toEnd();
     else if (grown) below.hidden = false;
   });
