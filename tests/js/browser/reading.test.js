@@ -50,6 +50,25 @@ test("a reader at the end stays there when the screen is turned", async () => {
   assertClean(page);
 });
 
+test("what comes in the very moment in which the page scrolls is followed", async () => {
+  const page = await stage.page({ size: PHONE });
+  stage.model.nextSays(LONG);
+  await say(page, QUESTION);
+  await message(page, "Dòng cuối.");
+  await quiet(page);
+  // The browser tells of the scrolling after both, when the reader seems to be far from the end.
+  await page.evaluate(() => {
+    scroller.scrollTop -= 10;
+    const more = document.createElement("div");
+    more.style.height = "500px";
+    transcript.append(more);
+    return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  });
+  assert.ok(await atEnd(page));
+  assert.equal(await page.getByRole("button", { name: "Tin nhắn mới" }).isVisible(), false);
+  assertClean(page);
+});
+
 test("what the reader has selected stays selected while the reply grows", async () => {
   const page = await stage.page();
   const reply = stage.model.next();

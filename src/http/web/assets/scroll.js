@@ -16,7 +16,8 @@ export function followEnd(scroller, content, below) {
   let height = 0;
   let room = 0;
   scroller.addEventListener("scroll", () => {
-    // Not the reader's doing: the sizes have changed, which is told next (a phone that is turned, a keyboard that opens).
+    // Sizes have changed in the same moment, and the observer decides, which is called next: where the end is now says
+    // nothing of where the reader was.
     if (content.scrollHeight !== height || scroller.clientHeight !== room) return;
     atEnd = isAtEnd();
     if (atEnd) below.hidden = true;
