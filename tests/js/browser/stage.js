@@ -126,7 +126,7 @@ export function assertClean(page) {
   assert.deepEqual(page.foreign, [], "requests to other hosts");
 }
 
-/** That axe finds nothing, with what the page shows now. */
+/** That axe finds nothing, with what the page (or one of its frames) shows now. */
 export async function assertAccessible(page, what) {
   // Through the debugger, which a policy of the page does not hold up.
   if (!(await page.evaluate("typeof axe !== 'undefined'"))) await page.evaluate(AXE);
