@@ -134,11 +134,7 @@ test("screen readers hear a message once, when it is whole", async () => {
 
 test("nothing moves for a reader who wants less motion", async () => {
   const page = await stage.page();
-  const reply = stage.model.next();
-  await say(page, QUESTION);
-  await reply.asked;
-  reply.say("Dạ em ");
-  await message(page, "Dạ em");
+  const reply = await stage.speaking(page, "Dạ em");
   assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
   reply.end();
   await quiet(page);

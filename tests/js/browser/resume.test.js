@@ -11,14 +11,7 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-async function ask(page) {
-  const reply = stage.model.next();
-  await say(page, QUESTION);
-  await reply.asked;
-  reply.say("Em đang tìm ");
-  await message(page, "Em đang tìm");
-  return reply;
-}
+const ask = (page) => stage.speaking(page, "Em đang tìm");
 
 test("a reload brings the conversation back, and a reply goes on where it was", async () => {
   const page = await stage.page();

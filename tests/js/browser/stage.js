@@ -37,7 +37,7 @@ export class Stage {
   async context(options = {}) {
     const { scheme = "light", size = DESK, ...more } = options;
     const context = await this.browser.newContext({ viewport: size, colorScheme: scheme, reducedMotion: "reduce", ...more });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
     return context;
   }
 
@@ -59,6 +59,17 @@ export class Stage {
     this.#pages.push(page);
     await page.goto(url);
     return page;
+  }
+
+  /** Asks on `page`, and has the model begin its reply with these words; gives the reply, which is still being said. */
+  async speaking(page, words) {
+    const reply = this.model.next();
+    await say(page, QUESTION);
+    await reply.asked;
+    // A word is shown once it has its end.
+    reply.say(`${words} `);
+    await message(page, words);
+    return reply;
   }
 
   async close() {
