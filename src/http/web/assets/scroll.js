@@ -13,14 +13,19 @@ export function followEnd(scroller, content, below) {
     below.hidden = true;
     toEnd();
   };
+  let height = 0;
+  let room = 0;
   scroller.addEventListener("scroll", () => {
+    // Sizes have changed in the same moment, and the observer decides, which is called next: where the end is now says
+    // nothing of where the reader was.
+    if (content.scrollHeight !== height || scroller.clientHeight !== room) return;
     atEnd = isAtEnd();
     if (atEnd) below.hidden = true;
   });
-  let height = 0;
   const sized = new ResizeObserver(() => {
     const grown = content.scrollHeight > height;
     height = content.scrollHeight;
+    room = scroller.clientHeight;
     if (atEnd) toEnd();
     else if (grown) below.hidden = false;
   });
