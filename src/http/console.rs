@@ -16,6 +16,8 @@ mod me;
 mod owner;
 mod session;
 
+pub(super) use me::Me;
+
 /// The console's routes.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(session::begin, session::end)).routes(routes!(me::get))

@@ -55,6 +55,16 @@ pub(super) struct Receipt {
     model_error: Option<String>,
 }
 
+/// What was understood and why, as the shop sees it.
+#[derive(Serialize)]
+pub(super) struct Understanding<'a> {
+    pub intent: &'a str,
+    pub confidence: f64,
+    pub source: IntentSource,
+    #[serde(flatten)]
+    pub why: &'a Receipt,
+}
+
 /// Seed 004's six fields.
 #[derive(Debug, Deserialize)]
 struct ModelVerdict {

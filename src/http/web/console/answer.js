@@ -1,7 +1,7 @@
 // Where a person of the shop answers. What is written is kept until it is sent.
 
 import { ask, memory, settings, words } from "./desk.js";
-import { attempt, button, enable, labelled, said } from "./parts.js";
+import { attempt, enable, labelled, said } from "./parts.js";
 import { element } from "../assets/elements.js";
 
 export class Answer {
@@ -13,9 +13,7 @@ export class Answer {
   #wrong = element("div");
   #hint = element("p", { class: "quiet", role: "status" });
 
-  /** `take()` takes the conversation over. */
-  constructor(conversation, take) {
-    this.take = take;
+  constructor(conversation) {
     this.#path = `/console/api/conversations/${encodeURIComponent(conversation)}/answers`;
     this.#draft = `draft:${conversation}`;
     this.field = labelled(labelled(element("textarea", { rows: "2", dir: "auto" }), "answer.field"), "answer.placeholder", "placeholder");
@@ -44,11 +42,7 @@ export class Answer {
     if (state === this.#shown) return;
     this.#shown = state;
     if (isMine) this.element.replaceChildren(this.#wrong, this.form, this.#hint);
-    else if (status === "closed") this.element.replaceChildren(said("p", "answer.closed"));
-    else {
-      const line = said("p", `answer.${status}`, { name: agent ?? "" });
-      this.element.replaceChildren(line, button(status === "taken" ? "conversation.take_from" : "conversation.take", this.take, { values: { name: agent ?? "" } }));
-    }
+    else this.element.replaceChildren(said("p", `answer.${status}`, { name: agent ?? "" }));
   }
 
   #changed() {

@@ -1,7 +1,7 @@
 // One conversation, as the shop reads it: what was said, why, and who answers from now on.
 
 import { announce, ask, session, words } from "./desk.js";
-import { attempt, badge, button, failure, loading, said } from "./parts.js";
+import { attempt, badge, button, failure, labelled, loading, said } from "./parts.js";
 import { Answer } from "./answer.js";
 import { customer } from "./row.js";
 import { element } from "../assets/elements.js";
@@ -28,18 +28,17 @@ export class Conversation {
 
   constructor(id, live) {
     this.id = id;
-    this.heading = element("h2", { tabindex: "-1", dir: "auto" }, "…");
-    const back = element("a", { href: "#/inbox", class: "back icon" }, icon("M15 5l-7 7 7 7"));
-    back.setAttribute("data-words-label", "conversation.back");
+    this.heading = element("h1", { tabindex: "-1", dir: "auto" }, "…");
+    const back = labelled(element("a", { href: "#/inbox", class: "back icon" }, icon("M15 5l-7 7 7 7")), "conversation.back");
     this.badges = element("p", { class: "conversation-about" });
     this.actions = element("div", { class: "actions" });
     this.#head.append(back, element("div", { class: "conversation-who" }, this.heading, this.badges), this.actions);
     this.#thread = new Thread(id);
     const scroller = element("div", { class: "scroller", tabindex: "0", role: "log", "aria-live": "off" }, this.#state, this.#thread.element);
-    scroller.setAttribute("data-words-label", "conversation.messages");
+    labelled(scroller, "conversation.messages");
     const below = button("conversation.below", () => {}, { class: "below", hidden: true });
     this.#end = followEnd(scroller, this.#thread.element, below);
-    this.#answer = new Answer(id, () => this.#take());
+    this.#answer = new Answer(id);
     this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
     this.#stream = new Stream({
       address: (after) => `${this.#path}/events?${new URLSearchParams({ last_event_id: after })}`,
@@ -141,7 +140,7 @@ export class Conversation {
     this.heading.textContent = customer(conversation);
     const about = [badge(`status.${status}`, status)];
     if (status === "taken" && agent) about.push(element("span", { dir: "auto" }, agent));
-    about.push(element("span", {}, `${persona} · ${language}`), words.time(created));
+    about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, said("span", "conversation.began"), " ", words.time(created)));
     this.badges.replaceChildren(...about);
     this.#offer(status, agent);
   }
@@ -164,11 +163,6 @@ export class Conversation {
     );
     this.#answer.use(status, isMine, agent);
     if (focused) (isMine ? this.#answer.field : this.actions.firstChild ?? this.heading).focus();
-  }
-
-  #take() {
-    const taking = this.actions.querySelector('[data-action="take"]');
-    if (taking) return this.#do(taking, "take");
   }
 
   async #do(pressed, action) {

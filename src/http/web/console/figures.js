@@ -3,8 +3,7 @@
 
 import { ask, memory, words } from "./desk.js";
 import { bars, lines } from "./plot.js";
-import { empty, fill, head, said } from "./parts.js";
-import { choice } from "./knowledge.js";
+import { choice, empty, fill, head, said } from "./parts.js";
 import { element } from "../assets/elements.js";
 import { intents, totals } from "./sums.js";
 import { word } from "./facts.js";

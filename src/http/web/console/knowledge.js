@@ -1,7 +1,7 @@
 // What the assistant knows, and what it was asked and did not know: what the shop should write next.
 
 import { ask, words } from "./desk.js";
-import { badge, empty, fill, head, labelled, said } from "./parts.js";
+import { badge, choice, empty, fill, head, said } from "./parts.js";
 import { element } from "../assets/elements.js";
 
 const KINDS = ["all", "no_context", "clarify"];
@@ -41,7 +41,7 @@ function collected({ name, folder, documents, chunks, embedded }) {
   const count = said("span", "knowledge.chunks", { count: chunks });
   const about = element("p", { class: "quiet" }, count);
   if (embedded !== null && embedded !== undefined) about.append(" · ", said("span", "knowledge.embedded", { count: embedded }));
-  const heads = ["document", "language", "pieces", "changed"].map((key) => said("th", `knowledge.${key}`, undefined, { scope: "col" }));
+  const heads = ["document", "language", "pieces", "changed"].map((key) => said("th", `knowledge.${key}`, undefined, { scope: "col", class: key === "pieces" ? "figure" : "" }));
   const rows = documents.map((document) =>
     element(
       "tr",
@@ -67,15 +67,6 @@ function questions() {
   for (const changed of [kind, days]) changed.addEventListener("change", read);
   read();
   return element("section", { class: "block" }, element("div", { class: "block-head" }, said("h2", "questions.title"), kind, days), said("p", "questions.about", undefined, { class: "quiet" }), list);
-}
-
-export function choice(label, values, option) {
-  const made = labelled(element("select"), label);
-  for (const value of values) {
-    const [name, key] = option(value);
-    made.append(said("option", key, undefined, { value: name }));
-  }
-  return made;
 }
 
 function asked(groups) {

@@ -113,6 +113,16 @@ export function field(key, input, hint) {
   return label;
 }
 
+/** A list to choose one of; `option(value)` gives the name of each and the key of its words. */
+export function choice(label, values, option) {
+  const made = labelled(element("select"), label);
+  for (const value of values) {
+    const [name, key] = option(value);
+    made.append(said("option", key, undefined, { value: name }));
+  }
+  return made;
+}
+
 /** A view's head: its title, one line about it, and what can be done there. */
 export function head(title, about, ...actions) {
   const heading = said("h1", title, undefined, { tabindex: "-1" });

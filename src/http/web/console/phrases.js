@@ -57,11 +57,10 @@ export class Phrases extends Words {
     return new Intl.NumberFormat(this.language, { style: "percent", maximumFractionDigits: 0 }).format(share);
   }
 
-  /** Milliseconds, as a person would say them. */
+  /** Milliseconds, in the unit that suits them. */
   duration(milliseconds) {
-    const seconds = milliseconds >= 1000;
-    const options = { style: "unit", unit: seconds ? "second" : "millisecond", unitDisplay: "short", maximumFractionDigits: seconds ? 1 : 0 };
-    return new Intl.NumberFormat(this.language, options).format(seconds ? milliseconds / 1000 : milliseconds);
+    const format = (value, digits, unit) => `${new Intl.NumberFormat(this.language, { maximumFractionDigits: digits }).format(value)} ${unit}`;
+    return milliseconds < 1000 ? format(milliseconds, 0, "ms") : format(milliseconds / 1000, 1, "s");
   }
 
   /** The day `2026-11-22`, short. */

@@ -8,7 +8,7 @@ import { Refusal } from "../assets/request.js";
 /** Shows the form in `place`; `notice` says why it is shown again. Calls `onEntered` when somebody has signed in. */
 export function signIn(place, notice, onEntered) {
   const key = element("input", { type: "password", name: "key", autocomplete: "current-password", required: true, spellcheck: "false" });
-  const name = element("input", { type: "text", name: "name", autocomplete: "name", maxlength: "60" });
+  const name = element("input", { type: "text", name: "name", autocomplete: "username", maxlength: "60" });
   name.value = memory.get("name") ?? "";
   const wrong = element("div", { id: "wrong-key" });
   const enter = said("button", "sign_in.enter", undefined, { type: "submit", class: "button strong" });

@@ -101,7 +101,7 @@ function refusals({ refused, refused_count: count }) {
   const lines = refused.map(({ row, field, value, problem }) =>
     element("li", {}, said("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", element("span", { class: "quiet" }, [field, problem].filter(Boolean).join(": "))),
   );
-  const made = element("div", {}, said("h3", "warranty.refused_rows", { count }), element("ul", { class: "refused" }, ...lines));
+  const made = element("div", {}, said("h3", "warranty.refused_rows", { count }), element("ul", { class: "refusals" }, ...lines));
   if (count > refused.length) made.append(said("p", "warranty.more_refused", { count: count - refused.length }, { class: "quiet" }));
   return made;
 }
