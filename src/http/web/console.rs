@@ -38,7 +38,11 @@ struct Settings<'a> {
 }
 
 /// The console's page, for everybody: it shows nothing before somebody has signed in.
-pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap, mut parts: Parts) -> Result<Response, ApiError> {
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    mut parts: Parts,
+) -> Result<Response, ApiError> {
     if !app.config.console.on {
         return Err(ApiError::NotFound);
     }

@@ -87,6 +87,10 @@ mod tests {
         assert!(unknown.starts_with("more is no text"), "{unknown}");
         let placeless = texts(|ours| ours.replacen("Customer {id}", "Customer", 1)).unwrap_err();
         assert_eq!(placeless, "inbox.customer must contain {id}");
-        assert_eq!(texts(|ours| ours.replacen("passages_one = \"1 passage\"\n", "", 1)), Ok(()), "not every language has one");
+        assert_eq!(
+            texts(|ours| ours.replacen("passages_one = \"1 passage\"\n", "", 1)),
+            Ok(()),
+            "not every language has one"
+        );
     }
 }

@@ -3,8 +3,11 @@
 // So near to the end counts as there, in pixels.
 const NEAR = 48;
 
-/** Keeps `scroller` at the end of its `content` while it is there; else `below`, a button, says that there is more. */
-export function followEnd(scroller, content, below) {
+/**
+ * Keeps `scroller` at the end of its `content` while it is there; else `below`, a button, says that there is more. What
+ * `measure()` counts is news: what a reader unfolds is not, where it is more than the height.
+ */
+export function followEnd(scroller, content, below, measure = () => content.scrollHeight) {
   let atEnd = true;
   const isAtEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
   const toEnd = () => (scroller.scrollTop = scroller.scrollHeight);
@@ -17,12 +20,13 @@ export function followEnd(scroller, content, below) {
     atEnd = isAtEnd();
     if (atEnd) below.hidden = true;
   });
-  let height = 0;
-  const sized = new ResizeObserver(() => {
-    const grown = content.scrollHeight > height;
-    height = content.scrollHeight;
-    if (atEnd) toEnd();
-    else if (grown) below.hidden = false;
+  let size = 0;
+  const sized = new ResizeObserver((changes) => {
+    const grown = measure() > size;
+    size = measure();
+    const isResized = changes.some(({ target }) => target === scroller);
+    if (atEnd && (grown || isResized)) toEnd();
+    else if (grown && !atEnd) below.hidden = false;
   });
   sized.observe(content);
   sized.observe(scroller);

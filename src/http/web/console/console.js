@@ -50,11 +50,20 @@ function begin() {
   words.write(document);
   wire();
   session.onSignedOut = () => showSignIn("sign_in.ended");
-  if (session.me) enter();
+  if (session.me) enter(false);
+  else if (memory.get("until") > Date.now()) lookAgain();
   else showSignIn();
 }
 
-function enter() {
+// Who follows a link of another site to us is let in without the cookie at first: it comes with our own requests.
+async function lookAgain() {
+  session.me = await ask("GET", "/console/api/me").catch(() => null);
+  if (session.me) enter(false);
+  else showSignIn("sign_in.ended");
+}
+
+function enter(moved) {
+  memory.set("until", Date.parse(session.me.expires_at) || undefined);
   document.body.classList.remove("outside");
   byId("rail").hidden = false;
   byId("who").textContent = session.me.name ?? "";
@@ -64,7 +73,7 @@ function enter() {
   }
   expire();
   live.open();
-  router.start();
+  router.start(moved);
 }
 
 // The session's end is known; nobody has to run into it.
@@ -78,6 +87,7 @@ function expire() {
 
 function showSignIn(notice) {
   session.me = null;
+  memory.set("until", undefined);
   clearTimeout(expiry);
   live.close();
   router.stop();
@@ -87,7 +97,7 @@ function showSignIn(notice) {
   byId("rail").hidden = true;
   document.body.classList.add("outside");
   document.title = `${words.say("sign_in.title")} – ${words.say("title")}`;
-  signIn(byId("view"), notice, enter);
+  signIn(byId("view"), notice, () => enter(true));
 }
 
 function wire() {

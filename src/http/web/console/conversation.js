@@ -37,7 +37,7 @@ export class Conversation {
     const scroller = element("div", { class: "scroller", tabindex: "0", role: "log", "aria-live": "off" }, this.#state, this.#thread.element);
     labelled(scroller, "conversation.messages");
     const below = button("conversation.below", () => {}, { class: "below", hidden: true });
-    this.#end = followEnd(scroller, this.#thread.element, below);
+    this.#end = followEnd(scroller, this.#thread.element, below, () => this.#thread.length);
     this.#answer = new Answer(id);
     this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
     this.#stream = new Stream({

@@ -6,7 +6,7 @@ import { words } from "./desk.js";
 
 /** Rows under a title; nothing where there are none. */
 export function section(title, rows) {
-  return rows.length ? element("section", {}, said("h3", title), element("dl", {}, ...rows)) : undefined;
+  return rows.length ? element("section", {}, said("h2", title), element("dl", {}, ...rows)) : undefined;
 }
 
 /** One row. `name` is shown instead of the words of `key`, where those are not known before. */

@@ -54,7 +54,7 @@ function collected({ name, folder, documents, chunks, embedded }) {
   );
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   const title = element("h3", {}, folder || name);
-  return element("section", { class: "card" }, title, about, element("div", { class: "wide" }, table));
+  return element("section", { class: "card" }, title, about, element("div", { class: "wide", tabindex: "0" }, table));
 }
 
 // The questions that the documents did not answer.

@@ -20,10 +20,10 @@ export class Router {
     addEventListener("hashchange", () => this.#running && this.#show(true));
   }
 
-  /** Shows what the address names, from now on. */
-  start() {
+  /** Shows what the address names, from now on. `moved`: the reader comes from somewhere else on the page. */
+  start(moved) {
     this.#running = true;
-    this.#show(false);
+    this.#show(moved);
   }
 
   /** Shows nothing any more. */

@@ -40,6 +40,11 @@ export class Thread {
     }
   }
 
+  /** How much there is to read. */
+  get length() {
+    return [...this.#messages.values()].reduce((sum, { text, explained }) => sum + text.length + Boolean(explained), 0);
+  }
+
   /** The element of a turn. */
   find(turn) {
     return this.#turns.get(turn);
