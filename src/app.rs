@@ -38,16 +38,21 @@ use crate::turn::journal::Journal;
 use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
 
+mod atomic_file;
 mod keys;
 mod knowledge;
 mod limits;
 mod metrics;
+pub mod personas;
+pub mod questions;
 mod streams;
 mod tokens;
+pub mod warranty_list;
 
 pub use keys::Keys;
 use knowledge::{folders_of, keep_in_line};
 pub use limits::{Limits, TooMany};
+use personas::Personas;
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
@@ -69,6 +74,7 @@ pub struct App {
     pub metrics: PrometheusHandle,
     pub streams: Streams,
     pub limits: Arc<Limits>,
+    pub personas: Personas,
     desks: Arc<ArcSwap<Desks>>,
     knowledge: Arc<Knowledge>,
     embedder: Arc<Embedder>,
@@ -193,8 +199,9 @@ impl App {
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
-        let changed = Arc::new(Notify::new());
-        background.spawn(watch_files(services, desks.clone(), changed.clone(), stop.clone()));
+        let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone());
+        background.spawn(watch_files(services, desks.clone(), edited, changed.clone(), stop.clone()));
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
@@ -207,6 +214,7 @@ impl App {
             tokens: Tokens::new(&secret),
             metrics,
             limits,
+            personas,
             streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
             store,
@@ -402,22 +410,30 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
     }
 }
 
-/// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
-async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, read: Arc<Notify>, stop: CancellationToken) {
+/// Takes changed prompts and documents into use while the server runs; those that we ourselves `edited` are not left to the
+/// system's notice. Broken ones change nothing.
+async fn watch_files(
+    services: Services,
+    desks: Arc<ArcSwap<Desks>>,
+    edited: Arc<Notify>,
+    read: Arc<Notify>,
+    stop: CancellationToken,
+) {
     let config = &services.config;
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
     let mut watch = match Watch::new(folders.into_iter().flatten().map(PathBuf::as_path)) {
-        Ok(watch) => watch,
+        Ok(watch) => Some(watch),
         Err(cause) => {
             warn!(error = %cause, "Files cannot be watched; changes to them need a restart");
-            return;
+            None
         }
     };
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            changed = watch.changed() => if changed.is_none() { return },
+            () = edited.notified() => {}
+            () = changed(&mut watch) => {}
         }
         match reload(&services) {
             Ok(fresh) => {
@@ -428,6 +444,17 @@ async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, read: Arc<N
             Err(cause) => error!("A changed file cannot be used, so the earlier ones stay in use: {cause}"),
         }
     }
+}
+
+/// Waits for a change; for ever where nobody watches.
+async fn changed(watch: &mut Option<Watch>) {
+    if let Some(watching) = watch
+        && watching.changed().await.is_some()
+    {
+        return;
+    }
+    *watch = None;
+    std::future::pending().await
 }
 
 fn reload(services: &Services) -> Result<Desks, StartError> {
