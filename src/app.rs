@@ -45,6 +45,8 @@ mod limits;
 mod metrics;
 pub mod personas;
 pub mod questions;
+mod sessions;
+mod signed;
 mod streams;
 mod tokens;
 pub mod warranty_list;
@@ -53,6 +55,7 @@ pub use keys::Keys;
 use knowledge::{folders_of, keep_in_line};
 pub use limits::{Limits, TooMany};
 use personas::Personas;
+pub use sessions::{Session, Sessions};
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
@@ -71,6 +74,8 @@ pub struct App {
     /// `None`: development.
     pub keys: Option<Keys>,
     pub tokens: Tokens,
+    /// `None`: nobody signs in, since there are no keys or no console.
+    pub sessions: Option<Sessions>,
     pub metrics: PrometheusHandle,
     pub streams: Streams,
     pub limits: Arc<Limits>,
@@ -209,8 +214,11 @@ impl App {
         let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
         let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
         engine.recover().await?;
+        let keys = config.auth.keys.as_deref().map(Keys::new);
+        let sessions = keys.clone().filter(|_| config.console.on);
         Ok(Arc::new(Self {
-            keys: config.auth.keys.as_deref().map(Keys::new),
+            sessions: sessions.map(|keys| Sessions::new(&secret, keys, config.console.session_ttl)),
+            keys,
             tokens: Tokens::new(&secret),
             metrics,
             limits,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 mod auth;
+mod console;
 mod embed;
 mod env;
 mod grounding;
@@ -21,6 +22,7 @@ mod vectors;
 mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
+pub use console::ConsoleConfig;
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use grounding::GroundingConfig;
@@ -41,6 +43,7 @@ pub struct Config {
     pub http: HttpConfig,
     pub auth: AuthConfig,
     pub web: WebConfig,
+    pub console: ConsoleConfig,
     pub store: StoreConfig,
     pub turns: TurnConfig,
     pub llm: LlmConfig,
@@ -118,6 +121,7 @@ impl Config {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
             web: WebConfig::read(env_ref),
+            console: ConsoleConfig::read(env_ref),
             store: StoreConfig {
                 url: env_ref.text("DATABASE_URL", "sqlite://database/frontdesk.db"),
                 timeout: env_ref.seconds("STORE_TIMEOUT_SECONDS", 30),

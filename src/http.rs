@@ -23,6 +23,7 @@ mod access;
 mod browser;
 mod client;
 mod compress;
+mod console;
 mod conversations;
 mod docs;
 mod error;
@@ -89,6 +90,7 @@ fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::get))
         .routes(routes!(tokens::renew))
         .routes(routes!(history::get))
+        .merge(console::routes())
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
 use futures_util::Stream;
 use tokio::time::{Instant, sleep_until};
 use utoipa::ToSchema;
@@ -39,6 +40,14 @@ pub(super) struct Lease {
     pub place: StreamPlace,
     /// When the token that opened it expires.
     pub until: Option<Instant>,
+}
+
+impl Lease {
+    /// `expires_at`: when what opened the stream ends.
+    pub fn new(place: StreamPlace, expires_at: Option<DateTime<Utc>>) -> Self {
+        let left = |end: DateTime<Utc>| (end - Utc::now()).to_std().unwrap_or_default();
+        Self { place, until: expires_at.map(|end| Instant::now() + left(end)) }
+    }
 }
 
 /// The events that the reader reads, as a response that ends with them, or with the lease.

@@ -1,0 +1,22 @@
+//! The API of the owner's console, all under `/console`.
+//!
+//! - [`owner`]: who may call it, and who may change what belongs to the whole server
+//! - [`session`]: signing in and out; [`me`]: who is signed in
+//!
+//! The rest of what the console shows (histories, events of one conversation) are the shop's own routes.
+
+use std::sync::Arc;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+
+mod me;
+mod owner;
+mod session;
+
+/// The console's routes.
+pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(session::begin, session::end)).routes(routes!(me::get))
+}
