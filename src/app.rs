@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use chrono::{DateTime, TimeDelta, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use rand::Rng;
@@ -28,8 +28,8 @@ use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Availability, Gateway, InvalidOllama, Ollama};
 use crate::providers::vector::{InvalidChroma, VectorIndex};
 use crate::retrieval::memory::Memory;
-use crate::retrieval::search::Knowledge;
-use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
+use crate::retrieval::search::{Knowledge, Overview};
+use crate::retrieval::{RetrievalError, SearchRules, Warning, open_vectors};
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::settings::TOKEN_SECRET;
@@ -52,7 +52,7 @@ mod tokens;
 pub mod warranty_list;
 
 pub use keys::Keys;
-use knowledge::{folders_of, keep_in_line};
+use knowledge::{complaint, folders_of, keep_in_line};
 pub use limits::{Limits, TooMany};
 use personas::Personas;
 pub use sessions::{Session, Sessions};
@@ -80,6 +80,8 @@ pub struct App {
     pub streams: Streams,
     pub limits: Arc<Limits>,
     pub personas: Personas,
+    /// Why the last change of a file was not taken into use.
+    unusable: Arc<ArcSwapOption<Warning>>,
     desks: Arc<ArcSwap<Desks>>,
     knowledge: Arc<Knowledge>,
     embedder: Arc<Embedder>,
@@ -206,7 +208,10 @@ impl App {
         background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
         let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone());
-        background.spawn(watch_files(services, desks.clone(), edited, changed.clone(), stop.clone()));
+        let unusable = Arc::new(ArcSwapOption::empty());
+        let reloading =
+            Reloading { services, desks: desks.clone(), unusable: unusable.clone(), edited, read: changed.clone() };
+        background.spawn(watch_files(reloading, stop.clone()));
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
@@ -223,6 +228,7 @@ impl App {
             metrics,
             limits,
             personas,
+            unusable,
             streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
             store,
@@ -279,6 +285,13 @@ impl App {
     /// The desks and the prompts that they were made from, as they are now.
     pub fn desks(&self) -> Arc<Desks> {
         self.desks.load_full()
+    }
+
+    /// What is indexed, and what should be mended: documents with mistakes, and the change that could not be taken into use.
+    pub async fn knowledge(&self) -> Overview {
+        let mut overview = self.knowledge.overview().await;
+        overview.problems.splice(0..0, self.unusable.load_full().as_deref().cloned());
+        overview
     }
 
     /// How the parts fare now.
@@ -418,15 +431,20 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
     }
 }
 
-/// Takes changed prompts and documents into use while the server runs; those that we ourselves `edited` are not left to the
-/// system's notice. Broken ones change nothing.
-async fn watch_files(
+/// What is made anew when a file changes, and who hears of it.
+struct Reloading {
     services: Services,
     desks: Arc<ArcSwap<Desks>>,
+    unusable: Arc<ArcSwapOption<Warning>>,
+    /// Tells that we ourselves wrote a file, which is not left to the system's notice.
     edited: Arc<Notify>,
+    /// Is told when documents were read.
     read: Arc<Notify>,
-    stop: CancellationToken,
-) {
+}
+
+/// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
+async fn watch_files(reloading: Reloading, stop: CancellationToken) {
+    let Reloading { services, desks, unusable, edited, read } = reloading;
     let config = &services.config;
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
@@ -446,10 +464,14 @@ async fn watch_files(
         match reload(&services) {
             Ok(fresh) => {
                 desks.store(Arc::new(fresh));
+                unusable.store(None);
                 read.notify_one();
                 info!("Prompts and documents were read anew");
             }
-            Err(cause) => error!("A changed file cannot be used, so the earlier ones stay in use: {cause}"),
+            Err(cause) => {
+                error!("A changed file cannot be used, so the earlier ones stay in use: {cause}");
+                unusable.store(Some(Arc::new(complaint(&cause))));
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use tracing::info;
 use super::atomic_file;
 use crate::config::Config;
 use crate::desks::Desks;
+use crate::domain::text::hex;
 use crate::persona::{Persona, PromptError};
 use crate::store::persona_versions::PersonaVersion;
 use crate::store::{Store, StoreError};
@@ -180,7 +181,7 @@ impl Personas {
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(text))
 }
 
 /// The newest one with the file's text is the one that it has.

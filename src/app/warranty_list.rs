@@ -3,6 +3,7 @@
 //!
 //! - `csv_rows`, `header`, `records`: the file
 //! - `refusals`: rows that cannot be taken
+//! - `upload`: a list that comes over the wire
 
 use std::io::{self, Read};
 
@@ -16,9 +17,11 @@ mod csv_rows;
 mod header;
 mod records;
 mod refusals;
+mod upload;
 
 pub use csv_rows::FileError;
 pub use refusals::{Refusals, Refused, VALUE_SHOWN, quoted};
+pub use upload::{Outcome, UploadError, Wish};
 
 /// Rows between two reports of progress.
 const PROGRESS_ROWS: u64 = 4_096;

@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn ways_to_ask_one_thing_have_one_gist() {
-        let rules = "filler = [\"shop\", \"ơi\", \"cho mình hỏi\", \"ạ\", \"có\", \"không\", \"ko\", \"please\"]";
+        let rules = "filler = [\"shop\", \"ơi\", \"cho mình hỏi\", \"ạ\", \"có\", \"không\", \"ko\", \"please\"]\nunits = [\"tb\"]";
         let rules = SearchRules::from_toml(rules).unwrap();
         for (a, b) in [
             ("Shop ơi, có sửa máy in không ạ?", "sua may in"),

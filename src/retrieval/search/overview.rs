@@ -6,8 +6,6 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::Knowledge;
 use crate::domain::Language;
@@ -29,7 +27,7 @@ pub struct Overview {
 }
 
 /// A folder of documents, whose vectors are kept together.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedFolder {
     /// The collection's name.
     pub name: String,
@@ -37,17 +35,16 @@ pub struct IndexedFolder {
     pub folder: String,
     pub documents: Vec<IndexedDocument>,
     pub chunks: usize,
-    /// Chunks that have a vector; null where meaning is not searched, or nobody can say.
+    /// Chunks that have a vector; `None` where meaning is not searched, or nobody can say.
     pub embedded: Option<usize>,
 }
 
 /// A file of the knowledge folder.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedDocument {
     /// Its path below the knowledge folder.
     pub file: String,
     pub title: String,
-    #[schema(value_type = Option<String>, example = "vi")]
     pub language: Option<Language>,
     /// As its front matter writes it.
     pub version: Option<String>,
@@ -65,7 +62,7 @@ pub struct Embedding {
 }
 
 /// How the vectors were last brought into line with the documents.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastSync {
     pub at: DateTime<Utc>,
     /// Chunks.
@@ -74,7 +71,6 @@ pub struct LastSync {
     pub removed: usize,
     /// Why it ended early.
     pub error: Option<String>,
-    #[serde(skip)]
     refused: Vec<Warning>,
 }
 
