@@ -39,6 +39,7 @@ use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
 
 mod atomic_file;
+pub mod evals;
 mod keys;
 mod knowledge;
 mod limits;

@@ -3,6 +3,7 @@
 //! - [`owner`]: who may call it, and who may change what belongs to the whole server
 //! - [`knowledge`], [`questions`]: what is indexed, and what was asked without an answer
 //! - [`warranty_files`]: lists of warranties; [`personas`]: the personas' files
+//! - [`wrong`]: answers that are kept to be given again
 //! - [`session`]: signing in and out; [`me`]: who is signed in
 //!
 //! The rest of what the console shows (histories, events of one conversation) are the shop's own routes.
@@ -21,6 +22,7 @@ mod personas;
 mod questions;
 mod session;
 mod warranty_files;
+mod wrong;
 
 /// The console's routes.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -33,6 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(personas::get, personas::put))
         .routes(routes!(personas::version))
         .routes(routes!(personas::check))
+        .routes(routes!(wrong::post))
 }
 
 /// The routes that take files, each by a limit of its own.
