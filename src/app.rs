@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use chrono::{DateTime, TimeDelta, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use rand::Rng;
@@ -28,8 +28,8 @@ use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Availability, Gateway, InvalidOllama, Ollama};
 use crate::providers::vector::{InvalidChroma, VectorIndex};
 use crate::retrieval::memory::Memory;
-use crate::retrieval::search::Knowledge;
-use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
+use crate::retrieval::search::{Knowledge, Overview};
+use crate::retrieval::{RetrievalError, SearchRules, Warning, open_vectors};
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::settings::TOKEN_SECRET;
@@ -38,18 +38,24 @@ use crate::turn::journal::Journal;
 use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
 
+mod atomic_file;
+pub mod evals;
 mod keys;
 mod knowledge;
 mod limits;
 mod metrics;
+pub mod personas;
+pub mod questions;
 mod sessions;
 mod signed;
 mod streams;
 mod tokens;
+pub mod warranty_list;
 
 pub use keys::Keys;
-use knowledge::{folders_of, keep_in_line};
+use knowledge::{complaint, folders_of, keep_in_line};
 pub use limits::{Limits, TooMany};
+use personas::Personas;
 pub use sessions::{Session, Sessions};
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
@@ -74,6 +80,9 @@ pub struct App {
     pub metrics: PrometheusHandle,
     pub streams: Streams,
     pub limits: Arc<Limits>,
+    pub personas: Personas,
+    /// Why the last change of a file was not taken into use.
+    unusable: Arc<ArcSwapOption<Warning>>,
     desks: Arc<ArcSwap<Desks>>,
     knowledge: Arc<Knowledge>,
     embedder: Arc<Embedder>,
@@ -198,8 +207,12 @@ impl App {
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
-        let changed = Arc::new(Notify::new());
-        background.spawn(watch_files(services, desks.clone(), changed.clone(), stop.clone()));
+        let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone());
+        let unusable = Arc::new(ArcSwapOption::empty());
+        let reloading =
+            Reloading { services, desks: desks.clone(), unusable: unusable.clone(), edited, read: changed.clone() };
+        background.spawn(watch_files(reloading, stop.clone()));
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
@@ -215,6 +228,8 @@ impl App {
             tokens: Tokens::new(&secret),
             metrics,
             limits,
+            personas,
+            unusable,
             streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
             store,
@@ -271,6 +286,13 @@ impl App {
     /// The desks and the prompts that they were made from, as they are now.
     pub fn desks(&self) -> Arc<Desks> {
         self.desks.load_full()
+    }
+
+    /// What is indexed, and what should be mended: documents with mistakes, and the change that could not be taken into use.
+    pub async fn knowledge(&self) -> Overview {
+        let mut overview = self.knowledge.overview().await;
+        overview.problems.splice(0..0, self.unusable.load_full().as_deref().cloned());
+        overview
     }
 
     /// How the parts fare now.
@@ -410,32 +432,60 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
     }
 }
 
+/// What is made anew when a file changes, and who hears of it.
+struct Reloading {
+    services: Services,
+    desks: Arc<ArcSwap<Desks>>,
+    unusable: Arc<ArcSwapOption<Warning>>,
+    /// Tells that we ourselves wrote a file, which is not left to the system's notice.
+    edited: Arc<Notify>,
+    /// Is told when documents were read.
+    read: Arc<Notify>,
+}
+
 /// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
-async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, read: Arc<Notify>, stop: CancellationToken) {
+async fn watch_files(reloading: Reloading, stop: CancellationToken) {
+    let Reloading { services, desks, unusable, edited, read } = reloading;
     let config = &services.config;
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
     let mut watch = match Watch::new(folders.into_iter().flatten().map(PathBuf::as_path)) {
-        Ok(watch) => watch,
+        Ok(watch) => Some(watch),
         Err(cause) => {
             warn!(error = %cause, "Files cannot be watched; changes to them need a restart");
-            return;
+            None
         }
     };
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            changed = watch.changed() => if changed.is_none() { return },
+            () = edited.notified() => {}
+            () = changed(&mut watch) => {}
         }
         match reload(&services) {
             Ok(fresh) => {
                 desks.store(Arc::new(fresh));
+                unusable.store(None);
                 read.notify_one();
                 info!("Prompts and documents were read anew");
             }
-            Err(cause) => error!("A changed file cannot be used, so the earlier ones stay in use: {cause}"),
+            Err(cause) => {
+                error!("A changed file cannot be used, so the earlier ones stay in use: {cause}");
+                unusable.store(Some(Arc::new(complaint(&cause))));
+            }
         }
     }
+}
+
+/// Waits for a change; for ever where nobody watches.
+async fn changed(watch: &mut Option<Watch>) {
+    if let Some(watching) = watch
+        && watching.changed().await.is_some()
+    {
+        return;
+    }
+    *watch = None;
+    std::future::pending().await
 }
 
 fn reload(services: &Services) -> Result<Desks, StartError> {

@@ -9,6 +9,7 @@ mod auth;
 mod console;
 mod embed;
 mod env;
+mod evals;
 mod grounding;
 mod http;
 mod knowledge;
@@ -25,6 +26,7 @@ pub use auth::{AuthConfig, KeyEntry};
 pub use console::ConsoleConfig;
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
+pub use evals::EvalConfig;
 pub use grounding::GroundingConfig;
 pub use http::HttpConfig;
 pub use knowledge::{ChunkConfig, KnowledgeConfig};
@@ -55,6 +57,7 @@ pub struct Config {
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
     pub grounding: GroundingConfig,
+    pub evals: EvalConfig,
     pub log: LogConfig,
     pub traces: TraceConfig,
 }
@@ -153,6 +156,7 @@ impl Config {
             knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
+            evals: EvalConfig::read(env_ref),
             log: LogConfig::read(env_ref),
             traces: TraceConfig::read(env_ref),
         };

@@ -11,7 +11,8 @@
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`vectors`]: vectors of texts, in collections
-//! - [`settings`]: what the server itself keeps
+//! - [`settings`]: what the server itself keeps; [`persona_versions`]: what the files of personas said
+//! - [`unanswered`]: questions that got no answer
 //! - [`retention`]: what is forgotten, and when
 //! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
 //! - `as_is`: looking at a database without touching it
@@ -40,9 +41,11 @@ pub mod journal;
 pub mod lock;
 pub mod messages;
 mod migrations;
+pub mod persona_versions;
 pub mod retention;
 pub mod settings;
 pub mod turns;
+pub mod unanswered;
 pub mod vectors;
 pub mod warranty;
 pub mod warranty_import;

@@ -9,6 +9,10 @@ pub struct ConsoleConfig {
     pub on: bool,
     /// `CONSOLE_SESSION_HOURS`: how long somebody who has signed in stays so.
     pub session_ttl: Duration,
+    /// `CONSOLE_CSV_MAX_MB`: how large a list of warranties may be, in bytes here.
+    pub csv_max_bytes: usize,
+    /// `CONSOLE_CSV_SECONDS`: how long such a list may take to come, to be read and to be written.
+    pub csv_timeout: Duration,
 }
 
 impl ConsoleConfig {
@@ -16,6 +20,8 @@ impl ConsoleConfig {
         Self {
             on: env.choice("CONSOLE", &[("on", true), ("off", false)], true),
             session_ttl: env.seconds_of_hours("CONSOLE_SESSION_HOURS", 12),
+            csv_max_bytes: env.number("CONSOLE_CSV_MAX_MB", 20_usize).saturating_mul(1 << 20),
+            csv_timeout: env.seconds("CONSOLE_CSV_SECONDS", 120),
         }
     }
 }

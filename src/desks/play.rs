@@ -90,6 +90,7 @@ impl Turn {
         sink: Box<dyn Sink>,
     ) -> Self {
         let state = conversation.state.clone();
+        let receipt = begun_with(&conversation);
         Self {
             conversation,
             message,
@@ -103,7 +104,7 @@ impl Turn {
             draft: None,
             position: 0,
             pending: Vec::new(),
-            receipt: Map::new(),
+            receipt,
             guards: Vec::new(),
             error: None,
             main_kind: None,
@@ -336,4 +337,11 @@ impl Turn {
         self.pending.drain(..pending);
         Ok(())
     }
+}
+
+/// What the turn began with, so that it can be played again: the rest of the conversation is in its messages.
+fn begun_with(conversation: &Conversation) -> Map<String, Value> {
+    let Conversation { language, language_source, state, .. } = conversation;
+    let before = json!({ "language": language, "language_source": language_source.as_str(), "state": state });
+    Map::from_iter([("before".to_owned(), before)])
 }
