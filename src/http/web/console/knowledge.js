@@ -49,7 +49,7 @@ function collected({ name, folder, documents, chunks, embedded }) {
       element("th", { scope: "row", dir: "auto" }, document.title, element("small", {}, [document.file, document.version].filter(Boolean).join(" · "))),
       element("td", {}, document.language ?? "–"),
       element("td", { class: "figure" }, words.number(document.chunks)),
-      element("td", {}, words.time(document.changed_at)),
+      element("td", {}, document.changed_at ? words.time(document.changed_at) : "–"),
     ),
   );
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));

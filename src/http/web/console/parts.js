@@ -57,7 +57,8 @@ export function trouble(error) {
     503: "trouble.busy",
   }[error.status];
   if (key) return { key, values };
-  return { key: error.status >= 500 ? "trouble.internal" : "trouble.refused", values };
+  const isOurs = error.status >= 500 && (error.code === "internal" || !error.detail);
+  return { key: isOurs ? "trouble.internal" : "trouble.refused", values };
 }
 
 /** Shows in `place` what `load` gives, as elements; a failure can be tried again. The last call wins. */

@@ -69,6 +69,8 @@ function shown(file, found, result, focusFile) {
   });
   const name = element("p", { class: "quiet", dir: "auto" }, file.name);
   const made = element("section", { class: "card preview" }, heading, name, element("ul", { class: "tiles" }, ...tiles));
+  if (found.repeated) made.append(said("p", "warranty.repeated", { count: found.repeated }, { class: "quiet" }));
+  if (found.ignored_columns.length) made.append(said("p", "warranty.ignored", { columns: found.ignored_columns.join(", ") }, { class: "quiet" }));
   if (found.refused_count) made.append(refusals(found));
   const trouble = element("div");
   const cancel = button("cancel", () => {
