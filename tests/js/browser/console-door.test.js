@@ -33,7 +33,7 @@ test("a wrong key is told what to do, and nothing of the shop is shown", async (
   assert.equal(await page.evaluate(() => document.activeElement.name), "key");
   assert.equal(await page.locator(".column, .panes").count(), 0);
   await signIn(page);
-  await page.locator(".figures").waitFor();
+  await page.locator(".column.figures").waitFor();
   assertClean(page);
 });
 

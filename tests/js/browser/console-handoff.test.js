@@ -60,7 +60,7 @@ test("taken over in the middle of a reply, the bot is silent and the customer se
 
 test("a customer who asks for a person waits in sight: in the list, in the title, and is counted away when taken", async () => {
   const page = await enter(stage, { view: "figures" });
-  await page.locator(".figures").waitFor();
+  await page.locator(".column.figures").waitFor();
   const { id, customer } = await talk(stage, "cho mình gặp nhân viên");
   await page.waitForFunction(() => document.title.startsWith("(1) "));
   assert.equal(await page.locator("#waiting").innerText(), "1");

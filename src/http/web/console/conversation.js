@@ -12,6 +12,9 @@ import { Thread } from "./thread.js";
 
 const FULL_PAGE = 200;
 
+// In development, and by an API key, nobody says a name.
+const state = ({ status, agent }) => (status === "taken" && !agent ? "taken_unnamed" : status);
+
 export class Conversation {
   #conversation;
   #stream;
@@ -134,7 +137,7 @@ export class Conversation {
     this.#conversation = conversation;
     const written = JSON.stringify([conversation.status, conversation.agent, conversation.user_id]);
     if (written === this.#written) return;
-    if (this.#written) announce(`conversation.now_${conversation.status}`, { name: conversation.agent ?? "" });
+    if (this.#written) announce(`conversation.now_${state(conversation)}`, { name: conversation.agent ?? "" });
     this.#written = written;
     const { status, agent, persona, preferred_language: language, created_at: created } = conversation;
     this.heading.textContent = customer(conversation);
@@ -146,8 +149,9 @@ export class Conversation {
   }
 
   #offer(status, agent) {
-    const isMine = status === "taken" && (!session.me?.name || !agent || agent === session.me.name);
-    const takes = { bot: "conversation.take", waiting: "conversation.take", taken: isMine ? undefined : "conversation.take_from", closed: undefined };
+    const isMine = status === "taken" && (agent ?? null) === (session.me?.name ?? null);
+    const fromOther = agent ? "conversation.take_from" : "conversation.take";
+    const takes = { bot: "conversation.take", waiting: "conversation.take", taken: isMine ? undefined : fromOther };
     const offers = [];
     if (takes[status]) offers.push(["take", takes[status], true]);
     if (isMine) offers.push(["give-back", "conversation.give_back", false]);
@@ -161,7 +165,7 @@ export class Conversation {
         return made;
       }),
     );
-    this.#answer.use(status, isMine, agent);
+    this.#answer.use(state({ status, agent }), isMine, agent);
     if (focused) (isMine ? this.#answer.field : this.actions.firstChild ?? this.heading).focus();
   }
 

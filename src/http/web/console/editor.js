@@ -152,14 +152,14 @@ export class Editor {
       this.#write(this.#saved);
       asked.close();
     });
-    const takeMine = button("personas.take_mine", async () => {
+    const trouble = element("div");
+    const putMine = async () => {
       this.#take(theirs);
+      await this.#put(mine);
       asked.close();
-      this.#write(mine);
-      await attempt(this.#save, this.#trouble, () => this.#put(mine));
-      this.#offer();
-    });
+    };
+    const takeMine = button("personas.take_mine", () => attempt(takeMine, trouble, putMine));
     const text = element("pre", { tabindex: "0" }, element("code", { dir: "auto" }, theirs.text));
-    const asked = dialog("personas.conflict", undefined, said("p", "personas.conflict_about"), text, element("div", { class: "actions" }, takeTheirs, takeMine));
+    const asked = dialog("personas.conflict", undefined, said("p", "personas.conflict_about"), text, trouble, element("div", { class: "actions" }, takeTheirs, takeMine));
   }
 }

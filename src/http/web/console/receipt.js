@@ -6,8 +6,8 @@ import { element } from "../assets/elements.js";
 import { said } from "./parts.js";
 import { words } from "./desk.js";
 
-// What has a place of its own; whatever else a desk notes is shown as it is.
-const KNOWN = ["intent", "social_topic", "clarify_attempts", "warranty", "warranty_row", "retrieval", "guards", "model_error", "timings_ms"];
+// What has a place of its own, or is kept for replaying the turn (`before`); whatever else a desk notes is shown as it is.
+const KNOWN = ["before", "intent", "social_topic", "clarify_attempts", "warranty", "warranty_row", "retrieval", "guards", "model_error", "timings_ms"];
 
 /** The receipt, folded: its first line says the most. */
 export function receipt(why) {
