@@ -11,6 +11,7 @@
 
 mod architecture;
 mod cli;
+mod console;
 mod desks;
 mod docs;
 mod http;
