@@ -19,8 +19,8 @@ use utoipa::ToSchema;
 use crate::config::{Config, LlmMode};
 use crate::desks::{Desks, Services};
 use crate::domain::{
-    Conversation, ConversationId, EventId, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender,
-    TenantId,
+    Conversation, ConversationId, ConversationStatus, EventId, Kind, Language, LanguageSource, Message, MessageId,
+    Metadata, Sender, TenantId,
 };
 use crate::persona::watch::Watch;
 use crate::persona::{PromptError, Prompts};
@@ -122,10 +122,13 @@ pub enum PartState {
 }
 
 /// The parts and how they fare.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Parts {
+    /// `ok` or `down`.
     pub store: PartState,
+    /// `ok`, `down` or `off`.
     pub language_model: PartState,
+    /// `ok`, `down` or `off`.
     pub vectors: PartState,
 }
 
@@ -344,8 +347,11 @@ impl App {
             persona: persona.id.clone(),
             language: new.language.unwrap_or(persona.first_language()),
             language_source: if new.language.is_some() { LanguageSource::Requested } else { LanguageSource::Persona },
-            status: "bot".to_owned(),
+            status: ConversationStatus::Bot,
+            agent: None,
+            waiting_since: None,
             created_at: now,
+            last_activity_at: now,
             metadata: new.metadata,
             last_turn: 0,
             last_event_id: EventId::ZERO,

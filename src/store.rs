@@ -5,7 +5,8 @@
 //! settings) takes or gives the tenant with every row.
 //!
 //! - [`conversations`], [`messages`], [`turns`]: one query file a resource
-//! - [`acceptance`]: the transaction that takes a customer's message in
+//! - [`acceptance`]: the transaction that takes a message in; [`handoff`]: a conversation changes hands
+//! - [`inbox`], [`figures`]: what the shop's own people look at
 //! - [`idempotency`]: requests that are repeated
 //! - [`jobs`]: what is to be done after a commit
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
@@ -35,7 +36,10 @@ pub mod conversations;
 mod entities;
 mod error;
 mod fence;
+pub mod figures;
+pub mod handoff;
 pub mod idempotency;
+pub mod inbox;
 pub mod jobs;
 pub mod journal;
 pub mod lock;

@@ -122,11 +122,13 @@ impl Guest {
     }
 
     fn leased(&self, place: Result<StreamPlace, TooManyStreams>) -> Result<Lease, ApiError> {
-        let place = place.map_err(|TooManyStreams| ApiError::RateLimited {
-            retry_after: 10,
-            detail: "This key has as many streams open as it may; close some.",
-        })?;
-        Ok(Lease::new(place, self.access.expires_at()))
+        Ok(Lease::new(place?, self.access.expires_at()))
+    }
+}
+
+impl From<TooManyStreams> for ApiError {
+    fn from(TooManyStreams: TooManyStreams) -> Self {
+        Self::RateLimited { retry_after: 10, detail: "This key has as many streams open as it may; close some." }
     }
 }
 

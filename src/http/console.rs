@@ -5,6 +5,9 @@
 //! - [`warranty_files`]: lists of warranties; [`personas`]: the personas' files
 //! - [`wrong`]: answers that are kept to be given again
 //! - [`session`]: signing in and out; [`me`]: who is signed in
+//! - [`inbox`]: the shop's conversations; [`live`]: what happens in them
+//! - [`handoff`]: a person takes one over, answers and gives it back
+//! - [`figures`]: the turns of each day
 //!
 //! The rest of what the console shows (histories, events of one conversation) are the shop's own routes.
 
@@ -15,7 +18,11 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 
+mod figures;
+mod handoff;
+mod inbox;
 mod knowledge;
+mod live;
 mod me;
 mod owner;
 mod personas;
@@ -29,6 +36,14 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(session::begin, session::end))
         .routes(routes!(me::get))
+        .routes(routes!(inbox::list))
+        .routes(routes!(live::get))
+        .routes(routes!(handoff::take))
+        .routes(routes!(handoff::give_back))
+        .routes(routes!(handoff::close))
+        .routes(routes!(handoff::reopen))
+        .routes(routes!(handoff::answer))
+        .routes(routes!(figures::get))
         .routes(routes!(knowledge::get))
         .routes(routes!(questions::get))
         .routes(routes!(personas::list))

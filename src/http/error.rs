@@ -18,6 +18,7 @@ pub enum ApiError {
     ForbiddenOrigin,
     NotFound,
     TurnEnded,
+    NotTaken,
     /// What was changed is not any more what it was; the sentence says what to do.
     Conflict(&'static str),
     /// The type that is wanted instead.
@@ -52,6 +53,7 @@ impl From<AcceptError> for ApiError {
     fn from(cause: AcceptError) -> Self {
         match cause {
             AcceptError::NotFound => Self::NotFound,
+            AcceptError::NotTaken => Self::NotTaken,
             AcceptError::KeyReused => Self::InvalidRequest(KEY_REUSED.to_owned()),
             AcceptError::TooManyWaiting => Self::RateLimited {
                 retry_after: 2,
@@ -114,6 +116,12 @@ impl IntoResponse for ApiError {
                 "turn_ended",
                 "Turn ended",
                 "The turn has ended; there is nothing left to cancel.",
+            ),
+            Self::NotTaken => (
+                StatusCode::CONFLICT,
+                "not_taken",
+                "Not taken",
+                "Nobody has taken this conversation; take it over before you answer in it.",
             ),
             Self::Conflict(detail) => (StatusCode::CONFLICT, "conflict", "Conflict", *detail),
             Self::UnsupportedMediaType(wanted) => {

@@ -7,7 +7,8 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt, stream};
+use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 use utoipa::ToSchema;
 
@@ -52,34 +53,54 @@ impl Lease {
 
 /// The events that the reader reads, as a response that ends with them, or with the lease.
 pub(super) fn response(reader: Reader, lease: Lease, config: &HttpConfig) -> Response {
+    let items = stream::unfold(reader, |mut reader| async { Some((reader.next().await?, reader)) });
+    let events = items.map(|item| match item {
+        Item::Event(frame) => Event::default().id(frame.id.to_string()).data(&*frame.body),
+        Item::Reset(id) => Event::default().id(id.to_string()).data(RESET),
+    });
+    streamed(events, lease, config)
+}
+
+/// News that have no places, each a JSON object, as a response that ends with them, or with the lease.
+pub(super) fn news<T: Serialize>(
+    news: impl Stream<Item = T> + Send + 'static,
+    lease: Lease,
+    config: &HttpConfig,
+) -> Response {
+    let events = news.map(|news| Event::default().data(serde_json::to_string(&news).unwrap_or_default()));
+    streamed(events, lease, config)
+}
+
+fn streamed(events: impl Stream<Item = Event> + Send + 'static, lease: Lease, config: &HttpConfig) -> Response {
     let keep_alive = KeepAlive::new().interval(config.keep_alive).text("keep-alive");
     let opening = Event::default().retry(config.retry).data(OPEN);
-    let mut response = Sse::new(frames(reader, lease, opening)).keep_alive(keep_alive).into_response();
+    let mut response = Sse::new(frames(events, lease, opening)).keep_alive(keep_alive).into_response();
     // Proxies of the nginx family would otherwise hold the frames back.
     let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response.headers_mut().insert(unbuffered.0, unbuffered.1);
     response
 }
 
-fn frames(mut reader: Reader, lease: Lease, opening: Event) -> impl Stream<Item = Result<Event, Infallible>> + Send {
+fn frames(
+    events: impl Stream<Item = Event> + Send,
+    lease: Lease,
+    opening: Event,
+) -> impl Stream<Item = Result<Event, Infallible>> + Send {
     async_stream::stream! {
         yield Ok(opening);
         // A far day stands in for no end.
         let until = lease.until.unwrap_or_else(|| Instant::now() + Duration::from_secs(365 * 24 * 3600));
         let expiry = sleep_until(until);
-        tokio::pin!(expiry);
+        tokio::pin!(expiry, events);
         loop {
             let next = tokio::select! {
                 biased;
                 () = lease.place.evicted.cancelled() => break,
                 () = &mut expiry => break,
-                next = reader.next() => next,
+                next = events.next() => next,
             };
             match next {
-                Some(Item::Event(frame)) => {
-                    yield Ok(Event::default().id(frame.id.to_string()).data(&*frame.body));
-                }
-                Some(Item::Reset(id)) => yield Ok(Event::default().id(id.to_string()).data(RESET)),
+                Some(event) => yield Ok(event),
                 None => break,
             }
         }

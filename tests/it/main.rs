@@ -11,7 +11,6 @@
 
 mod architecture;
 mod cli;
-mod console;
 mod desks;
 mod docs;
 mod http;

@@ -19,7 +19,8 @@ use crate::config::{Config, LlmMode};
 use crate::desks::{Caller, DeskError, Desks, Services, Sink, SinkClosed, Turn};
 use crate::domain::serial::find_serials;
 use crate::domain::{
-    Conversation, ConversationId, ErrorCode, Event, EventId, LanguageSource, Message, MessageId, Serial, TenantId,
+    Conversation, ConversationId, ConversationStatus, ErrorCode, Event, EventId, LanguageSource, Message, MessageId,
+    Serial, TenantId,
 };
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, Ollama};
@@ -160,6 +161,7 @@ async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
 }
 
 fn conversation(case: &Case, tenant: TenantId) -> Conversation {
+    let now = Utc::now();
     Conversation {
         id: ConversationId::now(),
         tenant,
@@ -167,8 +169,11 @@ fn conversation(case: &Case, tenant: TenantId) -> Conversation {
         persona: case.persona.clone(),
         language: case.language,
         language_source: LanguageSource::parse(&case.language_source),
-        status: "bot".to_owned(),
-        created_at: Utc::now(),
+        status: ConversationStatus::Bot,
+        agent: None,
+        waiting_since: None,
+        created_at: now,
+        last_activity_at: now,
         metadata: serde_json::Map::new(),
         last_turn: case.turn,
         last_event_id: EventId::ZERO,

@@ -4,7 +4,7 @@ use frontdesk::domain::{Serial, TenantId};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::{Desk, answer};
+use super::desk::{Desk, answer};
 use crate::http::problem::{check, refused};
 use crate::support::app::TestApp;
 

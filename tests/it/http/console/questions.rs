@@ -3,17 +3,17 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::desk::{Desk, answer};
 use crate::http::problem::refused;
 use crate::support::app::TestApp;
 
 const DOCUMENTS: [(&str, &str); 1] = [("giao-hang.md", "# Giao hàng\n\nPhí giao hàng nội thành là 30.000đ.\n")];
 
 /// Question, kind and count of each group.
-fn seen(answer: &Value) -> Vec<(String, String, u64)> {
+fn seen(told: &Value) -> Vec<(String, String, u64)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let group = |group: &Value| (text(&group["question"]), text(&group["kind"]), group["count"].as_u64().unwrap());
-    answer["groups"].as_array().unwrap().iter().map(group).collect()
+    told["groups"].as_array().unwrap().iter().map(group).collect()
 }
 
 #[tokio::test]
@@ -29,15 +29,15 @@ async fn what_asks_the_same_is_one_group_and_what_was_answered_is_none() {
     ] {
         desk.app.ask(&id, text).await;
     }
-    let answer = desk.get("/questions").await;
+    let told = desk.get("/questions").await;
     assert_eq!(
-        seen(&answer),
+        seen(&told),
         [
             ("Shop ơi, cho mình hỏi có bán máy in HP không!".to_owned(), "no_context".to_owned(), 3),
             ("cái này thế nào".to_owned(), "clarify".to_owned(), 1),
         ]
     );
-    let newest = &answer["groups"][0];
+    let newest = &told["groups"][0];
     assert_eq!(newest["language"], "vi");
     assert!(newest["last_at"].as_str().unwrap().ends_with('Z'));
     let turns: Vec<u64> =
@@ -63,7 +63,7 @@ async fn another_shops_questions_are_not_shown() {
     asked.send().await.unwrap().text().await.unwrap();
     for (key, groups) in [("k0", 0), ("k1", 1)] {
         let request = desk.request(Method::GET, "/questions").header("x-api-key", key);
-        assert_eq!(seen(&super::answer(request, 200).await).len(), groups, "{key}");
+        assert_eq!(seen(&answer(request, 200).await).len(), groups, "{key}");
     }
 }
 

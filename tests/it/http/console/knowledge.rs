@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::desk::Desk;
 use crate::support::app::TestApp;
 use crate::support::ollama::ScriptedOllama;
 

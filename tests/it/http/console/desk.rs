@@ -1,5 +1,5 @@
-//! What the owner does at the console beside talking: documents, questions without an answer, warranty lists, personas, and
-//! answers that were wrong.
+//! A server on files of its own, for what the owner changes beside talking: documents, warranty lists, personas, and answers that
+//! were wrong.
 
 use std::path::{Path, PathBuf};
 
@@ -10,21 +10,15 @@ use tempfile::TempDir;
 use crate::cli::shop::copy;
 use crate::support::app::{TestApp, TestAppBuilder};
 
-mod knowledge;
-mod personas;
-mod questions;
-mod warranty_files;
-mod wrong;
-
 /// A server on files of its own, which tests may change.
-struct Desk {
-    app: TestApp,
-    files: TempDir,
+pub struct Desk {
+    pub app: TestApp,
+    pub files: TempDir,
 }
 
 impl Desk {
     /// With the repository's prompts and these documents.
-    async fn open(builder: TestAppBuilder, documents: &[(&str, &str)]) -> Self {
+    pub async fn open(builder: TestAppBuilder, documents: &[(&str, &str)]) -> Self {
         let files = tempfile::tempdir().unwrap();
         let path = |name: &str| files.path().join(name);
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts"), &path("prompts"));
@@ -40,39 +34,39 @@ impl Desk {
         Self { app: builder.start().await, files }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.files.path().join(name)
     }
 
-    fn read(&self, name: &str) -> String {
+    pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.app.request(method, &format!("/console/api{path}"))
     }
 
-    async fn get(&self, path: &str) -> Value {
+    pub async fn get(&self, path: &str) -> Value {
         answer(self.request(Method::GET, path), 200).await
     }
 
-    fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+    pub fn post(&self, path: &str, body: &Value) -> RequestBuilder {
         self.request(Method::POST, path).json(body)
     }
 
     /// What a new conversation is greeted with.
-    async fn greeting(&self) -> String {
+    pub async fn greeting(&self) -> String {
         let opened: Value = self.app.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
         opened["greeting"]["text"].as_str().unwrap().to_owned()
     }
 }
 
 /// Sends it and gives the body of the answer, which must have that status.
-async fn answer(request: RequestBuilder, status: u16) -> Value {
+pub async fn answer(request: RequestBuilder, status: u16) -> Value {
     let response = request.send().await.unwrap();
     let (actual, text) = (response.status(), response.text().await.unwrap());
     assert_eq!(actual, StatusCode::from_u16(status).unwrap(), "{text}");

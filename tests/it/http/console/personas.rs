@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::{Desk, answer};
+use super::desk::{Desk, answer};
 use crate::http::problem::refused;
 use crate::support::app::TestApp;
 

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use super::{Desk, answer};
+use super::desk::{Desk, answer};
 use crate::http::problem::refused;
 use crate::support::app::TestApp;
 use crate::support::ollama::{Play, ScriptedOllama};
