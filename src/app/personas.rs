@@ -117,16 +117,19 @@ impl Personas {
     }
 
     /// The persona that the text makes, together with the prompts in use; nothing is changed.
-    pub fn check(&self, id: &str, text: &str) -> Result<Arc<Persona>, PersonaError> {
+    pub async fn check(&self, id: &str, text: &str) -> Result<Arc<Persona>, PersonaError> {
         let file = self.file(id)?.display().to_string();
-        let desks = self.desks.load_full();
-        let checked = desks.prompts().with_persona(id, text).and_then(|prompts| {
+        let (desks, config) = (self.desks.load_full(), self.config.clone());
+        let (persona, text) = (id.to_owned(), text.to_owned());
+        // Every text and rule is looked at, which takes long enough to hold other requests up.
+        let checking = tokio::task::spawn_blocking(move || {
+            let prompts = desks.prompts().with_persona(&persona, &text)?;
             Desks::check(&prompts)?;
-            prompts.check_knowledge(&self.config.knowledge.folder)?;
-            Ok(prompts)
+            prompts.check_knowledge(&config.knowledge.folder)?;
+            Ok(prompts.find_persona(&persona))
         });
-        let prompts = checked.map_err(|error| PersonaError::Invalid(problem(&file, error)))?;
-        prompts.find_persona(id).ok_or(PersonaError::NotFound)
+        let checked = checking.await.map_err(|died| PersonaError::Unreadable(io::Error::other(died)))?;
+        checked.map_err(|error| PersonaError::Invalid(problem(&file, error)))?.ok_or(PersonaError::NotFound)
     }
 
     /// Puts the text into the file; the server takes it into use as any change of it. Saving what is there already does nothing.
@@ -142,7 +145,7 @@ impl Personas {
             if edit.hash != hash(&earlier) {
                 return Err(PersonaError::Conflict);
             }
-            self.check(id, &edit.text)?;
+            self.check(id, &edit.text).await?;
             // Before it is overwritten: nothing is lost, whoever wrote it.
             self.store.add_persona_version(id, &earlier, self.written_at(id).await?, None, VERSIONS_KEPT).await?;
             self.write(id, &edit.text).await?;

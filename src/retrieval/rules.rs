@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::terms::{Token, tokens};
 use crate::domain::Language;
+use crate::domain::text::fold;
 
 /// Stop words, synonyms, units, words of money and catalogue columns, ready for use.
 #[derive(Clone, Debug)]
@@ -195,7 +196,8 @@ impl SearchRules {
     /// What is left of a question without case, diacritics, punctuation, endings of English words and filler: equal for
     /// two ways to ask the same. Never empty unless the text has no words.
     pub fn gist(&self, text: &str) -> String {
-        let words = tokens(text, &self.units);
+        // Before anything is compared: else "bạn" is filler and "bán" is not, while "ban" is.
+        let words = tokens(&fold(text), &self.units);
         let mut kept: Vec<&str> = Vec::new();
         let mut at = 0;
         while at < words.len() {

@@ -37,6 +37,8 @@ pub struct Replayer {
     services: Services,
     /// `None`: the shop has no database yet.
     shop: Option<Store>,
+    /// What one should know beside the answers: what was not there when they were given.
+    pub remarks: Vec<String>,
     _scratch: TempDir,
 }
 
@@ -71,10 +73,11 @@ impl Replayer {
         .await?;
         let shop = open_shop(&config).await?;
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm).map_err(StartError::from)?), config.llm.clone());
+        let mut remarks = Vec::new();
         if config.llm.mode != LlmMode::Offline
             && let Err(cause) = llm.look().await
         {
-            warn!(error = %cause, "No language model answers, so cases are played without one");
+            remarks.push(format!("no language model answers, so cases are played without one: {cause}"));
         }
         let prompts = load_prompts(&config).map_err(StartError::from)?;
         let model = OllamaEmbedding::new(&config.embed).map_err(StartError::from)?;
@@ -86,13 +89,15 @@ impl Replayer {
         if knowledge.has_meaning()
             && let Err(cause) = knowledge.look_at_vectors().await
         {
-            warn!(error = %cause, "The documents' vectors cannot be read, so documents are searched by words alone");
+            remarks.push(format!(
+                "documents are searched by their words alone, since their vectors cannot be read: {cause}"
+            ));
         }
         // Nothing is ever put into it: conversations that are played again have no past.
         let memory = Arc::new(Memory::new(embedder, vectors, config.vectors.collection.clone()));
         let services = Services { config, store, llm, knowledge, memory, misses: Arc::default() };
         let desks = Desks::new(&services, prompts).map_err(StartError::from)?;
-        Ok(Self { desks, services, shop, _scratch: scratch })
+        Ok(Self { desks, services, shop, remarks, _scratch: scratch })
     }
 
     /// Whether a language model words replies.

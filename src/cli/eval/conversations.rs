@@ -45,6 +45,9 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<()> {
 
 async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Report> {
     let replayer = Replayer::open(config).await?;
+    for remark in &replayer.remarks {
+        eprintln!("{remark}");
+    }
     let mut report = Report { model: replayer.has_model(), ..Report::default() };
     for (file, case) in cases {
         let played = match replayer.replay(&case).await {

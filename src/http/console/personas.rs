@@ -191,7 +191,7 @@ pub(super) async fn check(
     Known(id): Known<String>,
     body: Body<PersonaText>,
 ) -> Result<Json<PersonaCheck>, ApiError> {
-    match app.personas.check(&id, &body.value.text) {
+    match app.personas.check(&id, &body.value.text).await {
         Ok(persona) => Ok(Json(PersonaCheck::of(&persona))),
         Err(PersonaError::Invalid(PersonaProblem { line, problem })) => {
             Ok(Json(PersonaCheck::Invalid { valid: false, line, problem }))

@@ -1,10 +1,16 @@
 //! The API of the owner's console.
 
 mod answers;
+mod desk;
 mod figures;
 mod inbox;
+mod knowledge;
 mod live;
+mod personas;
+mod questions;
 mod session;
+mod warranty_files;
+mod wrong;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
