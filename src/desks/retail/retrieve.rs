@@ -12,18 +12,26 @@ use crate::retrieval::search::Found;
 
 /// Passages that a reply may stand on, as seed 003 has it.
 const PASSAGES: usize = 8;
+/// So many earlier questions may be what a question that names nothing is about.
+const EARLIER_QUESTIONS: usize = 4;
 
 impl Retail {
     /// What the documents say. A question that names hardly anything by itself ("còn loại nào rẻ hơn?") is asked again
-    /// together with the one before.
+    /// together with the one before that named something: not with "còn loại nào nhẹ hơn?", and not with itself where it is
+    /// asked once more.
     pub(super) async fn retrieve(&self, turn: &Turn, heard: &Heard) -> Found {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let query = |text: String| Query { text, language: turn.language(), limit: PASSAGES };
         let asked = query(heard.question().to_owned());
         let found = knowledge.find(folders, &asked).await;
-        let earlier = turn.history.iter().rev().find(|message| message.sender == Sender::User);
-        let Some(earlier) = earlier.filter(|_| found.passages.is_empty() && knowledge.says_little(folders, &asked))
-        else {
+        if !found.passages.is_empty() || !knowledge.says_little(folders, &asked) {
+            return found;
+        }
+        let questions = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
+        let questions: Vec<&Message> = questions.take(EARLIER_QUESTIONS).collect();
+        let is_answered =
+            |message: &&&Message| !knowledge.find_by_words(folders, &query(message.text.clone())).passages.is_empty();
+        let Some(earlier) = questions.iter().find(is_answered).or(questions.first()) else {
             return found;
         };
         let both = query(format!("{} {}", earlier.text, heard.question()));

@@ -9,6 +9,9 @@ pub struct PageTexts {
     pub conversation: String,
     pub you: String,
     pub agent: String,
+    pub agent_named: String,
+    pub person_speaks: String,
+    pub assistant_speaks: String,
     pub loading: String,
     pub gone: String,
     pub new_messages: String,
@@ -49,9 +52,10 @@ pub struct PageTexts {
 }
 
 impl PageTexts {
-    /// That every text which must carry a number has its place for it.
+    /// That every text which must carry a number or a name has its place for it.
     pub fn check(&self) -> Result<(), String> {
         let places = [
+            ("agent_named", &self.agent_named, "{agent}"),
             ("too_long", &self.too_long, "{max}"),
             ("queued", &self.queued, "{position}"),
             ("sources", &self.sources, "{count}"),

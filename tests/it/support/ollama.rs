@@ -27,6 +27,7 @@ pub struct ScriptedOllama {
 struct Stage {
     script: Mutex<Script>,
     down: AtomicBool,
+    embeds_never: AtomicBool,
     closed_early: AtomicUsize,
     at_once: AtomicUsize,
     most_at_once: AtomicUsize,
@@ -95,6 +96,11 @@ impl ScriptedOllama {
     /// From now on, every new connection is closed at once (`true`), or served again.
     pub fn set_down(&self, down: bool) {
         self.stage.down.store(down, Ordering::SeqCst);
+    }
+
+    /// From now on, what is to be embedded is taken and not answered (`true`), or answered again.
+    pub fn embed_never(&self, never: bool) {
+        self.stage.embeds_never.store(never, Ordering::SeqCst);
     }
 
     /// Each request so far: its path, and its body (null if it had none).

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { QUESTION, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
+import { PHONE, QUESTION, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
 
 const REFUSED = /status of (401|404)/;
 const HELD = "frontdesk:system_persona_vi:conversation";
@@ -68,22 +68,29 @@ test("a token is renewed before it expires", async () => {
   assertClean(page);
 });
 
+// In each language and theme: what a page without a conversation says above all, and that everybody can read it.
+async function assertNotice(stage, path, titles, name) {
+  for (const [language, title] of Object.entries(titles)) {
+    for (const scheme of ["light", "dark"]) {
+      const page = await stage.page({ path: `${path}language=${language}`, scheme, size: PHONE, expected: [REFUSED] });
+      await page.getByRole("heading", { name: title }).waitFor();
+      await assertAccessible(page, `${name}, ${language}, ${scheme}`);
+      await picture(page, `${name}-${language}-${scheme}-phone`);
+      assertClean(page);
+      await page.context().close();
+    }
+  }
+}
+
 test("an address that names nobody says so", async () => {
-  const page = await stage.page({ path: "/?persona=nobody", expected: [REFUSED] });
-  await page.getByRole("heading", { name: "Không tìm thấy trợ lý" }).waitFor();
-  await assertAccessible(page, "the page without a persona");
-  assertClean(page);
+  await assertNotice(stage, "/?persona=nobody&", { vi: "Không tìm thấy trợ lý", en: "No such assistant" }, "unknown");
 });
 
 test("where the chat is closed the page says so, and the widget shows no button", async () => {
   const closed = await Stage.open({ WEB_CHAT: "off" });
   try {
-    const page = await closed.page({ expected: [REFUSED] });
-    await page.getByRole("heading", { name: "Trò chuyện đang tạm đóng" }).waitFor();
-    await page.getByText("WEB_CHAT=on").waitFor();
-    await assertAccessible(page, "the closed page");
-    await picture(page, "closed");
-    assertClean(page);
+    await assertNotice(closed, "/?", { vi: "Trò chuyện đang tạm đóng", en: "The chat is closed" }, "closed");
+    assert.match(await (await fetch(closed.server.url)).text(), /WEB_CHAT=on/);
     assert.match(await (await fetch(`${closed.server.url}/widget.js`)).text(), /"open":false/);
   } finally {
     await closed.close();

@@ -1,7 +1,7 @@
 // A language model that says what a test tells it to, when the test tells it to. Speaks Ollama's protocol.
 import { createServer } from "node:http";
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export class Model {
   #scripted = [];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+import { PHONE, QUESTION, Stage, assertClean, message, play, quiet, say, tapped, written } from "./stage.js";
 
 const NASTY = {
   "an image that runs script": `<img src=x onerror="document.title='broken'">`,
@@ -43,7 +43,7 @@ test("whatever a customer writes is shown as it was written", async () => {
   assert.equal(await page.title(), "SSTC");
   await page.reload();
   await page.waitForFunction((count) => document.querySelectorAll(".user").length === count, Object.keys(NASTY).length);
-  assert.equal(await shown(page, "user"), Object.values(NASTY).at(-1));
+  assert.deepEqual(await page.locator(".user .bubble").evaluateAll((all) => all.map(({ textContent }) => textContent)), Object.values(NASTY));
   assertClean(page);
 });
 
@@ -57,6 +57,21 @@ test("whatever the model says runs nothing and fits", async () => {
     // Links and pictures of others are taken out before they come here, so the words differ.
     assert.ok(await fits(page), `${name} fits`);
   }
+  assert.equal(await page.locator(".message a, .message img, .message iframe, .message style, .message script").count(), 0);
+  assert.equal(await page.title(), "SSTC");
+  assertClean(page);
+});
+
+test("whatever a person of the shop writes, which nothing filters on its way, runs nothing and fits", async () => {
+  const page = await stage.page({ context: await tapped(await stage.context({ size: PHONE })) });
+  await say(page, "xin chào");
+  await quiet(page);
+  for (const [at, [name, text]] of Object.entries(NASTY).entries()) {
+    await play(page, at + 2, written(at + 2, `a${at}`, text, "Lan"));
+    assert.ok((await shown(page, "agent")).length > 0, name);
+    assert.ok(await fits(page), `${name} fits`);
+  }
+  assert.equal(await page.locator(".message.agent").count(), Object.keys(NASTY).length);
   assert.equal(await page.locator(".message a, .message img, .message iframe, .message style, .message script").count(), 0);
   assert.equal(await page.title(), "SSTC");
   assertClean(page);

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+import { DESK, PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
 
 let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
 const atEnd = (page) => page.evaluate(() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 4);
-const LONG = Array.from({ length: 40 }, (_, line) => `Dòng thứ ${line + 1}.`).join("\n\n");
+const LONG = `${"Thêm một đoạn dài, mà trên màn hình hẹp của điện thoại thì phải xuống dòng mới đọc được cho hết câu này.\n\n".repeat(40)}Dòng cuối. `;
 
 test("the page follows a reply while the reader is at the end, and leaves a reader above alone", async () => {
   const page = await stage.page({ size: PHONE });
@@ -17,11 +17,11 @@ test("the page follows a reply while the reader is at the end, and leaves a read
   await say(page, QUESTION);
   await reply.asked;
   reply.say(LONG);
-  await message(page, "Dòng thứ 40.");
+  await message(page, "Dòng cuối.");
   await page.waitForFunction(() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 4);
   await page.locator("#scroller").evaluate((element) => (element.scrollTop = 0));
   await page.waitForFunction(() => scroller.scrollTop === 0);
-  reply.say("\n\nNgay sau đó.");
+  reply.say("\n\nNgay sau đó. ");
   const button = page.getByRole("button", { name: "Tin nhắn mới" });
   await button.waitFor();
   assert.equal(await page.evaluate(() => scroller.scrollTop), 0);
@@ -34,17 +34,52 @@ test("the page follows a reply while the reader is at the end, and leaves a read
   assertClean(page);
 });
 
+test("a reader at the end stays there when the screen is turned", async () => {
+  const page = await stage.page({ size: DESK });
+  stage.model.nextSays(LONG);
+  await say(page, QUESTION);
+  await message(page, "Dòng cuối.");
+  await quiet(page);
+  for (const size of [PHONE, DESK, PHONE]) {
+    await page.setViewportSize(size);
+    await page.waitForFunction((width) => innerWidth === width, size.width);
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    assert.ok(await atEnd(page), `${size.width} wide`);
+    assert.equal(await page.getByRole("button", { name: "Tin nhắn mới" }).isVisible(), false);
+  }
+  assertClean(page);
+});
+
+test("what comes in the very moment in which the page scrolls is followed", async () => {
+  const page = await stage.page({ size: PHONE });
+  stage.model.nextSays(LONG);
+  await say(page, QUESTION);
+  await message(page, "Dòng cuối.");
+  await quiet(page);
+  // The browser tells of the scrolling after both, when the reader seems to be far from the end.
+  await page.evaluate(() => {
+    scroller.scrollTop -= 10;
+    const more = document.createElement("div");
+    more.style.height = "500px";
+    transcript.append(more);
+    return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  });
+  assert.ok(await atEnd(page));
+  assert.equal(await page.getByRole("button", { name: "Tin nhắn mới" }).isVisible(), false);
+  assertClean(page);
+});
+
 test("what the reader has selected stays selected while the reply grows", async () => {
   const page = await stage.page();
   const reply = stage.model.next();
   await say(page, QUESTION);
   await reply.asked;
-  reply.say("Đoạn thứ nhất.\n\nĐoạn thứ hai");
-  await message(page, "Đoạn thứ hai");
+  reply.say("Đoạn đầu.\n\nĐoạn sau ");
+  await message(page, "Đoạn sau");
   await page.locator(".reply .bubble p").first().selectText();
-  reply.say(" dài thêm.");
-  await message(page, "Đoạn thứ hai dài thêm.");
-  assert.equal(await page.evaluate(() => String(getSelection())), "Đoạn thứ nhất.");
+  reply.say("dài thêm. ");
+  await message(page, "Đoạn sau dài thêm.");
+  assert.equal(await page.evaluate(() => String(getSelection())), "Đoạn đầu.");
   reply.end();
   await quiet(page);
   assertClean(page);
@@ -58,8 +93,8 @@ test("everything can be reached and used with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await reply.asked;
   reply.say("Dạ em đây ạ.");
-  await message(page, "Dạ em đây ạ.");
   reply.end();
+  await message(page, "Dạ em đây ạ.");
   await quiet(page);
   const reached = new Set();
   for (let count = 0; count < 12; count += 1) {
@@ -87,22 +122,19 @@ test("screen readers hear a message once, when it is whole", async () => {
   await say(page, QUESTION);
   await reply.asked;
   for (const piece of ["Dạ ", "em ", "đây ", "ạ."]) reply.say(piece);
-  await message(page, "Dạ em đây ạ.");
+  await message(page, "Dạ em đây");
+  const heard = () => page.evaluate(() => announced.filter((text) => text.includes("đây")));
+  assert.deepEqual(await heard(), []);
   reply.end();
   await quiet(page);
-  const heard = await page.evaluate(() => window.announced);
-  assert.deepEqual(heard.filter((text) => text.includes("đây")), ["SSTC: Dạ em đây ạ."]);
+  assert.deepEqual(await heard(), ["SSTC: Dạ em đây ạ."]);
   assert.equal(await page.locator("#scroller").getAttribute("aria-live"), "off");
   assertClean(page);
 });
 
 test("nothing moves for a reader who wants less motion", async () => {
   const page = await stage.page();
-  const reply = stage.model.next();
-  await say(page, QUESTION);
-  await reply.asked;
-  reply.say("Dạ em");
-  await message(page, "Dạ em");
+  const reply = await stage.speaking(page, "Dạ em");
   assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
   reply.end();
   await quiet(page);

@@ -11,14 +11,7 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-async function ask(page) {
-  const reply = stage.model.next();
-  await say(page, QUESTION);
-  await reply.asked;
-  reply.say("Một hai ");
-  await message(page, "Một hai");
-  return reply;
-}
+const ask = (page) => stage.speaking(page, "Em đang tìm");
 
 test("a reload brings the conversation back, and a reply goes on where it was", async () => {
   const page = await stage.page();
@@ -28,18 +21,19 @@ test("a reload brings the conversation back, and a reply goes on where it was", 
   await quiet(page);
   const reply = await ask(page);
   await page.reload();
-  await message(page, "Một hai");
+  await message(page, "Em đang tìm");
   await page.locator("#running").waitFor();
-  reply.say("ba bốn.");
-  await message(page, "Một hai ba bốn.");
+  reply.say("cho quý ");
+  await message(page, "Em đang tìm cho quý");
+  reply.say("khách.");
   reply.end();
   await quiet(page);
   const shown = await texts(page);
   assert.equal(shown.filter((text) => text === QUESTION).length, 2);
-  assert.deepEqual(shown.filter((text) => /Câu trước|Một hai/.test(text)), ["Câu trước ạ.", "Một hai ba bốn."]);
+  assert.deepEqual(shown.filter((text) => /Câu trước|Em đang tìm/.test(text)), ["Câu trước ạ.", "Em đang tìm cho quý khách."]);
   assert.equal(shown.length, 8, shown.join("\n"));
   await page.reload();
-  await message(page, "Một hai ba bốn.");
+  await message(page, "Em đang tìm cho quý khách.");
   await page.waitForFunction((count) => document.querySelectorAll(".message").length === count, shown.length);
   assert.deepEqual(await texts(page), shown);
   assertClean(page);
@@ -65,6 +59,23 @@ test("a server that is killed in a reply comes back, and the page with it", asyn
   assertClean(page);
 });
 
+test("a reply that is being said when the server is stopped is said to its end, and the page waits for the next server", async () => {
+  const page = await stage.page({ expected: [GONE] });
+  const reply = await ask(page);
+  const stopped = stage.server.stop();
+  reply.say("cho quý khách.");
+  reply.end();
+  await message(page, "Em đang tìm cho quý khách.");
+  await stopped;
+  await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
+  await stage.server.start();
+  await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
+  await quiet(page);
+  assert.equal(await page.getByText("Câu trả lời chưa trọn vẹn").count(), 0);
+  assert.equal(await page.locator(".message.reply").count(), 1);
+  assertClean(page);
+});
+
 test("what was written without a connection goes out after a reload", async () => {
   const page = await stage.page({ expected: [GONE] });
   await (await ask(page)).end();
@@ -87,10 +98,10 @@ test("a page that is offline says so, and goes on by itself", async () => {
   const reply = await ask(page);
   await page.context().setOffline(true);
   await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
-  reply.say("ba bốn.");
+  reply.say("cho quý khách.");
   reply.end();
   await page.context().setOffline(false);
-  await message(page, "Một hai ba bốn.");
+  await message(page, "Em đang tìm cho quý khách.");
   await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
   await quiet(page);
   assertClean(page);

@@ -12,10 +12,10 @@ const asked = (page, text) => page.locator(".message.user", { hasText: text }).c
 
 test("a double click sends once", async () => {
   const page = await stage.page();
-  stage.model.nextSays("Một lần ạ.");
+  stage.model.nextSays("Em nhận được rồi ạ.");
   await page.locator("#text").fill(QUESTION);
   await page.locator("#send").dblclick();
-  await message(page, "Một lần ạ.");
+  await message(page, "Em nhận được rồi ạ.");
   await quiet(page);
   assert.equal(await asked(page, QUESTION), 1);
   assertClean(page);
@@ -31,15 +31,15 @@ test("an answer that is lost on the way is asked for again under the same key, a
     await route.fetch();
     await route.abort();
   });
-  stage.model.nextSays("Một lần ạ.");
+  stage.model.nextSays("Em nhận được rồi ạ.");
   await say(page, QUESTION);
-  await message(page, "Một lần ạ.");
+  await message(page, "Em nhận được rồi ạ.");
   await page.waitForFunction(() => !localStorage.getItem("frontdesk:system_persona_vi:outbox"));
   await quiet(page);
   assert.deepEqual(keys, [keys[0], keys[0]]);
   assert.equal(await asked(page, QUESTION), 1);
   await page.reload();
-  await message(page, "Một lần ạ.");
+  await message(page, "Em nhận được rồi ạ.");
   assert.equal(await asked(page, QUESTION), 1);
   assertClean(page);
 });

@@ -58,10 +58,19 @@ export class Server {
     });
   }
 
-  async kill() {
+  kill() {
+    return this.#end("SIGKILL");
+  }
+
+  /** Has the server finish what it does, and end. */
+  stop() {
+    return this.#end("SIGTERM");
+  }
+
+  async #end(signal) {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const gone = new Promise((done) => this.#process.once("exit", done));
-    this.#process.kill("SIGKILL");
+    this.#process.kill(signal);
     await gone;
   }
 

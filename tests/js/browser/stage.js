@@ -37,7 +37,7 @@ export class Stage {
   async context(options = {}) {
     const { scheme = "light", size = DESK, ...more } = options;
     const context = await this.browser.newContext({ viewport: size, colorScheme: scheme, reducedMotion: "reduce", ...more });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
     return context;
   }
 
@@ -59,6 +59,17 @@ export class Stage {
     this.#pages.push(page);
     await page.goto(url);
     return page;
+  }
+
+  /** Asks on `page`, and has the model begin its reply with these words; gives the reply, which is still being said. */
+  async speaking(page, words) {
+    const reply = this.model.next();
+    await say(page, QUESTION);
+    await reply.asked;
+    // A word is shown once it has its end.
+    reply.say(`${words} `);
+    await message(page, words);
+    return reply;
   }
 
   async close() {
@@ -87,6 +98,35 @@ export async function quiet(page) {
   await page.waitForFunction(() => !document.querySelector(".user .note, .typing"));
 }
 
+/** Has every page of `context` keep its stream of events at hand, for `play`. */
+export async function tapped(context) {
+  await context.addInitScript(() => {
+    window.EventSource = class extends EventSource {
+      constructor(...address) {
+        super(...address);
+        window.stream = this;
+      }
+    };
+  });
+  return context;
+}
+
+/** Plays events of a turn into a tapped page, as if the server had sent them. */
+export const play = (page, turn, events) =>
+  page.evaluate(
+    ([turn, events]) => events.forEach((event, at) => stream.onmessage({ data: JSON.stringify(event), lastEventId: `${turn}.${at + 1}` })),
+    [turn, events],
+  );
+
+/** What the server sends when a person of the shop writes. */
+export const written = (turn, id, text, name) => [
+  { type: "turn.start", turn, message_id: id, sender: "agent", text },
+  { type: "message.start", message_id: id, kind: "agent" },
+  { type: "delta", message_id: id, text },
+  { type: "message.end", message_id: id, kind: "agent", metadata: { type: "agent", ...(name && { name }) } },
+  { type: "turn.done", turn, status: "completed", timings_ms: {} },
+];
+
 /** The text of every message that is shown, in order. */
 export const texts = (page) => page.locator(".message .bubble").allInnerTexts();
 
@@ -97,7 +137,7 @@ export function assertClean(page) {
   assert.deepEqual(page.foreign, [], "requests to other hosts");
 }
 
-/** That axe finds nothing, with what the page shows now. */
+/** That axe finds nothing, with what the page (or one of its frames) shows now. */
 export async function assertAccessible(page, what) {
   // Through the debugger, which a policy of the page does not hold up.
   if (!(await page.evaluate("typeof axe !== 'undefined'"))) await page.evaluate(AXE);

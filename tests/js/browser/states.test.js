@@ -3,23 +3,38 @@
 import { after, before, test } from "node:test";
 
 import { Site } from "./site.js";
-import { DESK, PHONE, QUESTION, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
+import { DESK, PHONE, QUESTION, Stage, assertAccessible, assertClean, message, picture, play, quiet, say, tapped, written } from "./stage.js";
 
-const REPLY = `Dạ với nhu cầu học tập, em gợi ý **hai lựa chọn** ạ:
-
-1. **Dell Inspiron 15 3530**: màn hình 15,6 inch, hợp với soạn thảo và học trực tuyến.
-2. **ASUS Vivobook 15**: nhẹ hơn, pin lâu hơn.
-
-Quý khách xem thêm tại [trang sản phẩm](/).`;
-const ENGLISH = `For studying I would suggest **two laptops**:
-
-- **Dell Inspiron 15 3530**: a 15.6 inch screen, good for writing and online classes.
-- **ASUS Vivobook 15**: lighter, with a longer battery life.
-
-See the [product page](/) for more.`;
+// A reply that the documents carry, in pieces that end with a word.
 const LANGUAGES = {
-  vi: { ask: QUESTION, reply: REPLY, stop: "Dừng trả lời", anew: "Cuộc trò chuyện mới", no: "Giữ lại", more: "còn loại nào rẻ hơn không" },
-  en: { ask: "which laptop do you recommend for a student?", reply: ENGLISH, stop: "Stop", anew: "New conversation", no: "Keep this one", more: "is there a cheaper laptop?" },
+  vi: {
+    widget: "Trò chuyện với SSTC",
+    ask: QUESTION,
+    reply: (link) => [
+      "Dạ với nhu cầu học tập, em gợi ý **những máy sau** ạ:\n\n1. **Dell Inspiron**: màn hình lớn, hợp với soạn thảo ",
+      `và học trực tuyến.\n2. **ASUS Vivobook**: nhẹ hơn, nhiều bộ nhớ hơn.\n\nQuý khách xem thêm tại [trang sản phẩm](${link}).`,
+    ],
+    part: "Dạ em đang xem những mẫu rẻ hơn trong danh mục ",
+    stop: "Dừng trả lời",
+    anew: "Cuộc trò chuyện mới",
+    no: "Giữ lại",
+    more: "còn loại nào rẻ hơn không",
+    person: "Em là Lan, em tư vấn tiếp cho quý khách nhé.",
+  },
+  en: {
+    widget: "Chat with SSTC",
+    ask: "which laptop do you recommend for a student?",
+    reply: (link) => [
+      "For studying I would suggest **these laptops**:\n\n- **Dell Inspiron**: a large screen, good for writing ",
+      `and online classes.\n- **ASUS Vivobook**: lighter, with more memory.\n\nSee the [product page](${link}) for more.`,
+    ],
+    part: "I am looking through the cheaper ones in our catalogue ",
+    stop: "Stop",
+    anew: "New conversation",
+    no: "Keep this one",
+    more: "is there a cheaper laptop?",
+    person: "This is Lan. I will take it from here.",
+  },
 };
 const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED|status of 503/;
 
@@ -39,7 +54,8 @@ for (const scheme of ["light", "dark"]) {
   for (const language of Object.keys(LANGUAGES)) {
     test(`every state can be used by everybody: ${language}, ${scheme}`, async () => {
       const words = LANGUAGES[language];
-      const page = await stage.page({ scheme, size: PHONE, path: language === "vi" ? "/" : `/?language=${language}`, expected: [GONE] });
+      const context = await tapped(await stage.context({ scheme, size: PHONE }));
+      const page = await stage.page({ context, path: language === "vi" ? "/" : `/?language=${language}`, expected: [GONE] });
       const seen = async (state) => {
         await assertAccessible(page, `${state}, ${language}, ${scheme}`);
         for (const [size, name] of [[DESK, "desk"], [PHONE, "phone"]]) {
@@ -56,10 +72,11 @@ for (const scheme of ["light", "dark"]) {
       await reply.asked;
       await page.locator(".typing").waitFor();
       await seen("2-typing");
-      reply.say(words.reply.slice(0, 120));
-      await page.locator(".message.reply").waitFor();
+      const [first, rest] = words.reply(`${stage.server.url}/`);
+      reply.say(first);
+      await page.locator(".message.reply li").first().waitFor();
       await seen("3-streaming");
-      reply.say(words.reply.slice(120));
+      reply.say(rest);
       reply.end();
       await quiet(page);
       await page.locator(".sources summary").click();
@@ -69,7 +86,7 @@ for (const scheme of ["light", "dark"]) {
       const broken = stage.model.next();
       await say(page, words.more);
       await broken.asked;
-      broken.say(words.reply.slice(0, 60));
+      broken.say(words.part);
       await page.locator(".message.reply.growing").waitFor();
       broken.breakOff();
       await page.locator(".again button").waitFor();
@@ -77,17 +94,21 @@ for (const scheme of ["light", "dark"]) {
       await seen("5-error");
 
       const stopped = stage.model.next();
-      await say(page, words.more);
+      await say(page, words.ask);
       await stopped.asked;
-      stopped.say(words.reply.slice(0, 60));
+      stopped.say(words.part);
       await page.locator(".message.reply.growing").waitFor();
       await page.getByRole("button", { name: words.stop, exact: true }).click();
       await quiet(page);
       await seen("6-stopped");
 
+      await play(page, 9, written(9, "a9", words.person, "Lan"));
+      await message(page, words.person);
+      await seen("7-person");
+
       await page.getByRole("button", { name: words.anew }).click();
       await page.locator("dialog[open]").waitFor();
-      await seen("7-question");
+      await seen("8-question");
       await page.getByRole("button", { name: words.no }).click();
 
       await page.route("**/messages", (route) => route.fulfill({ status: 503, json: { code: "overloaded" } }));
@@ -95,34 +116,38 @@ for (const scheme of ["light", "dark"]) {
       await page.locator(".note.trouble button").waitFor();
       await page.locator("#text").fill("ạ".repeat(4001));
       await page.locator("#hint:not(:empty)").waitFor();
-      await seen("8-refused");
+      await seen("9-refused");
       await page.locator("#text").fill("");
 
       await page.context().setOffline(true);
       await page.locator("#connection.lost").waitFor();
-      await seen("9-reconnecting");
+      await seen("10-reconnecting");
       await page.context().setOffline(false);
       await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
       assertClean(page);
     });
-  }
 
-  test(`the widget can be used by everybody: ${scheme}`, async () => {
-    const page = await stage.page({ url: site.url, hosts: [site.url], scheme, size: DESK });
-    const button = page.getByRole("button", { name: "Trò chuyện với SSTC" });
-    await button.waitFor();
-    await picture(page, `10-widget-closed-${scheme}-desk`);
-    await button.click();
-    const frame = page.frameLocator("iframe");
-    await message(frame, "Chào quý khách!");
-    stage.model.nextSays(REPLY);
-    await say(frame, QUESTION);
-    await message(frame, "trang sản phẩm");
-    await frame.locator("#running").waitFor({ state: "hidden" });
-    await assertAccessible(page, `the widget, ${scheme}`);
-    await picture(page, `11-widget-open-${scheme}-desk`);
-    await page.setViewportSize(PHONE);
-    await picture(page, `11-widget-open-${scheme}-phone`);
-    assertClean(page);
-  });
+    test(`the widget can be used by everybody: ${language}, ${scheme}`, async () => {
+      const words = LANGUAGES[language];
+      site.attributes = `data-language="${language}"`;
+      const page = await stage.page({ url: site.url, hosts: [site.url], scheme, size: DESK });
+      const button = page.getByRole("button", { name: words.widget });
+      await button.waitFor();
+      await picture(page, `11-widget-closed-${language}-${scheme}-desk`);
+      await button.click();
+      const frame = page.frameLocator("iframe");
+      await message(frame, "SSTC");
+      stage.model.nextSays(words.reply(`${stage.server.url}/`).join(""));
+      await say(frame, words.ask);
+      await frame.locator(".message.reply a").waitFor();
+      await frame.locator("#running").waitFor({ state: "hidden" });
+      await assertAccessible(page, `the widget, ${language}, ${scheme}`);
+      const inside = page.frames().find((frame) => frame.url().startsWith(stage.server.url));
+      await assertAccessible(inside, `the widget's inside, ${language}, ${scheme}`);
+      await picture(page, `12-widget-open-${language}-${scheme}-desk`);
+      await page.setViewportSize(PHONE);
+      await picture(page, `12-widget-open-${language}-${scheme}-phone`);
+      assertClean(page);
+    });
+  }
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+import { QUESTION, Stage, assertClean, message, quiet } from "./stage.js";
 
 let stage;
 before(async () => (stage = await Stage.open()));
@@ -10,11 +10,7 @@ after(() => stage?.close());
 
 test("the stop button ends a reply, and what was said stays", async () => {
   const page = await stage.page();
-  const reply = stage.model.next();
-  await say(page, QUESTION);
-  await reply.asked;
-  reply.say("Dạ em đang nói");
-  await message(page, "Dạ em đang nói");
+  await stage.speaking(page, "Dạ em đang nói");
   await page.getByRole("button", { name: "Dừng trả lời" }).click();
   const stopped = page.locator(".message.reply", { hasText: "Đã dừng theo yêu cầu" });
   await stopped.waitFor();
@@ -26,11 +22,7 @@ test("the stop button ends a reply, and what was said stays", async () => {
 
 test("escape stops a reply as well", async () => {
   const page = await stage.page();
-  const reply = stage.model.next();
-  await say(page, QUESTION);
-  await reply.asked;
-  reply.say("Dạ em đang nói");
-  await message(page, "Dạ em đang nói");
+  await stage.speaking(page, "Dạ em đang nói");
   await page.keyboard.press("Escape");
   await page.getByText("Đã dừng theo yêu cầu").waitFor();
   await quiet(page);
@@ -39,11 +31,7 @@ test("escape stops a reply as well", async () => {
 
 test("a reply that breaks off says so, and the question can be asked again", async () => {
   const page = await stage.page();
-  const reply = stage.model.next();
-  await say(page, QUESTION);
-  await reply.asked;
-  reply.say("Dạ em đang nói");
-  await message(page, "Dạ em đang nói");
+  const reply = await stage.speaking(page, "Dạ em đang nói");
   reply.breakOff();
   await page.locator(".message.trouble", { hasText: "Dạ em xin lỗi" }).waitFor();
   await page.getByText("Câu trả lời chưa trọn vẹn").waitFor();

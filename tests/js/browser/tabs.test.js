@@ -14,9 +14,9 @@ test("two tabs on one conversation show the same, whoever writes", async () => {
   const reply = stage.model.next();
   await say(one, QUESTION);
   await reply.asked;
-  reply.say("Dạ em");
+  reply.say("Dạ em ");
   for (const page of [one, two]) await message(page, "Dạ em");
-  reply.say(" đây ạ.");
+  reply.say("đây ạ.");
   reply.end();
   for (const page of [one, two]) await message(page, "Dạ em đây ạ.");
   for (const page of [one, two]) await quiet(page);

@@ -24,12 +24,13 @@ test("a reply grows as it is said, and ends with its sources and a quieter quest
   await say(page, QUESTION);
   await reply.asked;
   await page.locator(".typing", { hasText: "SSTC đang soạn tin…" }).waitFor();
-  reply.say("Dạ em gợi ý **Dell");
+  reply.say("Dạ em gợi ý **Dell ");
   await page.locator(".message.reply strong", { hasText: "Dell" }).waitFor();
   assert.equal(await page.locator(".typing").count(), 0);
-  reply.say(" Inspiron** ạ.");
+  reply.say("Inspiron** ");
   await page.locator(".message.reply strong", { hasText: "Dell Inspiron" }).waitFor();
   assert.equal(await page.locator("#heard").innerText(), "SSTC: Dạ em rất vui được giúp quý khách! 💖 Em sẽ hỗ trợ ngay ạ.");
+  reply.say("ạ.");
   reply.end();
   await quiet(page);
   assert.equal(await page.locator(".reply .bubble").innerText(), "Dạ em gợi ý Dell Inspiron ạ.");
@@ -45,6 +46,19 @@ test("a reply grows as it is said, and ends with its sources and a quieter quest
   assertClean(page);
 });
 
+test("lists, headings, bold and code of a reply are elements of the page", async () => {
+  const page = await stage.page();
+  stage.model.nextSays("## Gợi ý\n\n1. **Dell** nhẹ\n2. `ASUS` rẻ\n\n- hợp học tập\n\n```\nmã giảm giá\n```\n");
+  await say(page, QUESTION);
+  await page.locator(".reply pre").waitFor();
+  await quiet(page);
+  const built = await page.evaluate(() =>
+    [".heading", "ol > li:nth-child(1) > strong", "ol > li:nth-child(2) > code", "ul > li", "pre > code"].map((place) => document.querySelector(`.reply .bubble ${place}`)?.textContent),
+  );
+  assert.deepEqual(built, ["Gợi ý", "Dell", "ASUS", "hợp học tập", "mã giảm giá"]);
+  assertClean(page);
+});
+
 test("whoever waits for the model sees the place in the queue", async () => {
   const [first, second] = [await stage.page(), await stage.page()];
   const [held, next] = [stage.model.next(), stage.model.next()];
@@ -52,12 +66,12 @@ test("whoever waits for the model sees the place in the queue", async () => {
   await held.asked;
   await say(second, QUESTION);
   await second.locator(".typing", { hasText: "Quý khách đang ở vị trí thứ 1 trong hàng chờ" }).waitFor();
-  held.say("Một.");
+  held.say("Dạ em đây ạ.");
   held.end();
   await next.asked;
-  next.say("Hai.");
+  next.say("Giờ đến lượt quý khách ạ.");
   next.end();
-  await message(second, "Hai.");
+  await message(second, "Giờ đến lượt quý khách ạ.");
   await quiet(second);
   for (const page of [first, second]) assertClean(page);
 });
@@ -97,13 +111,13 @@ test("the address chooses who speaks, and in which language", async () => {
 
 test("a new conversation begins when the customer says so twice", async () => {
   const page = await stage.page();
-  stage.model.nextSays("Một.");
+  stage.model.nextSays("Dạ em đây ạ.");
   await say(page, QUESTION);
-  await message(page, "Một.");
+  await message(page, "Dạ em đây ạ.");
   await quiet(page);
   await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
   await page.getByRole("button", { name: "Giữ lại" }).click();
-  await message(page, "Một.");
+  await message(page, "Dạ em đây ạ.");
   await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
   await page.getByRole("button", { name: "Bắt đầu mới" }).click();
   await page.locator(".message.reply").waitFor({ state: "detached" });

@@ -88,6 +88,7 @@ test("the keyboard opens, writes and closes, and the focus is where one expects 
 test("an answer that comes while the panel is closed shows on the button", async () => {
   const page = await visit(allowed);
   await button(page, "Trò chuyện với SSTC").click();
+  await message(chat(page), "Chào quý khách!");
   const reply = stage.model.next();
   await say(chat(page), QUESTION);
   await reply.asked;

@@ -19,11 +19,12 @@ export class Bubble {
     // Whether no more comes, and whether all came that was meant to.
     this.complete = false;
     this.whole = false;
-    const who = element("span", { class: sender === "agent" ? "by" : "by unseen" });
-    if (sender === "agent") words.put(who, "agent");
-    else who.textContent = words.name;
+    this.sender = sender;
+    this.who = element("span", { class: sender === "agent" ? "by" : "by unseen" });
+    if (sender === "agent") words.put(this.who, "agent");
+    else this.who.textContent = words.name;
     this.body = element("div", { class: "bubble" });
-    this.element = element("div", { class: `message ${sender} ${kind}`, "data-message": id }, who, this.body);
+    this.element = element("div", { class: `message ${sender} ${kind}`, "data-message": id }, this.who, this.body);
     this.#draw();
   }
 
@@ -40,6 +41,7 @@ export class Bubble {
     this.whole = !metadata.cut;
     this.element.classList.remove("growing");
     this.#draw();
+    if (this.sender === "agent" && metadata.name) this.#words.put(this.who, "agent_named", { agent: metadata.name });
     if (metadata.cut) this.mark("cut");
     if (metadata.sources?.length) this.element.append(this.#sources(metadata.sources));
   }
@@ -58,7 +60,8 @@ export class Bubble {
   }
 
   #sources(items) {
-    const names = new Set(items.map(({ title, section }) => (section && section !== title ? `${title} – ${section}` : title)));
+    // A row of a catalogue has its category for a section, which its title mostly begins with.
+    const names = new Set(items.map(({ title, section }) => (section && !title.includes(section) ? `${title} – ${section}` : title)));
     const summary = element("summary");
     this.#words.put(summary, "sources", { count: names.size });
     const list = element("ul", {}, ...[...names].map((name) => element("li", { dir: "auto" }, name)));

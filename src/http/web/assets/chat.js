@@ -29,9 +29,10 @@ const session = new Session(memory, {
 const transcript = new Transcript(byId("transcript"), words, allowHosts(location.href, settings.link_hosts), {
   onRunning: showRunning,
   onMessage(bubble) {
-    announce(`${words.name}: ${bubble.body.textContent}`);
+    announce(`${bubble.who.textContent}: ${bubble.body.textContent}`);
     tellFrame("message");
   },
+  onVoice: announce,
   onAskAgain(text) {
     outbox.add(text);
     composer.focus();
@@ -194,6 +195,7 @@ function wireButtons() {
 function stop() {
   const turn = runningTurn;
   composer.focus();
+  transcript.stopping(turn);
   // One that has ended, or is not to be reached, shows itself in the events.
   session.cancel(turn).catch(() => {});
 }

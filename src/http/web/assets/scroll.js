@@ -16,15 +16,22 @@ export function followEnd(scroller, content, below, measure = () => content.scro
     below.hidden = true;
     toEnd();
   };
+  let size = 0;
+  let height = 0;
+  let room = 0;
   scroller.addEventListener("scroll", () => {
+    // Sizes have changed in the same moment, and the observer decides, which is called next: where the end is now says
+    // nothing of where the reader was.
+    if (content.scrollHeight !== height || scroller.clientHeight !== room) return;
     atEnd = isAtEnd();
     if (atEnd) below.hidden = true;
   });
-  let size = 0;
-  const sized = new ResizeObserver((changes) => {
+  const sized = new ResizeObserver(() => {
     const grown = measure() > size;
+    const isResized = scroller.clientHeight !== room;
     size = measure();
-    const isResized = changes.some(({ target }) => target === scroller);
+    height = content.scrollHeight;
+    room = scroller.clientHeight;
     if (atEnd && (grown || isResized)) toEnd();
     else if (grown && !atEnd) below.hidden = false;
   });

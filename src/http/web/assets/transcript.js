@@ -18,16 +18,19 @@ export class Transcript {
   #unsent = new Map();
   #typing;
   #running;
+  // Who spoke last for the shop: the assistant or a person.
+  #voice;
 
   /**
-   * Shows messages in `place`. Calls `onRunning(turn)` with the turn that runs, or undefined; `onMessage(bubble)` when an
-   * event has completed a message of the shop's side; `onAskAgain(text)` when the customer wants a question asked again.
+   * Shows messages in `place`. Calls `onRunning(turn)` with the turn in which the assistant may speak, or undefined;
+   * `onMessage(bubble)` when an event has completed a message of the shop's side; `onVoice(text)` when somebody else
+   * begins to speak for the shop; `onAskAgain(text)` when the customer wants a question asked again.
    */
-  constructor(place, words, allow, { onRunning, onMessage, onAskAgain }) {
+  constructor(place, words, allow, { onRunning, onMessage, onVoice, onAskAgain }) {
     this.#place = place;
     this.#words = words;
     this.#allow = allow;
-    Object.assign(this, { onRunning, onMessage, onAskAgain });
+    Object.assign(this, { onRunning, onMessage, onVoice, onAskAgain });
     this.#typing = element("p", { class: "typing" }, element("span", { class: "dots", "aria-hidden": "true" }), element("span"));
   }
 
@@ -35,6 +38,7 @@ export class Transcript {
   show(messages) {
     this.#turns.clear();
     this.#messages.clear();
+    this.#voice = "assistant";
     this.#run(undefined);
     this.#place.replaceChildren();
     for (const { id, turn, sender, text, metadata } of messages) {
@@ -43,7 +47,7 @@ export class Transcript {
       } else {
         const bubble = new Bubble(this.#words, this.#allow, { id, kind: metadata.type, sender, text });
         bubble.end(metadata);
-        this.#turn(turn).add(id, bubble);
+        this.#add(this.#turn(turn), bubble);
         this.#messages.set(id, bubble);
         if (metadata.cut || metadata.type === "error_notice") this.#offerAgain(this.#turn(turn));
       }
@@ -60,9 +64,7 @@ export class Transcript {
 
   /** Says something between the messages that nobody wrote. */
   notice(key) {
-    const line = element("p", { class: "notice" });
-    this.#words.put(line, key);
-    this.#place.append(line);
+    this.#place.append(this.#line("notice", key));
   }
 
   /** Shows an entry of the outbox in its state. */
@@ -88,6 +90,11 @@ export class Transcript {
   /** Shows nothing of what is unsent any more. */
   forgetUnsent() {
     this.#unsent.clear();
+  }
+
+  /** The customer wants this turn stopped. */
+  stopping(turn) {
+    this.#turn(turn).stopWished = true;
   }
 
   /** Takes an event of the conversation. */
@@ -120,6 +127,11 @@ export class Transcript {
       if (ours && !this.#messages.has(message_id)) ours.adopted = message_id;
       this.#ask(group, message_id, text, ours?.adopted === message_id ? ours : undefined);
     }
+    // What a person writes comes whole: nobody is seen typing, and there is nothing to stop.
+    if (sender === "agent") {
+      this.#running = group;
+      return;
+    }
     this.#run(group);
     this.#type();
   }
@@ -130,7 +142,8 @@ export class Transcript {
     const bubble = new Bubble(this.#words, this.#allow, { id: message_id, kind, sender });
     this.#messages.set(message_id, bubble);
     this.#typing.remove();
-    this.#running.add(message_id, bubble);
+    const taken = this.#add(this.#running, bubble);
+    if (taken) this.onVoice(taken.textContent);
   }
 
   #growing({ message_id }) {
@@ -152,14 +165,15 @@ export class Transcript {
     if (!this.#running) return;
     const bubble = new Bubble(this.#words, this.#allow, { kind: "trouble", text: message });
     bubble.end();
-    this.#running.add(undefined, bubble);
+    this.#running.add(bubble);
     this.onMessage(bubble);
     if (retryable) this.#offerAgain(this.#running);
   }
 
   #done({ turn, status }) {
     const group = this.#turn(turn);
-    if (status === "cancelled") group.stopped(this.#words);
+    // Somebody of the shop who takes over stops a turn too.
+    if (status === "cancelled" && group.stopWished) group.stopped(this.#words);
     if (status === "failed" || status === "interrupted") this.#offerAgain(group);
     if (this.#running === group) this.#run(undefined);
   }
@@ -193,6 +207,24 @@ export class Transcript {
     group.ask(own);
   }
 
+  // Shows a message of the shop's side. Where somebody else spoke before, a line above says who speaks now; gives it.
+  #add(group, bubble) {
+    let taken;
+    if (bubble.sender !== this.#voice) {
+      this.#voice = bubble.sender;
+      taken = this.#line("notice", bubble.sender === "agent" ? "person_speaks" : "assistant_speaks");
+      group.put(taken);
+    }
+    group.add(bubble);
+    return taken;
+  }
+
+  #line(kind, key) {
+    const line = element("p", { class: kind });
+    this.#words.put(line, key);
+    return line;
+  }
+
   #offerAgain(group) {
     if (!group?.question) return;
     group.offer(button(this.#words, "ask_again", () => this.onAskAgain(group.question.text)));
@@ -223,10 +255,15 @@ class Turn {
     this.element.prepend(bubble.element);
   }
 
-  add(id, bubble) {
+  add(bubble) {
     this.bubbles.push(bubble);
-    if (this.again) this.again.before(bubble.element);
-    else this.element.append(bubble.element);
+    this.put(bubble.element);
+  }
+
+  /** Shows an element below the messages, but above the offer to ask again. */
+  put(element) {
+    if (this.again) this.again.before(element);
+    else this.element.append(element);
   }
 
   /** Says that the customer stopped it: under what was cut, or by itself where nothing had been said. */

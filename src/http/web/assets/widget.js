@@ -50,6 +50,7 @@
       .panel { inset: 0; width: 100%; height: 100dvh; border: 0; border-radius: 0; }
       .panel:not([hidden]) + button { display: none; }
     }`;
+  const CLOSE = "M8.5 6.4 16 13.9l7.5-7.5 2.1 2.1-7.5 7.5 7.5 7.5-2.1 2.1-7.5-7.5-7.5 7.5-2.1-2.1 7.5-7.5-7.5-7.5z";
   const ICON = "M6 4h20a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H15l-7 5.5V24H6a4 4 0 0 1-4-4V8a4 4 0 0 1 4-4z";
 
   const host = document.createElement("div");
@@ -96,6 +97,7 @@
     button.classList.remove("new");
     button.setAttribute("aria-expanded", "true");
     button.setAttribute("aria-label", words.close);
+    shape.setAttribute("d", CLOSE);
     frame.focus();
     if (ready) tell("opened");
   };
@@ -103,6 +105,7 @@
     panel.hidden = true;
     button.setAttribute("aria-expanded", "false");
     button.setAttribute("aria-label", words.open);
+    shape.setAttribute("d", ICON);
     button.focus();
   };
   const tell = (what) => frame.contentWindow.postMessage({ frontdesk: what }, server);

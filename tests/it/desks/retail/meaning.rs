@@ -67,6 +67,21 @@ async fn sources_have_cosines_and_without_the_model_shares_of_the_questions_word
 }
 
 #[tokio::test]
+async fn a_model_that_takes_the_question_and_never_answers_costs_its_deadline_and_words_answer() {
+    let (ollama, knowledge) = (ScriptedOllama::start().await, shop());
+    let app = builder(&ollama, &knowledge).env("EMBED_QUERY_TIMEOUT_MS", "200").start().await;
+    sources_by_meaning(&app, "ssd.md", QUESTION).await;
+
+    ollama.embed_never(true);
+    let by_words = sources(&app, None, QUESTION).await;
+    assert_eq!(by_words[0].0, "ssd.md");
+    assert!(by_words[0].1 > 0.0 && by_words[0].1 < 0.999, "{by_words:?}");
+    // Nor is the end of the stall missed, once the breaker tries again.
+    ollama.embed_never(false);
+    sources_by_meaning(&app, "ssd.md", QUESTION).await;
+}
+
+#[tokio::test]
 async fn a_file_that_changes_while_the_server_runs_is_found_by_its_new_meaning() {
     let (ollama, knowledge) = (ScriptedOllama::start().await, shop());
     let app = builder(&ollama, &knowledge).start().await;

@@ -63,8 +63,12 @@ async fn a_question_that_names_nothing_is_searched_together_with_the_one_before(
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     chat.say("SSD Kingston giá bao nhiêu vậy em").await;
-    let events = chat.say("còn loại nào rẻ hơn không").await;
-    assert_eq!(events.first("sources")["items"][0]["title"], "SSD Kingston NV3 1TB");
+    // The second one may be the same once more, after an error.
+    for question in ["còn loại nào rẻ hơn không", "còn loại nào rẻ hơn không", "có loại nào nhanh hơn không"]
+    {
+        let events = chat.say(question).await;
+        assert_eq!(events.first("sources")["items"][0]["title"], "SSD Kingston NV3 1TB", "{question}");
+    }
 }
 
 #[tokio::test]

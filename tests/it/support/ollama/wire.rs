@@ -68,6 +68,10 @@ async fn connection(stream: TcpStream, stage: &Arc<Stage>) -> io::Result<()> {
         script.asked.push((path.clone(), body.clone()));
         script.models.clone()
     };
+    if path == "/api/embed" && stage.embeds_never.load(Ordering::SeqCst) {
+        left(&mut reader).await;
+        return Ok(());
+    }
     let (status, answer) = answer(&path, &body, &models);
     let answer = answer.to_string();
     let head = format!("{}content-length: {}\r\n\r\n", head(status, "application/json"), answer.len());
