@@ -16,7 +16,7 @@ before(async () => {
   const first = await talk(stage, QUESTION, "bảo hành LAP-0001");
   const waiting = await talk(stage, "cho mình gặp nhân viên");
   const taken = await talk(stage, "xin chào");
-  await talk(stage, "shop có bán bơ đậu phộng không?", "ờ");
+  await talk(stage, "shop có bán máy giặt không?", "ờ");
   await stage.server.api("POST", `/console/api/conversations/${taken.id}/take`);
   await stage.server.api("POST", `/console/api/conversations/${taken.id}/answers`, { text: "Dạ em nghe ạ." });
   await message(taken.customer, "Dạ em nghe ạ.");

@@ -33,7 +33,8 @@ export function followEnd(scroller, content, below, measure = () => content.scro
     height = content.scrollHeight;
     room = scroller.clientHeight;
     if (atEnd && (grown || isResized)) toEnd();
-    else if (grown && !atEnd) below.hidden = false;
+    else if (grown) below.hidden = false;
+    else if (!isResized) atEnd = isAtEnd();
   });
   sized.observe(content);
   sized.observe(scroller);

@@ -120,7 +120,9 @@ export class Editor {
 
   #show({ name, greetings = {}, follow_ups: followUps = {} }) {
     words.put(this.#state, this.#isChanged() ? "personas.can_save" : "personas.is_saved");
-    const bubbles = Object.entries(greetings).flatMap(([language, greeting]) => [
+    // The reader's own language first.
+    const ordered = Object.entries(greetings).sort(([one], [other]) => (other === words.language) - (one === words.language));
+    const bubbles = ordered.flatMap(([language, greeting]) => [
       element("p", { class: "by" }, element("strong", { dir: "auto" }, name), element("span", {}, language)),
       element("p", { class: "bubble", dir: "auto", lang: language }, greeting),
       ...(followUps[language] ? [element("p", { class: "bubble follow-up", dir: "auto", lang: language }, followUps[language])] : []),

@@ -2,7 +2,7 @@
 // with its numbers for whoever cannot see it.
 
 import { ask, memory, words } from "./desk.js";
-import { bars, lines } from "./plot.js";
+import { bars, lines, onResize } from "./plot.js";
 import { choice, empty, fill, head, said } from "./parts.js";
 import { element } from "../assets/elements.js";
 import { intents, totals } from "./sums.js";
@@ -25,9 +25,11 @@ export function figures() {
     memory.set("days", Number(days.value));
     load();
   });
-  words.onChange(view, () => read && shown.replaceChildren(...plots(read)));
+  const again = () => read && shown.replaceChildren(...plots(read));
+  words.onChange(view, again);
+  const end = onResize(again);
   load();
-  return { element: view };
+  return { element: view, close: end };
 }
 
 function plots({ days, parts, time_zone: zone }) {

@@ -65,7 +65,7 @@ export class Phrases extends Words {
 
   /** The day `2026-11-22`, short. */
   day(date) {
-    return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "numeric", timeZone: "UTC" }).format(new Date(date));
+    return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(date));
   }
 
   /** An element that says how long ago it was, and exactly when to whoever asks. */

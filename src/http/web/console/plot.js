@@ -6,14 +6,21 @@ import { said } from "./parts.js";
 import { svg } from "./svg.js";
 import { words } from "./desk.js";
 
-const WIDTH = 720;
 const HEIGHT = 220;
 const LEFT = 56;
-const RIGHT = 12;
+const RIGHT = 28;
 const TOP = 12;
 const BOTTOM = 28;
-// As many dates as stand beside each other without touching.
-const DATES = 7;
+const NARROW = matchMedia("(max-width: 600px)");
+
+/** Calls back when plots have to be drawn for another width. Gives what ends that. */
+export function onResize(changed) {
+  NARROW.addEventListener("change", changed);
+  return () => NARROW.removeEventListener("change", changed);
+}
+
+// As wide as it is shown, roughly, so that its words have the size of words; and as many dates as stand beside each other.
+const size = () => (NARROW.matches ? { width: 360, dates: 4 } : { width: 840, dates: 7 });
 
 /** Bars, the series stacked. A series has the `key` of its words (or a `name`) and a value for each date. */
 export function bars(title, dates, series, text) {
@@ -49,22 +56,23 @@ export function lines(title, dates, series, text, most) {
 }
 
 function places(count, top) {
-  const step = (WIDTH - LEFT - RIGHT) / count;
+  const { width } = size();
+  const step = (width - LEFT - RIGHT) / count;
   const height = HEIGHT - TOP - BOTTOM;
-  return { step, x: (at) => LEFT + step * (at + 0.5), y: (value) => TOP + height * (1 - value / top) };
+  return { step, width, x: (at) => LEFT + step * (at + 0.5), y: (value) => TOP + height * (1 - value / top) };
 }
 
 function figure(title, dates, series, text, steps, place, drawn) {
   const grid = steps.flatMap((value) => [
-    svg("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: place.y(value), y2: place.y(value) }),
+    svg("line", { class: "grid", x1: LEFT, x2: place.width - RIGHT, y1: place.y(value), y2: place.y(value) }),
     svg("text", { x: LEFT - 8, y: place.y(value) + 4, "text-anchor": "end" }, text(value)),
   ]);
-  const every = Math.ceil(dates.length / DATES);
+  const every = Math.ceil(dates.length / size().dates);
   // Counted from the last day, which is the one that is looked for.
   const named = dates.map((date, at) => [date, at]).filter(([, at]) => (dates.length - 1 - at) % every === 0);
   const below = named.map(([date, at]) => svg("text", { x: place.x(at), y: HEIGHT - 8, "text-anchor": "middle" }, words.day(date)));
   const heading = words.say(title);
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": heading }, ...grid, ...drawn, ...hovers(dates, series, text, place), ...below);
+  const drawing = svg("svg", { viewBox: `0 0 ${place.width} ${HEIGHT}`, role: "img", "aria-label": heading }, ...grid, ...drawn, ...hovers(dates, series, text, place), ...below);
   const caption = element("figcaption", {}, said("strong", title), ...(series.length > 1 ? [legend(series)] : []));
   return element("figure", { class: "card plot" }, caption, drawing, table(title, dates, series, text));
 }

@@ -9,6 +9,9 @@ import { words } from "./desk.js";
 // What has a place of its own, or is kept for replaying the turn (`before`); whatever else a desk notes is shown as it is.
 const KNOWN = ["before", "intent", "social_topic", "clarify_attempts", "warranty", "warranty_row", "retrieval", "guards", "model_error", "timings_ms"];
 
+// As the steps follow each other; those of other desks stand behind them.
+const ORDER = ["waited", "classify", "warranty", "retrieve", "model_queue", "first_token", "generate"];
+
 /** The receipt, folded: its first line says the most. */
 export function receipt(why) {
   const parts = [understood(why), stoodOn(why), heldBack(why), others(why), times(why.timings_ms ?? {})];
@@ -80,7 +83,9 @@ function others(why) {
 function times(steps) {
   const { total, ...each } = steps;
   const longest = Math.max(1, ...Object.values(each));
-  const rows = Object.entries(each).map(([name, took]) => row(undefined, bar(took / longest, words.duration(took)), word("step", name)));
+  const place = (step) => (ORDER.indexOf(step) + 1 || ORDER.length + 1);
+  const ordered = Object.entries(each).sort(([one], [other]) => place(one) - place(other));
+  const rows = ordered.map(([name, took]) => row(undefined, bar(took / longest, words.duration(took)), word("step", name)));
   if (total !== undefined) rows.push(row("receipt.total", words.duration(total)));
   return section("receipt.times", rows);
 }
