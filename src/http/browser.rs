@@ -10,7 +10,7 @@ use crate::domain::ConversationId;
 /// The cookie that holds a conversation's token.
 const COOKIE: &str = "fd_conversation";
 /// The cookie that holds a console session.
-const SESSION: &str = "fd_console";
+pub(super) const SESSION: &str = "fd_console";
 
 /// Whether a page of our own sent this: the browser says so, or the origin is ours.
 pub(super) fn is_own_page(headers: &HeaderMap, config: &HttpConfig) -> bool {

@@ -314,7 +314,8 @@ impl Engine {
         let ended = if by_person || taken {
             // Whoever took the conversation stops what runs, and this is not meant.
             let unwanted = open.record.cancel_requested && !by_person;
-            person::run(&mut turn, if unwanted { TurnStatus::Cancelled } else { TurnStatus::Completed }).await
+            let status = if unwanted { TurnStatus::Cancelled } else { TurnStatus::Completed };
+            person::run(&mut turn, status, &self.0.outbox).await
         } else {
             let stops = Stops { cancel, shutdown: self.0.stop.clone(), broken, deadline: self.0.config.deadline };
             run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.map(|_| ())

@@ -2,6 +2,7 @@
 
 use tracing::info;
 
+use super::outbox::Outbox;
 use super::run::tell;
 use crate::desks::{SinkClosed, Turn};
 use crate::domain::{Event, Kind, Message, Sender, TurnStatus};
@@ -10,11 +11,12 @@ use crate::domain::{Event, Kind, Message, Sender, TurnStatus};
 ///
 /// # Errors
 /// The journal gave the turn up: its end must be written by recovery.
-pub(super) async fn run(turn: &mut Turn, status: TurnStatus) -> Result<(), SinkClosed> {
+pub(super) async fn run(turn: &mut Turn, status: TurnStatus, outbox: &Outbox) -> Result<(), SinkClosed> {
     turn.start().await?;
     for event in answer(&turn.message) {
         turn.emit(event).await?;
     }
+    outbox.settle(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
     turn.end(status, false).await?;

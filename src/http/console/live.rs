@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::Stream;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -45,16 +45,18 @@ pub(super) async fn get(owner: Owner, State(app): State<Arc<App>>) -> Result<Res
     Ok(sse::news(news(app, owner.tenant), lease, &config.http))
 }
 
-/// The shop's news from now on.
+/// The shop's news from now on. They end where one of them cannot be told, so that the page comes back and looks at everything.
 fn news(app: Arc<App>, tenant: TenantId) -> impl Stream<Item = News> + Send {
-    let listener = app.engine.listen(&tenant);
-    let changed = stream::unfold(listener, |mut listener| async { Some((listener.next().await?, listener)) });
-    changed.filter_map(move |conversation_id| {
-        let (app, tenant) = (app.clone(), tenant.clone());
-        async move {
-            // One that cannot be read is found again when the page lists its conversations.
-            let found = app.store.tenant(&tenant).find_conversation(conversation_id).await.ok().flatten()?;
-            Some(News::ConversationChanged { conversation_id, status: found.status })
+    // From now on, and not from the first time that somebody asks.
+    let mut listener = app.engine.listen(&tenant);
+    async_stream::stream! {
+        while let Some(conversation_id) = listener.next().await {
+            match app.store.tenant(&tenant).find_conversation(conversation_id).await {
+                Ok(Some(found)) => yield News::ConversationChanged { conversation_id, status: found.status },
+                // Deleted in between.
+                Ok(None) => {}
+                Err(_) => break,
+            }
         }
-    })
+    }
 }
