@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { enter, read, talk } from "./desk.js";
 import { QUESTION, Stage, assertClean, message } from "./stage.js";
@@ -29,7 +30,7 @@ async function drop(page, text) {
 // That customers are greeted with this, as soon as the server has read the file.
 async function greeted(text) {
   const patience = AbortSignal.timeout(30_000);
-  while (!(await (await fetch(stage.server.url, { signal: patience })).text()).includes(text));
+  while (!(await (await fetch(stage.server.url, { signal: patience })).text()).includes(text)) await pause(100);
   const customer = await stage.page();
   await message(customer, text);
   await customer.close();

@@ -18,8 +18,9 @@ export function signIn(place, notice, onEntered) {
     { class: "sign-in card", novalidate: true },
     heading,
     said("p", notice ?? "sign_in.about", undefined, { class: "quiet", role: "status" }),
-    field("sign_in.key", key, "sign_in.key_hint"),
+    // What keeps passwords looks for a name before them.
     field("sign_in.name", name, "sign_in.name_hint"),
+    field("sign_in.key", key, "sign_in.key_hint"),
     wrong,
     enter,
   );
@@ -47,5 +48,5 @@ export function signIn(place, notice, onEntered) {
   place.className = "outside";
   place.replaceChildren(element("div", { class: "door" }, element("p", { class: "shop" }, settings.name), form));
   if (notice) heading.focus();
-  else key.focus();
+  else (name.value ? key : name).focus();
 }
