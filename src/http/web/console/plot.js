@@ -7,7 +7,7 @@ import { svg } from "./svg.js";
 import { words } from "./desk.js";
 
 const HEIGHT = 220;
-const LEFT = 56;
+const LEFT = 60;
 const RIGHT = 28;
 const TOP = 12;
 const BOTTOM = 28;
@@ -20,7 +20,7 @@ export function onResize(changed) {
 }
 
 // As wide as it is shown, roughly, so that its words have the size of words; and as many dates as stand beside each other.
-const size = () => (NARROW.matches ? { width: 360, dates: 4 } : { width: 840, dates: 7 });
+const size = () => (NARROW.matches ? { width: 360, dates: 3 } : { width: 840, dates: 7 });
 
 /** Bars, the series stacked. A series has the `key` of its words (or a `name`) and a value for each date. */
 export function bars(title, dates, series, text) {
