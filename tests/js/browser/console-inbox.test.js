@@ -79,6 +79,33 @@ test("a reply grows in the console as it does for the customer, and its receipt 
   for (const each of [page, customer]) assertClean(each);
 });
 
+test("a tab that was in the background goes on with a reply without repeating it", async () => {
+  const reply = stage.model.next();
+  const customer = await stage.page();
+  await say(customer, QUESTION);
+  await reply.asked;
+  const page = await enter(stage);
+  await page.locator(".row").first().click();
+  reply.say("Dạ em ");
+  await message(page, "Dạ em");
+  const show = (hidden) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+    }, hidden);
+  await show(true);
+  reply.say("gợi ý ");
+  await message(customer, "Dạ em gợi ý");
+  await show(false);
+  await message(page, "Dạ em gợi ý");
+  reply.say("Dell Inspiron ạ. ");
+  reply.end();
+  await page.locator(".message.reply .receipt").waitFor();
+  assert.equal((await page.locator(".message.reply .bubble").innerText()).trim(), "Dạ em gợi ý Dell Inspiron ạ.");
+  await quiet(customer);
+  for (const each of [page, customer]) assertClean(each);
+});
+
 test("whatever a customer writes is shown as it was written", async () => {
   const { id } = await talk(stage, NASTY);
   const page = await enter(stage, { size: PHONE });

@@ -28,6 +28,7 @@ export class Alarm {
     // Browsers play nothing before the first gesture.
     for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, () => this.#wake(), { once: true });
     memory.onChange("silent", () => this.#show());
+    words.onChange(onOff, () => this.#show());
   }
 
   /** So many wait now. Gives whether there are more than before. */

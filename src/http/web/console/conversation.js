@@ -3,10 +3,10 @@
 import { announce, ask, session, words } from "./desk.js";
 import { attempt, badge, button, failure, labelled, loading, said } from "./parts.js";
 import { Answer } from "./answer.js";
-import { customer } from "./row.js";
 import { element } from "../assets/elements.js";
 import { followEnd } from "../assets/scroll.js";
 import { icon } from "./svg.js";
+import { nameCustomer } from "./row.js";
 import { Stream } from "../assets/stream.js";
 import { Thread } from "./thread.js";
 
@@ -140,7 +140,7 @@ export class Conversation {
     if (this.#written) announce(`conversation.now_${state(conversation)}`, { name: conversation.agent ?? "" });
     this.#written = written;
     const { status, agent, persona, preferred_language: language, created_at: created } = conversation;
-    this.heading.textContent = customer(conversation);
+    nameCustomer(this.heading, conversation);
     const about = [badge(`status.${status}`, status)];
     if (status === "taken" && agent) about.push(element("span", { dir: "auto" }, agent));
     about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, said("span", "conversation.began"), " ", words.time(created)));

@@ -18,10 +18,11 @@ export function button(key, press, { values, ...attributes } = {}) {
   return made;
 }
 
-/** The same for an attribute of an element: `label` or `placeholder`. */
+/** The same for an attribute of an element: `label` or `placeholder`. Its values are those of the element's own words. */
 export function labelled(made, key, place = "label") {
+  const values = JSON.parse(made.getAttribute("data-words-values") ?? "{}");
   made.setAttribute(`data-words-${place}`, key);
-  made.setAttribute(place === "label" ? "aria-label" : place, words.say(key));
+  made.setAttribute(place === "label" ? "aria-label" : place, words.say(key, values));
   return made;
 }
 

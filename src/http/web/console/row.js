@@ -19,7 +19,9 @@ export class Row {
     if (written === this.#written) return;
     this.#written = written;
     const { status, agent, last_message: last, last_activity_at: active, waiting_since: since } = conversation;
-    const first = element("span", { class: "row-top" }, element("strong", { dir: "auto" }, customer(conversation)), words.time(active));
+    const name = element("strong", { dir: "auto" });
+    nameCustomer(name, conversation);
+    const first = element("span", { class: "row-top" }, name, words.time(active));
     const text = element("span", { class: "row-text", dir: "auto" });
     if (last?.sender === "user") text.textContent = last.text;
     else if (last) text.append(said("span", last.sender === "agent" ? "inbox.person_said" : "inbox.bot_said"), " ", last.text);
@@ -36,5 +38,9 @@ export class Row {
   }
 }
 
-/** What the shop calls the customer, else a short piece of the conversation's id. */
-export const customer = ({ user_id: user, id }) => user || words.say("inbox.customer", { id: id.slice(-5) });
+/** Has the element say what the shop calls the customer, else a short piece of the conversation's id. */
+export function nameCustomer(made, { user_id: user, id }) {
+  if (!user) return words.put(made, "inbox.customer", { id: id.slice(-5) });
+  words.clear(made);
+  made.textContent = user;
+}

@@ -27,8 +27,13 @@ export class Thread {
 
   /** Shows these messages of the history. */
   show(messages) {
-    // A turn that runs is told by the events.
+    // A turn that runs is told by the events, from its beginning.
     this.#run(undefined);
+    for (const [id, shown] of this.#messages) {
+      if (!shown.isGrowing) continue;
+      shown.element.remove();
+      this.#messages.delete(id);
+    }
     this.explain(messages);
   }
 
@@ -128,6 +133,10 @@ class Message {
     this.element = element("article", { class: `message ${sender} ${metadata.type ?? ""}`, "data-message": id }, this.by, this.body);
     this.#name();
     this.#draw();
+  }
+
+  get isGrowing() {
+    return this.#growing;
   }
 
   /** The next piece of its text. */

@@ -1,6 +1,6 @@
 // Earlier texts of a persona: looked at, and brought back.
 
-import { attempt, badge, button, dialog, failure, loading, said } from "./parts.js";
+import { attempt, badge, button, dialog, failure, labelled, loading, said } from "./parts.js";
 import { ask, words } from "./desk.js";
 import { element } from "../assets/elements.js";
 
@@ -9,9 +9,9 @@ export function versions(place, kept, path, restore) {
   const rows = kept.map(({ version, saved_at: saved, saved_by: by, current }) => {
     const about = element("span", { class: "row-more" }, words.time(saved));
     if (by) about.append(element("span", { dir: "auto" }, by));
-    const look = current ? badge("versions.current", "bot") : button("versions.look", () => open(version, path(version), restore));
-    if (!current) look.setAttribute("aria-label", words.say("versions.look_at", { version: String(version) }));
-    return element("li", {}, element("div", {}, said("strong", "versions.version", { version: String(version) }), about), look);
+    const look = () => button("versions.look", () => open(version, path(version), restore), { values: { version: String(version) } });
+    const mark = current ? badge("versions.current", "bot") : labelled(look(), "versions.look_at");
+    return element("li", {}, element("div", {}, said("strong", "versions.version", { version: String(version) }), about), mark);
   });
   const list = rows.length ? element("ul", { class: "versions" }, ...rows) : said("p", "versions.none", undefined, { class: "quiet" });
   place.replaceChildren(said("h2", "versions.title"), list);
