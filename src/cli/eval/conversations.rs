@@ -203,7 +203,11 @@ impl Report {
         }
         let Self { same, changed, failed, expecting, expected_found, .. } = self;
         let model = if self.model { "with the language model" } else { "without a language model" };
-        write!(out, "{} cases, played {model}: {same} same, {changed} changed", self.cases.len())?;
+        let cases = match self.cases.len() {
+            1 => "1 case".to_owned(),
+            several => format!("{several} cases"),
+        };
+        write!(out, "{cases}, played {model}: {same} same, {changed} changed")?;
         if *failed > 0 {
             write!(out, ", {failed} not played")?;
         }

@@ -28,10 +28,9 @@ const DAYS_MAX: u32 = 366;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionsQuery {
-    /// What became of them.
-    #[serde(default)]
-    #[param(inline, default = "all")]
-    kind: Wanted,
+    /// What became of them; `all` where nothing is said.
+    #[param(inline)]
+    kind: Option<Wanted>,
     /// Of so many days, 1 to 366.
     #[param(minimum = 1, maximum = 366, default = 30)]
     days: Option<u32>,
@@ -40,12 +39,11 @@ pub(super) struct QuestionsQuery {
     limit: Option<u64>,
 }
 
-#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Wanted {
     NoContext,
     Clarify,
-    #[default]
     All,
 }
 
@@ -109,9 +107,9 @@ pub(super) async fn get(
         return Err(ApiError::InvalidRequest(format!("days must lie between 1 and {DAYS_MAX}.")));
     }
     let only = match query.kind {
-        Wanted::All => None,
-        Wanted::NoContext => Some(Unanswered::NoContext),
-        Wanted::Clarify => Some(Unanswered::Clarify),
+        None | Some(Wanted::All) => None,
+        Some(Wanted::NoContext) => Some(Unanswered::NoContext),
+        Some(Wanted::Clarify) => Some(Unanswered::Clarify),
     };
     let mut groups = in_time(&app, app.unanswered(&owner.tenant, only, days)).await?;
     groups.truncate(usize::try_from(limit).unwrap_or(usize::MAX));

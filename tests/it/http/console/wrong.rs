@@ -162,7 +162,7 @@ async fn a_model_that_answers_words_the_replies() {
     let output = eval(&desk, &[("OLLAMA_HOST", &url), mode], &[]).await;
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("  expected  found: dạ 30.000Đ\n"), "{text}");
-    assert!(text.contains("1 cases, played with the language model: 0 same, 1 changed"), "{text}");
+    assert!(text.contains("1 case, played with the language model: 0 same, 1 changed"), "{text}");
     assert_eq!(ollama.chats().len(), 1);
 }
 
