@@ -1,13 +1,14 @@
 //! Server-sent events: the only place that knows what they look like on the wire.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 use utoipa::ToSchema;
@@ -51,30 +52,49 @@ impl Lease {
     }
 }
 
+/// Where the frames of a stream come from. No `Stream`: it would have to be pinned, and then takes up its place twice in each
+/// reader that waits.
+trait Source: Send {
+    /// The next frame; `None`: there will be no more.
+    fn next_frame(&mut self) -> impl Future<Output = Option<Event>> + Send;
+}
+
+impl Source for Reader {
+    async fn next_frame(&mut self) -> Option<Event> {
+        Some(match self.next().await? {
+            Item::Event(frame) => Event::default().id(frame.id.to_string()).data(&*frame.body),
+            Item::Reset(id) => Event::default().id(id.to_string()).data(RESET),
+        })
+    }
+}
+
+/// News that have no places.
+struct News<S>(Pin<Box<S>>);
+
+impl<S: Stream<Item: Serialize> + Send> Source for News<S> {
+    async fn next_frame(&mut self) -> Option<Event> {
+        let news = self.0.next().await?;
+        Some(Event::default().data(serde_json::to_string(&news).unwrap_or_default()))
+    }
+}
+
 /// The events that the reader reads, as a response that ends with them, or with the lease.
 pub(super) fn response(reader: Reader, lease: Lease, config: &HttpConfig) -> Response {
-    let items = stream::unfold(reader, |mut reader| async { Some((reader.next().await?, reader)) });
-    let events = items.map(|item| match item {
-        Item::Event(frame) => Event::default().id(frame.id.to_string()).data(&*frame.body),
-        Item::Reset(id) => Event::default().id(id.to_string()).data(RESET),
-    });
-    streamed(events, lease, config)
+    streamed(reader, lease, config)
 }
 
 /// News that have no places, each a JSON object, as a response that ends with them, or with the lease.
-pub(super) fn news<T: Serialize>(
-    news: impl Stream<Item = T> + Send + 'static,
-    lease: Lease,
-    config: &HttpConfig,
-) -> Response {
-    let events = news.map(|news| Event::default().data(serde_json::to_string(&news).unwrap_or_default()));
-    streamed(events, lease, config)
+pub(super) fn news<S>(news: S, lease: Lease, config: &HttpConfig) -> Response
+where
+    S: Stream<Item: Serialize> + Send + 'static,
+{
+    streamed(News(Box::pin(news)), lease, config)
 }
 
-fn streamed(events: impl Stream<Item = Event> + Send + 'static, lease: Lease, config: &HttpConfig) -> Response {
+fn streamed(source: impl Source + 'static, lease: Lease, config: &HttpConfig) -> Response {
     let keep_alive = KeepAlive::new().interval(config.keep_alive).text("keep-alive");
     let opening = Event::default().retry(config.retry).data(OPEN);
-    let mut response = Sse::new(frames(events, lease, opening)).keep_alive(keep_alive).into_response();
+    let mut response = Sse::new(frames(source, lease, opening)).keep_alive(keep_alive).into_response();
     // Proxies of the nginx family would otherwise hold the frames back.
     let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response.headers_mut().insert(unbuffered.0, unbuffered.1);
@@ -82,7 +102,7 @@ fn streamed(events: impl Stream<Item = Event> + Send + 'static, lease: Lease, co
 }
 
 fn frames(
-    events: impl Stream<Item = Event> + Send,
+    mut source: impl Source,
     lease: Lease,
     opening: Event,
 ) -> impl Stream<Item = Result<Event, Infallible>> + Send {
@@ -91,16 +111,16 @@ fn frames(
         // A far day stands in for no end.
         let until = lease.until.unwrap_or_else(|| Instant::now() + Duration::from_secs(365 * 24 * 3600));
         let expiry = sleep_until(until);
-        tokio::pin!(expiry, events);
+        tokio::pin!(expiry);
         loop {
             let next = tokio::select! {
                 biased;
                 () = lease.place.evicted.cancelled() => break,
                 () = &mut expiry => break,
-                next = events.next() => next,
+                next = source.next_frame() => next,
             };
             match next {
-                Some(event) => yield Ok(event),
+                Some(frame) => yield Ok(frame),
                 None => break,
             }
         }

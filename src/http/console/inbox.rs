@@ -40,7 +40,7 @@ pub(super) struct ConversationsQuery {
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
     /// Go on behind this place: `next` of an earlier answer.
-    #[param(pattern = "^-?[0-9]{1,19}_[0-9a-f-]{36}$")]
+    #[param(pattern = "^([0-8][0-9]{18}|[0-9]{1,18})_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
     after: Option<String>,
 }
 

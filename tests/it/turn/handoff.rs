@@ -165,13 +165,42 @@ async fn take_over(app: &TestApp, after: usize) -> bool {
     let third = app.ask(&id, QUESTION).await;
     assert_eq!(types(&third), ["turn.start", "turn.done"]);
     assert_eq!(ended(app, &id, answered).await, "completed");
-    let later: Vec<Value> = events(app, &id).await.split_off(at_take.len());
-    for event in &later {
+    only_people_speak(&events(app, &id).await[at_take.len()..]);
+    turn(app, &id, 1).await["status"] == "cancelled"
+}
+
+fn only_people_speak(events: &[Value]) {
+    for event in events {
         let speaks = ["message.start", "delta", "message.end"].contains(&event["type"].as_str().unwrap());
         let is_person = event["text"] == "Dạ em là Lan" || event["kind"] == "agent";
-        assert!(!speaks || is_person, "{event} after the take, which came after {after} events");
+        assert!(!speaks || is_person, "{event} after the take");
     }
-    turn(app, &id, 1).await["status"] == "cancelled"
+}
+
+/// Turns begin at the very moment at which their conversations are taken over.
+#[tokio::test]
+async fn a_turn_that_begins_while_a_person_takes_over_is_stopped_or_silent() {
+    let app = TestApp::start().await;
+    let mut dice = StdRng::seed_from_u64(20_261_122);
+    for _ in 0..30 {
+        let rounds = (0..10).map(|_| {
+            let (app, pause) = (&app, Duration::from_micros(dice.random_range(0..6000)));
+            async move {
+                let id = app.open(&json!({})).await;
+                let (path, body) = (format!("/conversations/{id}/messages"), json!({"text": WARRANTY}));
+                let take = async {
+                    tokio::time::sleep(pause).await;
+                    hand(app, &id, "take").await;
+                    events(app, &id).await.len()
+                };
+                let (said, at_take) = tokio::join!(app.post(&path, &body).send(), take);
+                assert_eq!(said.unwrap().status(), 202);
+                ended(app, &id, 1).await;
+                only_people_speak(&events(app, &id).await[at_take..]);
+            }
+        });
+        join_all(rounds).await;
+    }
 }
 
 /// All events of the conversation that are stored.
