@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use chrono::{DateTime, TimeDelta, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use rand::Rng;
@@ -19,8 +19,8 @@ use utoipa::ToSchema;
 use crate::config::{Config, LlmMode};
 use crate::desks::{Desks, Services};
 use crate::domain::{
-    Conversation, ConversationId, EventId, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender,
-    TenantId,
+    Conversation, ConversationId, ConversationStatus, EventId, Kind, Language, LanguageSource, Message, MessageId,
+    Metadata, Sender, TenantId,
 };
 use crate::persona::watch::Watch;
 use crate::persona::{PromptError, Prompts};
@@ -28,8 +28,8 @@ use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Availability, Gateway, InvalidOllama, Ollama};
 use crate::providers::vector::{InvalidChroma, VectorIndex};
 use crate::retrieval::memory::Memory;
-use crate::retrieval::search::Knowledge;
-use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
+use crate::retrieval::search::{Knowledge, Overview};
+use crate::retrieval::{RetrievalError, SearchRules, Warning, open_vectors};
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::settings::TOKEN_SECRET;
@@ -38,16 +38,25 @@ use crate::turn::journal::Journal;
 use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
 
+mod atomic_file;
+pub mod evals;
 mod keys;
 mod knowledge;
 mod limits;
 mod metrics;
+pub mod personas;
+pub mod questions;
+mod sessions;
+mod signed;
 mod streams;
 mod tokens;
+pub mod warranty_list;
 
 pub use keys::Keys;
-use knowledge::{folders_of, keep_in_line};
+use knowledge::{complaint, folders_of, keep_in_line};
 pub use limits::{Limits, TooMany};
+use personas::Personas;
+pub use sessions::{Session, Sessions};
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
@@ -66,9 +75,14 @@ pub struct App {
     /// `None`: development.
     pub keys: Option<Keys>,
     pub tokens: Tokens,
+    /// `None`: nobody signs in, since there are no keys or no console.
+    pub sessions: Option<Sessions>,
     pub metrics: PrometheusHandle,
     pub streams: Streams,
     pub limits: Arc<Limits>,
+    pub personas: Personas,
+    /// Why the last change of a file was not taken into use.
+    unusable: Arc<ArcSwapOption<Warning>>,
     desks: Arc<ArcSwap<Desks>>,
     knowledge: Arc<Knowledge>,
     embedder: Arc<Embedder>,
@@ -108,10 +122,13 @@ pub enum PartState {
 }
 
 /// The parts and how they fare.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Parts {
+    /// `ok` or `down`.
     pub store: PartState,
+    /// `ok`, `down` or `off`.
     pub language_model: PartState,
+    /// `ok`, `down` or `off`.
     pub vectors: PartState,
 }
 
@@ -193,8 +210,12 @@ impl App {
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
-        let changed = Arc::new(Notify::new());
-        background.spawn(watch_files(services, desks.clone(), changed.clone(), stop.clone()));
+        let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone());
+        let unusable = Arc::new(ArcSwapOption::empty());
+        let reloading =
+            Reloading { services, desks: desks.clone(), unusable: unusable.clone(), edited, read: changed.clone() };
+        background.spawn(watch_files(reloading, stop.clone()));
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
@@ -202,11 +223,16 @@ impl App {
         let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
         let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
         engine.recover().await?;
+        let keys = config.auth.keys.as_deref().map(Keys::new);
+        let sessions = keys.clone().filter(|_| config.console.on);
         Ok(Arc::new(Self {
-            keys: config.auth.keys.as_deref().map(Keys::new),
+            sessions: sessions.map(|keys| Sessions::new(&secret, keys, config.console.session_ttl)),
+            keys,
             tokens: Tokens::new(&secret),
             metrics,
             limits,
+            personas,
+            unusable,
             streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
             store,
@@ -265,6 +291,13 @@ impl App {
         self.desks.load_full()
     }
 
+    /// What is indexed, and what should be mended: documents with mistakes, and the change that could not be taken into use.
+    pub async fn knowledge(&self) -> Overview {
+        let mut overview = self.knowledge.overview().await;
+        overview.problems.splice(0..0, self.unusable.load_full().as_deref().cloned());
+        overview
+    }
+
     /// How the parts fare now.
     pub async fn parts(&self) -> Parts {
         let store = tokio::time::timeout(Duration::from_secs(2), self.store.ping()).await;
@@ -314,8 +347,11 @@ impl App {
             persona: persona.id.clone(),
             language: new.language.unwrap_or(persona.first_language()),
             language_source: if new.language.is_some() { LanguageSource::Requested } else { LanguageSource::Persona },
-            status: "bot".to_owned(),
+            status: ConversationStatus::Bot,
+            agent: None,
+            waiting_since: None,
             created_at: now,
+            last_activity_at: now,
             metadata: new.metadata,
             last_turn: 0,
             last_event_id: EventId::ZERO,
@@ -402,32 +438,60 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
     }
 }
 
+/// What is made anew when a file changes, and who hears of it.
+struct Reloading {
+    services: Services,
+    desks: Arc<ArcSwap<Desks>>,
+    unusable: Arc<ArcSwapOption<Warning>>,
+    /// Tells that we ourselves wrote a file, which is not left to the system's notice.
+    edited: Arc<Notify>,
+    /// Is told when documents were read.
+    read: Arc<Notify>,
+}
+
 /// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
-async fn watch_files(services: Services, desks: Arc<ArcSwap<Desks>>, read: Arc<Notify>, stop: CancellationToken) {
+async fn watch_files(reloading: Reloading, stop: CancellationToken) {
+    let Reloading { services, desks, unusable, edited, read } = reloading;
     let config = &services.config;
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
     let mut watch = match Watch::new(folders.into_iter().flatten().map(PathBuf::as_path)) {
-        Ok(watch) => watch,
+        Ok(watch) => Some(watch),
         Err(cause) => {
             warn!(error = %cause, "Files cannot be watched; changes to them need a restart");
-            return;
+            None
         }
     };
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            changed = watch.changed() => if changed.is_none() { return },
+            () = edited.notified() => {}
+            () = changed(&mut watch) => {}
         }
         match reload(&services) {
             Ok(fresh) => {
                 desks.store(Arc::new(fresh));
+                unusable.store(None);
                 read.notify_one();
                 info!("Prompts and documents were read anew");
             }
-            Err(cause) => error!("A changed file cannot be used, so the earlier ones stay in use: {cause}"),
+            Err(cause) => {
+                error!("A changed file cannot be used, so the earlier ones stay in use: {cause}");
+                unusable.store(Some(Arc::new(complaint(&cause))));
+            }
         }
     }
+}
+
+/// Waits for a change; for ever where nobody watches.
+async fn changed(watch: &mut Option<Watch>) {
+    if let Some(watching) = watch
+        && watching.changed().await.is_some()
+    {
+        return;
+    }
+    *watch = None;
+    std::future::pending().await
 }
 
 fn reload(services: &Services) -> Result<Desks, StartError> {

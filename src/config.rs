@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 mod auth;
+mod console;
 mod embed;
 mod env;
+mod evals;
 mod grounding;
 mod http;
 mod knowledge;
@@ -21,8 +23,10 @@ mod vectors;
 mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
+pub use console::ConsoleConfig;
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
+pub use evals::EvalConfig;
 pub use grounding::GroundingConfig;
 pub use http::HttpConfig;
 pub use knowledge::{ChunkConfig, KnowledgeConfig};
@@ -41,6 +45,7 @@ pub struct Config {
     pub http: HttpConfig,
     pub auth: AuthConfig,
     pub web: WebConfig,
+    pub console: ConsoleConfig,
     pub store: StoreConfig,
     pub turns: TurnConfig,
     pub llm: LlmConfig,
@@ -52,6 +57,7 @@ pub struct Config {
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
     pub grounding: GroundingConfig,
+    pub evals: EvalConfig,
     pub log: LogConfig,
     pub traces: TraceConfig,
 }
@@ -118,6 +124,7 @@ impl Config {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
             web: WebConfig::read(env_ref),
+            console: ConsoleConfig::read(env_ref),
             store: StoreConfig {
                 url: env_ref.text("DATABASE_URL", "sqlite://database/frontdesk.db"),
                 timeout: env_ref.seconds("STORE_TIMEOUT_SECONDS", 30),
@@ -149,6 +156,7 @@ impl Config {
             knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
+            evals: EvalConfig::read(env_ref),
             log: LogConfig::read(env_ref),
             traces: TraceConfig::read(env_ref),
         };

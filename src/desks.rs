@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::config::Config;
 use crate::domain::Language;
-use crate::persona::texts::{ByLanguage, CommonTexts, PageTexts};
+use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::llm::Gateway;
 use crate::retrieval::memory::Memory;
@@ -64,15 +64,16 @@ pub struct Desks {
     prompts: Prompts,
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
+    console: ByLanguage<ConsoleTexts>,
     desks: BTreeMap<&'static str, Arc<dyn Desk>>,
 }
 
 impl Desks {
     /// Makes every desk from the prompts. The first text that cannot be used is the error.
     pub fn new(services: &Services, prompts: Prompts) -> Result<Self, PromptError> {
-        let Read { common, page, desks } = read(&prompts)?;
+        let Read { common, page, console, desks } = read(&prompts)?;
         let desks = desks.into_iter().map(|(name, open)| (name, open(services))).collect();
-        Ok(Self { prompts, common, page, desks })
+        Ok(Self { prompts, common, page, console, desks })
     }
 
     /// Whether every desk could be made from the prompts; the first text that cannot be used is the error.
@@ -94,6 +95,11 @@ impl Desks {
         self.page.get(language)
     }
 
+    /// The texts of the console, in each of its languages.
+    pub fn console(&self) -> &ByLanguage<ConsoleTexts> {
+        &self.console
+    }
+
     pub fn find(&self, name: &str) -> Option<Arc<dyn Desk>> {
         self.desks.get(name).cloned()
     }
@@ -103,6 +109,7 @@ impl Desks {
 struct Read {
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
+    console: ByLanguage<ConsoleTexts>,
     desks: BTreeMap<&'static str, OpenDesk>,
 }
 
@@ -125,7 +132,12 @@ fn read(prompts: &Prompts) -> Result<Read, PromptError> {
     for (language, texts) in page.iter() {
         texts.check().map_err(|mend| prompts.error(&format!("texts/page.{language}.toml"), None, mend))?;
     }
-    Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, page, desks })
+    // The shop's people choose one of these, whatever the personas speak.
+    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &[Language::VI, Language::EN])?;
+    for (language, texts) in console.iter() {
+        texts.check().map_err(|mend| prompts.error(&format!("texts/console.{language}.toml"), None, mend))?;
+    }
+    Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
 }
 
 /// The languages of the desk's personas, the default persona's first.

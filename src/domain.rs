@@ -5,6 +5,7 @@
 pub mod conversation;
 pub mod event;
 pub mod facts;
+pub mod figures;
 pub mod id;
 pub mod language;
 pub mod link_host;
@@ -13,11 +14,12 @@ pub mod serial;
 pub mod text;
 pub mod warranty;
 
-pub use conversation::{Conversation, LanguageSource};
+pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
 pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};
+pub use figures::TurnFigures;
 pub use id::{ConversationId, EventId, MessageId, TenantId};
 pub use language::Language;
 pub use link_host::{InvalidLinkHost, LinkHost};
-pub use message::{Kind, Message, Metadata, Sender};
+pub use message::{Author, Kind, Message, Metadata, Sender};
 pub use serial::Serial;
 pub use warranty::WarrantyRecord;

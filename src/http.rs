@@ -23,6 +23,7 @@ mod access;
 mod browser;
 mod client;
 mod compress;
+mod console;
 mod conversations;
 mod docs;
 mod error;
@@ -48,9 +49,8 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 
 /// The whole API on one page.
 pub fn router(app: Arc<App>) -> Router {
-    let (api, openapi) = api();
+    let (api, openapi) = api(app.config.http.body_max_bytes);
     let cors = cors(&app.config.http.cors_origins);
-    let body_limit = app.config.http.body_max_bytes;
     let span = |request: &Request<_>| {
         let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
         // The path alone: a query may hold a token.
@@ -63,7 +63,6 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(web::routes())
         .with_state(app)
         .layer(middleware::from_fn(compress::compress))
-        .layer(RequestBodyLimitLayer::new(body_limit))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::from_fn(problem::finish))
         .layer(cors)
@@ -75,10 +74,11 @@ pub fn router(app: Arc<App>) -> Router {
 
 /// The API's description, as `/openapi.json` gives it.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    api().1
+    api(0).1
 }
 
-fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
+/// The routes, which take bodies of at most `body_max` bytes, and their description.
+fn api(body_max: usize) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
     let (router, mut openapi) = OpenApiRouter::with_openapi(docs::Api::openapi())
         .routes(routes!(conversations::create, conversations::list))
         .routes(routes!(conversations::get, conversations::delete))
@@ -89,9 +89,12 @@ fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::get))
         .routes(routes!(tokens::renew))
         .routes(routes!(history::get))
+        .merge(console::routes())
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))
+        .layer(RequestBodyLimitLayer::new(body_max))
+        .merge(console::file_routes())
         .split_for_parts();
     docs::complete(&mut openapi);
     (router, openapi)

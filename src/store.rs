@@ -5,13 +5,15 @@
 //! settings) takes or gives the tenant with every row.
 //!
 //! - [`conversations`], [`messages`], [`turns`]: one query file a resource
-//! - [`acceptance`]: the transaction that takes a customer's message in
+//! - [`acceptance`]: the transaction that takes a message in; [`handoff`]: a conversation changes hands
+//! - [`inbox`], [`figures`]: what the shop's own people look at
 //! - [`idempotency`]: requests that are repeated
 //! - [`jobs`]: what is to be done after a commit
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
 //! - [`vectors`]: vectors of texts, in collections
-//! - [`settings`]: what the server itself keeps
+//! - [`settings`]: what the server itself keeps; [`persona_versions`]: what the files of personas said
+//! - [`unanswered`]: questions that got no answer
 //! - [`retention`]: what is forgotten, and when
 //! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
 //! - `as_is`: looking at a database without touching it
@@ -34,15 +36,20 @@ pub mod conversations;
 mod entities;
 mod error;
 mod fence;
+pub mod figures;
+pub mod handoff;
 pub mod idempotency;
+pub mod inbox;
 pub mod jobs;
 pub mod journal;
 pub mod lock;
 pub mod messages;
 mod migrations;
+pub mod persona_versions;
 pub mod retention;
 pub mod settings;
 pub mod turns;
+pub mod unanswered;
 pub mod vectors;
 pub mod warranty;
 pub mod warranty_import;

@@ -151,6 +151,8 @@ class Poster(threading.Thread):
         conversation = self.conversation
         with conversation.lock:
             conversation.posted[post.key] = (post.text, None, None)
+        if post.person:
+            return self.answer(post)
         if post.stream is not None:
             self.stream(post)
         turn = self.send(post)
@@ -166,9 +168,23 @@ class Poster(threading.Thread):
         if post.twice:
             self.send(post)
 
-    def send(self, post):
+    def answer(self, post):
+        console = f"/console/api{self.conversation.path}"
+        self.hand(f"{console}/take", "taken")
+        for _ in range(1 + post.twice):
+            self.send(post, f"{console}/answers")
+        self.hand(f"{console}/give-back", "bot")
+        self.world.figures.add("answers of a person")
+
+    def hand(self, path, status):
+        code, answer = self.world.insist("POST", path, {})
+        if code != 200 or answer["conversation"]["status"] != status:
+            raise RuntimeError(f"POST {path}: {code} {answer}")
+
+    def send(self, post, path=None):
         headers = {"idempotency-key": post.key}
-        status, answer = self.world.insist("POST", f"{self.conversation.path}/messages", {"text": post.text}, headers)
+        path = path or f"{self.conversation.path}/messages"
+        status, answer = self.world.insist("POST", path, {"text": post.text}, headers)
         if status != 202:
             raise RuntimeError(f"message {post.key}: {status} {answer}")
         self.conversation.acknowledged(post.key, answer["message_id"], answer["turn"])
@@ -336,18 +352,19 @@ def check(world, conversation, whole):
         elif fresh[id_][0] != data:
             said(f"{name}: event {id_} was seen with other words")
 
-    users = Counter(message["id"] for message in history if message["sender"] == "user")
+    # By customers, and by people of the shop.
+    written = Counter(message["id"] for message in history if message["sender"] != "assistant")
     by_id = {message["id"]: message for message in history}
     for key, (text, message_id, turn) in posted.items():
         if message_id is None:
             if whole:
                 said(f"{name}: message {key} was never answered")
-        elif users[message_id] != 1:
-            said(f"{name}: message {key} was acknowledged and is stored {users[message_id]} times")
+        elif written[message_id] != 1:
+            said(f"{name}: message {key} was acknowledged and is stored {written[message_id]} times")
         elif (by_id[message_id]["text"], by_id[message_id]["turn"]) != (text, turn):
             said(f"{name}: message {key} is stored with other words, or in another turn")
-    if whole and sum(users.values()) != len(posted):
-        said(f"{name}: {sum(users.values())} messages are stored for {len(posted)} keys")
+    if whole and sum(written.values()) != len(posted):
+        said(f"{name}: {sum(written.values())} messages are stored for {len(posted)} keys")
     if len(by_id) != len(history):
         said(f"{name}: the history shows a message twice")
     check_texts(name, fresh, by_id, history if whole else (), said)
@@ -376,7 +393,7 @@ def check_texts(name, fresh, by_id, history, said):
         elif message["text"] != texts[message_id] or bool(message["metadata"].get("cut")) != bool(end["metadata"].get("cut")):
             said(f"{name}: message {message_id} is not its deltas, or not cut as it was said")
     for message in history:
-        if message["sender"] == "assistant" and message["turn"] > 0 and message["id"] not in ends:
+        if message["sender"] != "user" and message["turn"] > 0 and message["id"] not in ends:
             said(f"{name}: message {message['id']} is in the history and had no events")
 
 

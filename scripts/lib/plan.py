@@ -25,6 +25,8 @@ class Post:
     twice: bool
     # Cancel after so many seconds; None: let it run.
     cancel: float | None
+    # A person of the shop takes the conversation over, says this, and gives it back.
+    person: bool
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def _post(chance, key):
         stream=chance.randint(1, 60) if chance.random() < 0.3 else None,
         twice=chance.random() < 0.3,
         cancel=chance.uniform(0.0, 0.8) if chance.random() < 0.15 else None,
+        person=chance.random() < 0.12,
     )
 
 

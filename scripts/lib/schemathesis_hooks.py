@@ -20,3 +20,15 @@ def before_call(context, case, kwargs):
         for name, known in (("persona", "system_persona_vi"), ("language", "vi")):
             if isinstance(case.body.get(name), str):
                 case.body[name] = known
+    meant_well = case.meta is None or case.meta.generation.mode.is_positive
+    if meant_well and case.operation.path == "/console/api/warranty-files":
+        upload_a_list(case)
+    if meant_well and case.operation.path == "/console/api/personas/{id}" and isinstance(case.body, dict):
+        case.body["text"] = f"Who.\nGreeting: Hello {next(_numbers)}\n"
+
+
+def upload_a_list(case):
+    """A schema cannot say what a list is, nor that writing one wants the hash of having seen it."""
+    case.body = f"serial,product_name,warranty_end_date\nSN-{next(_numbers)},Mouse,2027-01-31\n"
+    if str(case.query.get("dry_run", "")).lower() == "false":
+        case.query["dry_run"] = "true"

@@ -16,14 +16,24 @@ impl Keys {
         Self(
             entries
                 .iter()
-                .filter_map(|entry| Some((Sha256::digest(&entry.key).into(), entry.tenant.parse().ok()?)))
+                .filter_map(|entry| Some((Self::hash(entry.key.as_bytes()), entry.tenant.parse().ok()?)))
                 .collect(),
         )
     }
 
+    /// What is kept of a key.
+    pub fn hash(key: &[u8]) -> [u8; 32] {
+        Sha256::digest(key).into()
+    }
+
+    /// Every key's hash, and whose it is.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8; 32], &TenantId)> {
+        self.0.iter().map(|(hash, tenant)| (hash, tenant))
+    }
+
     /// Whose key this is. Takes as long for a wrong key as for a right one.
     pub fn find_tenant(&self, key: &[u8]) -> Option<TenantId> {
-        let hash: [u8; 32] = Sha256::digest(key).into();
+        let hash = Self::hash(key);
         let mut found = u32::MAX;
         for (index, (known, _)) in (0_u32..).zip(&self.0) {
             let same: Choice = known.ct_eq(&hash);

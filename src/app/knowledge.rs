@@ -8,12 +8,25 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-use crate::persona::Prompts;
+use super::StartError;
+use crate::persona::{PromptError, Prompts};
+use crate::retrieval::Warning;
 use crate::retrieval::search::Knowledge;
 
 /// The folder lists that personas see.
 pub(super) fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
     prompts.personas().map(|persona| persona.knowledge.clone()).collect()
+}
+
+/// What is wrong with a file that could not be taken into use.
+pub(super) fn complaint(cause: &StartError) -> Warning {
+    let unused = |problem: &str| format!("{problem}; until it is mended, the earlier files stay in use");
+    match cause {
+        StartError::Prompts(PromptError { file, line, mend }) => {
+            Warning { file: file.clone(), line: *line, problem: unused(mend) }
+        }
+        cause => Warning { file: String::new(), line: None, problem: unused(&cause.to_string()) },
+    }
 }
 
 /// Brings the vectors into line with the documents at start and whenever documents were read anew. What does not answer

@@ -1,7 +1,6 @@
 //! `upsert-warranty`: brings a list of warranties, as a spreadsheet writes it, into the shop's database.
 //!
-//! - `csv_rows`, `header`, `records`: the file
-//! - `report`: what was found, and how it is printed
+//! `crate::app::warranty_list` reads, checks, compares and writes; `report` is what was found, and how it is printed.
 //!
 //! Exit codes: 0, done (or, with `--dry-run`, nothing stands in the way); 1, rows were refused and nothing was written;
 //! 2, the command line, the file or the database is at fault, and nothing was written.
@@ -9,7 +8,7 @@
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -17,16 +16,10 @@ use anyhow::Context;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::csv_rows::{CsvRows, Row};
-use self::report::Refusals;
+use crate::app::warranty_list::WarrantyList;
 use crate::domain::TenantId;
-use crate::domain::warranty::parse_row;
-use crate::store::warranty_import::{Applied, ImportRow, RowSorter, WarrantyImport};
 use crate::store::{Store, StoreOptions};
 
-mod csv_rows;
-mod header;
-mod records;
 mod report;
 
 pub use self::report::Report;
@@ -86,9 +79,6 @@ const FAILED: u8 = 2;
 /// How long the database may keep us waiting.
 const STORE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Rows between two steps of the progress bar.
-const PROGRESS_ROWS: u64 = 4_096;
-
 /// The whole of the program `upsert-warranty`.
 pub fn main() -> ExitCode {
     if let Err(error) = dotenvy::dotenv()
@@ -125,62 +115,33 @@ pub async fn run(args: &Args) -> ExitCode {
 pub async fn import(args: &Args) -> anyhow::Result<Report> {
     let start = Instant::now();
     let progress = progress_bar();
-    let (path, shown_max, bar) = (args.file.clone(), args.max_refused_shown, progress.clone());
-    let staged = tokio::task::spawn_blocking(move || stage(&path, shown_max, &bar)).await?;
-    let Staged { rows, mut refusals, ignored_columns } = staged.with_context(|| args.file.display().to_string())?;
+    let list = read(args, &progress).await.with_context(|| args.file.display().to_string())?;
 
     progress.set_style(ProgressStyle::with_template("{spinner} {msg}")?);
     progress.enable_steady_tick(Duration::from_millis(100));
     progress.set_message("Comparing with the database");
     let (store, _scratch) = open_store(args).await?;
-    let mut import = WarrantyImport::begin(&store, &args.tenant).await?;
-    let comparison = import.compare(rows, |conflict| refusals.add_conflict(&conflict)).await?;
+    let compared = list.compare(&store, &args.tenant).await?;
 
-    let may_write = !args.dry_run && (refusals.count() == 0 || args.skip_invalid);
-    let applied = if !may_write {
-        None
-    } else if comparison.new + comparison.changed == 0 {
-        Some(Applied::default())
+    let (found, applied) = if args.dry_run || !compared.may_be_written(args.skip_invalid) {
+        (compared.found, None)
     } else {
         progress.set_message("Writing");
-        Some(import.apply().await?)
+        let (found, applied) = compared.write().await?;
+        (found, Some(applied))
     };
     progress.finish_and_clear();
 
-    Ok(Report::new(args, comparison, refusals, ignored_columns, applied, start.elapsed()))
+    Ok(Report::new(args, found, applied, start.elapsed()))
 }
 
-/// What one pass over the file leaves.
-struct Staged {
-    rows: RowSorter,
-    refusals: Refusals,
-    ignored_columns: Vec<String>,
-}
-
-fn stage(path: &Path, shown_max: usize, progress: &ProgressBar) -> anyhow::Result<Staged> {
-    let file = File::open(path)?;
+/// Opens the file before the thread that reads it is asked for: a name that is wrong is the likeliest mistake.
+async fn read(args: &Args, progress: &ProgressBar) -> anyhow::Result<WarrantyList> {
+    let file = File::open(&args.file)?;
     progress.set_length(file.metadata()?.len());
-    let mut csv = CsvRows::open(file)?;
-    let ignored_columns = csv.ignored_columns().to_vec();
-    let mut rows = RowSorter::default();
-    let mut refusals = Refusals::new(shown_max);
-    let mut count = 0;
-    while let Some(row) = csv.next_row()? {
-        match row {
-            Row::Whole { line, serial, product_name, warranty_end_date } => {
-                match parse_row(serial, product_name, warranty_end_date) {
-                    Ok(record) => rows.push(ImportRow { record, line }).context("a temporary file")?,
-                    Err(error) => refusals.add_bad_value(line, &error),
-                }
-            }
-            Row::Ragged { line, fields, expected, first } => refusals.add_ragged(line, fields, expected, first),
-        }
-        count += 1;
-        if count % PROGRESS_ROWS == 0 {
-            progress.set_position(csv.bytes_read());
-        }
-    }
-    Ok(Staged { rows, refusals, ignored_columns })
+    let (shown_max, bar) = (args.max_refused_shown, progress.clone());
+    let reading = move || WarrantyList::read(file, shown_max, |bytes| bar.set_position(bytes));
+    Ok(tokio::task::spawn_blocking(reading).await??)
 }
 
 /// The shop's database. A dry run does not create one: it compares with an empty one in a temporary folder, which

@@ -75,7 +75,7 @@ impl AuthConfig {
 }
 
 impl Env {
-    fn seconds_of_hours(&mut self, name: &str, default: u32) -> Duration {
+    pub(super) fn seconds_of_hours(&mut self, name: &str, default: u32) -> Duration {
         let hours: f64 = self.number(name, f64::from(default));
         match Duration::try_from_secs_f64(hours * 3600.0) {
             Ok(ttl) if !ttl.is_zero() => ttl,

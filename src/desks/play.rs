@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use tracing::Instrument;
 
 use crate::domain::{
-    Conversation, ErrorCode, Event, GuardReason, Kind, Language, LanguageSource, Message, MessageId, Metadata, Sender,
-    Timings, TurnStatus,
+    Conversation, ErrorCode, Event, GuardReason, IntentSource, Kind, Language, LanguageSource, Message, MessageId,
+    Metadata, Sender, Timings, TurnFigures, TurnStatus,
 };
 use crate::persona::Persona;
 use crate::store::journal::Change;
@@ -76,8 +76,8 @@ pub struct Turn {
     /// Guards that wait for their message to begin.
     guards: Vec<GuardReason>,
     error: Option<ErrorCode>,
-    /// What the turn was mainly about.
-    main_kind: Option<Kind>,
+    /// What is counted of the turn; its kind is what it was mainly about.
+    figures: TurnFigures,
 }
 
 impl Turn {
@@ -90,6 +90,7 @@ impl Turn {
         sink: Box<dyn Sink>,
     ) -> Self {
         let state = conversation.state.clone();
+        let receipt = begun_with(&conversation);
         Self {
             conversation,
             message,
@@ -103,10 +104,10 @@ impl Turn {
             draft: None,
             position: 0,
             pending: Vec::new(),
-            receipt: Map::new(),
+            receipt,
             guards: Vec::new(),
             error: None,
-            main_kind: None,
+            figures: TurnFigures::default(),
         }
     }
 
@@ -131,6 +132,10 @@ impl Turn {
 
     /// Tells the world something that is no message.
     pub async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if let Event::Intent { intent, source, .. } = &event {
+            self.figures.intent = Some(intent.clone());
+            self.figures.model_failed |= *source == IntentSource::Fallback;
+        }
         self.emit_with(event, Vec::new()).await
     }
 
@@ -229,6 +234,18 @@ impl Turn {
         self.emit(Event::Error { code, message: message.to_owned(), retryable }).await
     }
 
+    /// The customer wants a person: stored with the next event.
+    pub fn ask_for_person(&mut self) {
+        self.figures.asked_person = true;
+        self.pending.push(Change::Waiting);
+    }
+
+    /// Notes that a language model was asked and did not answer, or not to the end.
+    pub fn note_model_error(&mut self, error: impl ToString) {
+        self.figures.model_failed = true;
+        self.note("model_error", error.to_string());
+    }
+
     /// What went wrong, if anything did.
     pub fn error(&self) -> Option<ErrorCode> {
         self.error
@@ -281,7 +298,7 @@ impl Turn {
 
     /// What the turn was mainly about: the kind of its last message that is no [aside](Kind::is_aside), else of its last.
     pub fn main_kind(&self) -> Option<Kind> {
-        self.main_kind
+        self.figures.kind
     }
 
     /// The moment the message was accepted.
@@ -294,7 +311,7 @@ impl Turn {
         let state = keep_state.then(|| self.state.clone());
         let mut changes = std::mem::take(&mut self.pending);
         let timings = self.timings();
-        changes.push(Change::TurnEnded { status, timings: timings.clone(), state });
+        changes.push(Change::TurnEnded { status, timings: timings.clone(), state, figures: self.figures.clone() });
         let done = Event::TurnDone { turn: self.number(), status, timings_ms: timings };
         self.sink.emit_last(done, changes).instrument(step::span("journal")).await
     }
@@ -312,13 +329,14 @@ impl Turn {
 
     /// A message of this kind has begun.
     fn begun(&mut self, kind: Kind) {
-        let earlier = self.main_kind.filter(|earlier| !earlier.is_aside());
+        let earlier = self.figures.kind.filter(|earlier| !earlier.is_aside());
         if earlier.is_none() && !kind.is_aside() {
-            let desk = self.persona.desk.clone();
-            metrics::histogram!("frontdesk_turn_first_text_seconds", "desk" => desk).record(self.age());
+            let (desk, age) = (self.persona.desk.clone(), self.age());
+            self.figures.first_text_ms = Some(u32::try_from(age.as_millis()).unwrap_or(u32::MAX));
+            metrics::histogram!("frontdesk_turn_first_text_seconds", "desk" => desk).record(age);
         }
         if earlier.is_none() || !kind.is_aside() {
-            self.main_kind = Some(kind);
+            self.figures.kind = Some(kind);
         }
     }
 
@@ -336,4 +354,11 @@ impl Turn {
         self.pending.drain(..pending);
         Ok(())
     }
+}
+
+/// What the turn began with, so that it can be played again: the rest of the conversation is in its messages.
+fn begun_with(conversation: &Conversation) -> Map<String, Value> {
+    let Conversation { language, language_source, state, .. } = conversation;
+    let before = json!({ "language": language, "language_source": language_source.as_str(), "state": state });
+    Map::from_iter([("before".to_owned(), before)])
 }

@@ -28,7 +28,7 @@ mod social;
 mod texts;
 mod warranty;
 
-use classify::Understood;
+use classify::{Understanding, Understood};
 use intent::Intent;
 use memory::Memory;
 pub use misses::Misses;
@@ -131,11 +131,14 @@ impl Retail {
     }
 
     async fn tell_intent(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
-        turn.note("intent", &understood.receipt);
+        let intent = understood.intent.as_str();
+        // Two digits are all that it is worth.
+        let confidence = (understood.confidence * 100.0).round() / 100.0;
+        let receipt = Understanding { intent, confidence, source: understood.source, why: &understood.receipt };
+        turn.note("intent", receipt);
         let event = Event::Intent {
-            intent: understood.intent.as_str().to_owned(),
-            // Two digits are all that it is worth.
-            confidence: (understood.confidence * 100.0).round() / 100.0,
+            intent: intent.to_owned(),
+            confidence,
             source: understood.source,
             language: turn.language(),
             clarify_needed: understood.clarify_needed,

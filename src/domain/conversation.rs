@@ -1,7 +1,9 @@
 //! Conversations.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::{ConversationId, EventId, Language, TenantId};
 
@@ -35,6 +37,68 @@ impl LanguageSource {
     }
 }
 
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConversationStatus {
+    /// The desk.
+    Bot,
+    /// The desk, until a person has time: the customer asked for one.
+    Waiting,
+    /// A person of the shop; the desk is silent.
+    Taken,
+    /// Nobody, until the customer writes again.
+    Closed,
+}
+
+impl ConversationStatus {
+    pub const ALL: [Self; 4] = [Self::Bot, Self::Waiting, Self::Taken, Self::Closed];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bot => "bot",
+            Self::Waiting => "waiting",
+            Self::Taken => "taken",
+            Self::Closed => "closed",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+/// A conversation changes hands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Handoff {
+    /// A person takes it, who may have a name.
+    Take {
+        agent: Option<String>,
+    },
+    GiveBack,
+    Close,
+    Reopen,
+}
+
+impl Handoff {
+    /// Who answers from now on.
+    pub fn status(&self) -> ConversationStatus {
+        match self {
+            Self::Take { .. } => ConversationStatus::Taken,
+            Self::GiveBack | Self::Reopen => ConversationStatus::Bot,
+            Self::Close => ConversationStatus::Closed,
+        }
+    }
+
+    /// The person who answers from now on.
+    pub fn agent(&self) -> Option<&str> {
+        match self {
+            Self::Take { agent } => agent.as_deref(),
+            Self::GiveBack | Self::Close | Self::Reopen => None,
+        }
+    }
+}
+
 /// A conversation, without its messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversation {
@@ -46,9 +110,14 @@ pub struct Conversation {
     pub persona: String,
     pub language: Language,
     pub language_source: LanguageSource,
-    /// Who answers: `bot` for now.
-    pub status: String,
+    pub status: ConversationStatus,
+    /// The person who has taken it, by the name that customers are told.
+    pub agent: Option<String>,
+    /// Since when the customer waits for a person.
+    pub waiting_since: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
+    /// When somebody last said something, a turn ended or it changed hands.
+    pub last_activity_at: DateTime<Utc>,
     /// What the shop's back end wrote at creation.
     pub metadata: Map<String, Value>,
     /// The number of the last accepted turn, 0 before the first.

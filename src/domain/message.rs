@@ -45,6 +45,8 @@ pub enum Kind {
     Reply,
     FollowUp,
     ErrorNotice,
+    /// A person's answer.
+    Agent,
 }
 
 impl Kind {
@@ -67,6 +69,35 @@ impl Kind {
             Self::Reply => "reply",
             Self::FollowUp => "follow_up",
             Self::ErrorNotice => "error_notice",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// Who writes a message that becomes a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Author {
+    Customer,
+    /// A person of the shop who has taken the conversation, and the name that customers are told.
+    Agent {
+        name: Option<String>,
+    },
+}
+
+impl Author {
+    pub fn sender(&self) -> Sender {
+        match self {
+            Self::Customer => Sender::User,
+            Self::Agent { .. } => Sender::Agent,
+        }
+    }
+
+    /// What is known of a message of this author before anybody has read it.
+    pub fn metadata(&self) -> Metadata {
+        match self {
+            Self::Customer => Metadata::default(),
+            Self::Agent { name: None } => Metadata::of(Kind::Agent),
+            Self::Agent { name: Some(name) } => Metadata::of(Kind::Agent).with("name", name),
         }
     }
 }

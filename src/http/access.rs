@@ -7,13 +7,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Uri, header};
 use chrono::{DateTime, Utc};
 
-use super::browser::{cookie_tokens, is_foreign_page, is_own_page};
+use super::browser::{cookie_tokens, is_foreign_page, is_own_page, session_tokens};
 use super::client::ClientAddress;
 use super::error::ApiError;
 use super::extract::{conversation_id, path_parameter};
 use super::serve::Peer;
 use super::sse::Lease;
-use crate::app::{App, Claims, StreamPlace, TooManyStreams};
+use crate::app::{App, Claims, Session, StreamPlace, TooManyStreams};
 use crate::desks::Caller;
 use crate::domain::{ConversationId, TenantId};
 
@@ -24,6 +24,8 @@ pub(super) enum Access {
     Key,
     /// From this machine, while no keys are set.
     Development,
+    /// Signed in to the console: a browser of the shop's own people.
+    Session { expires_at: DateTime<Utc> },
     /// With a conversation token: the customer's browser.
     Token { expires_at: DateTime<Utc> },
 }
@@ -31,27 +33,44 @@ pub(super) enum Access {
 impl Access {
     /// Whether the caller is the shop itself, which sees receipts.
     pub fn is_shop(self) -> bool {
-        matches!(self, Self::Key | Self::Development)
+        matches!(self, Self::Key | Self::Development | Self::Session { .. })
+    }
+
+    /// When it ends by itself.
+    pub fn expires_at(self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Key | Self::Development => None,
+            Self::Session { expires_at } | Self::Token { expires_at } => Some(expires_at),
+        }
     }
 }
+
+/// Sent by the console's page with each of its requests.
+const CONSOLE: &str = "x-console";
 
 const NO_KEY: &str = "Send your API key as X-API-Key, or a conversation token as Authorization: Bearer.";
 const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; this address is for the shop alone.";
 const NOT_LOCAL: &str = "No keys are set, so only this machine may call, directly: set X_API_KEYS to let others in.";
 
-/// The shop: an API key, or development.
+/// The shop: an API key, development, or somebody who has signed in to the console.
 pub(super) struct Shop {
     pub tenant: TenantId,
+    pub access: Access,
+    /// How the person who has signed in wants to be called.
+    pub name: Option<String>,
 }
 
 impl FromRequestParts<Arc<App>> for Shop {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        match enter(parts, app)? {
-            Some((tenant, _)) => Ok(Self { tenant }),
-            None => Err(ApiError::Unauthorized(NO_SHOP_KEY)),
-        }
+        enter(parts, app)?.ok_or(ApiError::Unauthorized(NO_SHOP_KEY))
+    }
+}
+
+impl Shop {
+    fn with(tenant: TenantId, access: Access) -> Self {
+        Self { tenant, access, name: None }
     }
 }
 
@@ -66,8 +85,8 @@ impl FromRequestParts<Arc<App>> for Opener {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        if let Some((tenant, _)) = enter(parts, app)? {
-            return Ok(Self { tenant, is_shop: true });
+        if let Some(shop) = enter_unless(parts, app, app.config.auth.web_chat && !is_console(&parts.headers))? {
+            return Ok(Self { tenant: shop.tenant, is_shop: true });
         }
         if !app.config.auth.web_chat {
             return Err(ApiError::Unauthorized(NO_SHOP_KEY));
@@ -103,18 +122,13 @@ impl Guest {
     }
 
     fn leased(&self, place: Result<StreamPlace, TooManyStreams>) -> Result<Lease, ApiError> {
-        let place = place.map_err(|TooManyStreams| ApiError::RateLimited {
-            retry_after: 10,
-            detail: "This key has as many streams open as it may; close some.",
-        })?;
-        let until = match self.access {
-            Access::Token { expires_at } => {
-                let left = (expires_at - Utc::now()).to_std().unwrap_or_default();
-                Some(tokio::time::Instant::now() + left)
-            }
-            Access::Key | Access::Development => None,
-        };
-        Ok(Lease { place, until })
+        Ok(Lease::new(place?, self.access.expires_at()))
+    }
+}
+
+impl From<TooManyStreams> for ApiError {
+    fn from(TooManyStreams: TooManyStreams) -> Self {
+        Self::RateLimited { retry_after: 10, detail: "This key has as many streams open as it may; close some." }
     }
 }
 
@@ -122,12 +136,21 @@ impl FromRequestParts<Arc<App>> for Guest {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let entered = enter(parts, app)?;
+        let entered = enter_unless(parts, app, !is_console(&parts.headers));
         let id = path_parameter(parts, app, "id").await.and_then(|id| conversation_id(&id));
-        if let Some((tenant, access)) = entered {
-            return Ok(Self { tenant, conversation: id?, access, caller: Caller::default() });
+        let shop = |shop: Shop, conversation| Self {
+            tenant: shop.tenant,
+            conversation,
+            access: shop.access,
+            caller: Caller::default(),
+        };
+        if let Some(entered) = entered? {
+            return Ok(shop(entered, id?));
         }
-        let (claims, by_cookie) = claims(parts, app, id.as_ref().ok()).ok_or(ApiError::Unauthorized(NO_KEY))?;
+        let Some((claims, by_cookie)) = claims(parts, app, id.as_ref().ok()) else {
+            let signed_in = by_session(parts, app)?.ok_or(ApiError::Unauthorized(NO_KEY))?;
+            return Ok(shop(signed_in, id?));
+        };
         let conversation = id?;
         if claims.conversation != conversation {
             return Err(ApiError::NotFound);
@@ -176,12 +199,43 @@ impl FromRequestParts<Arc<App>> for Operator {
     }
 }
 
+/// The shop, however it is let in. `None`: nothing was sent that would open it.
+pub(super) fn enter(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
+    enter_unless(parts, app, false)
+}
+
+/// As [`enter`]. `customer`: whoever asks may be a customer in a browser that somebody has signed in with, so a session does
+/// not count.
+fn enter_unless(parts: &Parts, app: &App, customer: bool) -> Result<Option<Shop>, ApiError> {
+    match by_key(parts, app)? {
+        Some(shop) => Ok(Some(shop)),
+        None if customer => Ok(None),
+        None => by_session(parts, app),
+    }
+}
+
+/// Whether the console's page says that it is the one that asks: its browser may hold conversations' tokens as well.
+fn is_console(headers: &HeaderMap) -> bool {
+    headers.contains_key(CONSOLE)
+}
+
+/// The shop of somebody who has signed in. What changes something must come from a page of our own.
+fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
+    let Some(sessions) = &app.sessions else { return Ok(None) };
+    let session = session_tokens(&parts.headers).find_map(|token| sessions.verify(token, Utc::now()));
+    let Some(Session { tenant, name, expires_at }) = session else { return Ok(None) };
+    if !parts.method.is_safe() && !is_own_page(&parts.headers, &app.config.http) {
+        return Err(ApiError::ForbiddenOrigin);
+    }
+    Ok(Some(Shop { tenant, access: Access::Session { expires_at }, name }))
+}
+
 /// The shop that an API key, or development, opens. `None`: no key was sent.
-fn enter(parts: &Parts, app: &App) -> Result<Option<(TenantId, Access)>, ApiError> {
+fn by_key(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
     let sent = parts.headers.get("x-api-key");
     match (&app.keys, sent) {
         (Some(keys), Some(key)) => match keys.find_tenant(key.as_bytes()) {
-            Some(tenant) => Ok(Some((tenant, Access::Key))),
+            Some(tenant) => Ok(Some(Shop::with(tenant, Access::Key))),
             None => Err(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server.")),
         },
         (Some(_), None) => Ok(None),
@@ -192,7 +246,7 @@ fn enter(parts: &Parts, app: &App) -> Result<Option<(TenantId, Access)>, ApiErro
             if !parts.method.is_safe() && is_foreign_page(&parts.headers, &app.config.http) {
                 return Err(ApiError::ForbiddenOrigin);
             }
-            Ok(Some((TenantId::default(), Access::Development)))
+            Ok(Some(Shop::with(TenantId::default(), Access::Development)))
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::{DateTime, Utc};
-use cookie::{Cookie, SameSite};
+use cookie::{Cookie, CookieBuilder, SameSite};
 
 use crate::config::HttpConfig;
 use crate::domain::ConversationId;
 
 /// The cookie that holds a conversation's token.
 const COOKIE: &str = "fd_conversation";
+/// The cookie that holds a console session.
+pub(super) const SESSION: &str = "fd_console";
 
 /// Whether a page of our own sent this: the browser says so, or the origin is ours.
 pub(super) fn is_own_page(headers: &HeaderMap, config: &HttpConfig) -> bool {
@@ -43,13 +45,22 @@ fn is_own(origin: &str, headers: &HeaderMap, config: &HttpConfig) -> bool {
 
 /// The tokens that the request's cookies hold, most specific path first, as browsers send them.
 pub(super) fn cookie_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    cookies(headers, COOKIE)
+}
+
+/// The console sessions that the request's cookies hold.
+pub(super) fn session_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    cookies(headers, SESSION)
+}
+
+fn cookies<'a>(headers: &'a HeaderMap, name: &'static str) -> impl Iterator<Item = &'a str> {
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|line| line.to_str().ok())
         .flat_map(Cookie::split_parse)
         .flatten()
-        .filter(|cookie| cookie.name() == COOKIE)
+        .filter(move |cookie| cookie.name() == name)
         .filter_map(|cookie| cookie.value_raw())
 }
 
@@ -60,13 +71,24 @@ pub(super) fn set_cookie(
     expires: DateTime<Utc>,
     config: &HttpConfig,
 ) -> Option<HeaderValue> {
+    let cookie = Cookie::build((COOKIE, token)).path(format!("/conversations/{conversation}")).same_site(SameSite::Lax);
+    header_value(cookie, expires, config)
+}
+
+/// A `Set-Cookie` that signs the browser in to the console.
+pub(super) fn set_session(token: &str, expires: DateTime<Utc>, config: &HttpConfig) -> Option<HeaderValue> {
+    header_value(Cookie::build((SESSION, token)).path("/").same_site(SameSite::Strict), expires, config)
+}
+
+/// A `Set-Cookie` that takes the session away.
+pub(super) fn forget_session(config: &HttpConfig) -> Option<HeaderValue> {
+    set_session("", DateTime::UNIX_EPOCH, config)
+}
+
+/// No script reads it, and no plain connection carries it where the shop has an encrypted one.
+fn header_value(cookie: CookieBuilder<'_>, expires: DateTime<Utc>, config: &HttpConfig) -> Option<HeaderValue> {
     let https = config.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
     let seconds = (expires - Utc::now()).num_seconds().max(0);
-    let cookie = Cookie::build((COOKIE, token))
-        .path(format!("/conversations/{conversation}"))
-        .http_only(true)
-        .same_site(SameSite::Lax)
-        .secure(https)
-        .max_age(cookie::time::Duration::seconds(seconds));
+    let cookie = cookie.http_only(true).secure(https).max_age(cookie::time::Duration::seconds(seconds));
     HeaderValue::from_str(&cookie.build().to_string()).ok()
 }

@@ -13,6 +13,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{RefOr, Required};
 
 use super::access::Operator;
+use super::browser::SESSION;
 use super::error::ApiError;
 use super::problem::Problem;
 use crate::app::App;
@@ -27,7 +28,7 @@ use crate::domain::Event;
     ),
     components(schemas(Event, Problem)),
     modifiers(&Security),
-    security(("api_key" = []), ("conversation_token" = []), ()),
+    security(("api_key" = []), ("conversation_token" = []), ("console_session" = []), ()),
 )]
 pub(super) struct Api;
 
@@ -38,6 +39,8 @@ impl utoipa::Modify for Security {
         let components = openapi.components.get_or_insert_default();
         components
             .add_security_scheme("api_key", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
+        components
+            .add_security_scheme("console_session", SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(SESSION))));
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         components.add_security_scheme("conversation_token", SecurityScheme::Http(bearer));
     }

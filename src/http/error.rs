@@ -18,8 +18,18 @@ pub enum ApiError {
     ForbiddenOrigin,
     NotFound,
     TurnEnded,
-    UnsupportedMediaType,
+    NotTaken,
+    /// What was changed is not any more what it was; the sentence says what to do.
+    Conflict(&'static str),
+    /// The type that is wanted instead.
+    UnsupportedMediaType(&'static str),
     TooLarge,
+    /// A file that is larger than its own limit, in MB.
+    TooLargeFile {
+        max_mb: usize,
+    },
+    /// A file of ours that the server's account may not write.
+    NotWritable(&'static str),
     InvalidRequest(String),
     RateLimited {
         retry_after: u64,
@@ -43,6 +53,7 @@ impl From<AcceptError> for ApiError {
     fn from(cause: AcceptError) -> Self {
         match cause {
             AcceptError::NotFound => Self::NotFound,
+            AcceptError::NotTaken => Self::NotTaken,
             AcceptError::KeyReused => Self::InvalidRequest(KEY_REUSED.to_owned()),
             AcceptError::TooManyWaiting => Self::RateLimited {
                 retry_after: 2,
@@ -79,6 +90,7 @@ pub(super) const KEY_REUSED: &str =
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        let text;
         let (status, code, title, detail) = match &self {
             Self::InvalidJson => (
                 StatusCode::BAD_REQUEST,
@@ -105,18 +117,31 @@ impl IntoResponse for ApiError {
                 "Turn ended",
                 "The turn has ended; there is nothing left to cancel.",
             ),
-            Self::UnsupportedMediaType => (
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
-                "Unsupported media type",
-                "Send the body as application/json.",
+            Self::NotTaken => (
+                StatusCode::CONFLICT,
+                "not_taken",
+                "Not taken",
+                "Nobody has taken this conversation; take it over before you answer in it.",
             ),
+            Self::Conflict(detail) => (StatusCode::CONFLICT, "conflict", "Conflict", *detail),
+            Self::UnsupportedMediaType(wanted) => {
+                text = format!("Send the body as {wanted}.");
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "Unsupported media type", text.as_str())
+            }
             Self::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "too_large",
                 "Too large",
                 "The body is too large; 64 KiB is the most unless the shop has set another limit.",
             ),
+            Self::TooLargeFile { max_mb } => {
+                text = format!(
+                    "The file is larger than {max_mb} MB; split it, set CONSOLE_CSV_MAX_MB, or take `frontdesk \
+                     upsert-warranty`, which reads files of any size."
+                );
+                (StatusCode::PAYLOAD_TOO_LARGE, "too_large", "Too large", text.as_str())
+            }
+            Self::NotWritable(detail) => (StatusCode::INTERNAL_SERVER_ERROR, "not_writable", "Not writable", *detail),
             Self::InvalidRequest(detail) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", "Invalid request", detail.as_str())
             }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::ApiError;
 use crate::domain::ConversationId;
+use crate::domain::text::hex;
 use crate::store::idempotency::IdempotencyKey;
 
 /// The most that any body may have, whatever the configured limit says: a second line behind the limiting layer.
@@ -64,7 +65,7 @@ fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value, ApiError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if essence != "application/json" && !(essence.starts_with("application/") && essence.ends_with("+json")) {
-        return Err(ApiError::UnsupportedMediaType);
+        return Err(ApiError::UnsupportedMediaType("application/json"));
     }
     let value = super::json::parse(bytes).map_err(|cause| match cause.classify() {
         // It is JSON, but none that we take: a name twice, or too deep.
@@ -139,6 +140,18 @@ pub(super) fn conversation_id(text: &str) -> Result<ConversationId, ApiError> {
     if id.to_string().eq_ignore_ascii_case(text) { Ok(id) } else { Err(ApiError::NotFound) }
 }
 
+/// The path's parameters; what does not fit does not exist.
+pub(super) struct Known<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Known<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(parameters) = Path::<T>::from_request_parts(parts, state).await.map_err(|_| ApiError::NotFound)?;
+        Ok(Self(parameters))
+    }
+}
+
 /// The path's parameters by name.
 pub(super) async fn path_parameter<S: Send + Sync>(
     parts: &mut Parts,
@@ -161,10 +174,6 @@ pub(super) fn idempotency(headers: &HeaderMap, body_hash: &str) -> Result<Option
         }
         _ => Err(ApiError::InvalidRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.".to_owned())),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn may_repeat(request: &Request) -> bool {
     let path = request.uri().path();
     request.method() == Method::POST
         && has_key(request.headers())
-        && (path.ends_with("/messages") || path.ends_with("/stream"))
+        && ["/messages", "/stream", "/answers"].iter().any(|end| path.ends_with(end))
 }
 
 impl From<TooMany> for ApiError {

@@ -18,7 +18,7 @@ use super::limit::OnlyRepeats;
 use super::problem::Problem;
 use super::sse;
 use crate::app::App;
-use crate::domain::MessageId;
+use crate::domain::{Author, ConversationId, MessageId, TenantId};
 use crate::turn::{AcceptError, Accepted, Message};
 
 /// What a customer says.
@@ -27,7 +27,21 @@ use crate::turn::{AcceptError, Accepted, Message};
 pub(super) struct PostMessage {
     /// 1 to 4,000 characters after trimming.
     #[schema(min_length = 1, max_length = 4000, pattern = r"\S")]
-    text: String,
+    pub text: String,
+}
+
+impl PostMessage {
+    /// The text without the white space around it.
+    pub fn trimmed(&self, app: &App) -> Result<String, ApiError> {
+        let text = self.text.trim();
+        let length = text.chars().count();
+        let most = app.config.http.text_max_chars;
+        if (1..=most).contains(&length) {
+            return Ok(text.to_owned());
+        }
+        let detail = format!("text must have 1 to {most} characters after trimming; this one has {length}.");
+        Err(ApiError::InvalidRequest(detail))
+    }
 }
 
 /// A message that is stored; its turn runs in the background.
@@ -37,6 +51,12 @@ pub(super) struct MessageAccepted {
     turn: u32,
     #[schema(example = "queued")]
     status: &'static str,
+}
+
+impl From<Accepted> for MessageAccepted {
+    fn from(Accepted { turn, message_id }: Accepted) -> Self {
+        Self { message_id, turn, status: "queued" }
+    }
 }
 
 /// Takes a message in; its turn runs in the background.
@@ -67,8 +87,8 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body<PostMessage>,
 ) -> Result<(StatusCode, Json<MessageAccepted>), ApiError> {
-    let Accepted { turn, message_id } = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?.1;
-    Ok((StatusCode::ACCEPTED, Json(MessageAccepted { message_id, turn, status: "queued" })))
+    let accepted = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?.1;
+    Ok((StatusCode::ACCEPTED, Json(accepted.into())))
 }
 
 /// Takes a message in and answers with its turn's events, as server-sent events that end after `turn.done`.
@@ -116,27 +136,32 @@ async fn accept(
     repeats: Option<OnlyRepeats>,
     body: Body<PostMessage>,
 ) -> Result<(Guest, Accepted), ApiError> {
-    let text = body.value.text.trim();
-    let length = text.chars().count();
-    let most = app.config.http.text_max_chars;
-    if !(1..=most).contains(&length) {
-        let detail = format!("text must have 1 to {most} characters after trimming; this one has {length}.");
-        return Err(ApiError::InvalidRequest(detail));
-    }
     let message = Message {
-        text: text.to_owned(),
+        author: Author::Customer,
+        text: body.value.trimmed(app)?,
         idempotency: idempotency(headers, &body.hash)?,
         caller: guest.caller.clone(),
         new: repeats.is_none(),
     };
+    let accepted = take_in(app, &guest.tenant, guest.conversation, message, repeats).await?;
+    Ok((guest, accepted))
+}
+
+/// Takes a message in, whoever wrote it.
+pub(super) async fn take_in(
+    app: &App,
+    tenant: &TenantId,
+    conversation: ConversationId,
+    message: Message,
+    repeats: Option<OnlyRepeats>,
+) -> Result<Accepted, ApiError> {
     let accepting = async {
-        match (app.engine.accept(&guest.tenant, guest.conversation, message).await, repeats) {
+        match (app.engine.accept(tenant, conversation, message).await, repeats) {
             (Ok(accepted), _) => Ok(accepted),
             // Nothing new was to be taken in: the limit that said so is the answer.
             (Err(AcceptError::Overloaded), Some(OnlyRepeats(too_many))) => Err(too_many.into()),
             (Err(cause), _) => Err(ApiError::from(cause)),
         }
     };
-    let accepted = in_time(app, accepting).await?;
-    Ok((guest, accepted))
+    in_time(app, accepting).await
 }

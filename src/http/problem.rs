@@ -89,7 +89,7 @@ fn of_status(status: StatusCode) -> Problem {
     let known = match status {
         StatusCode::NOT_FOUND => ours(ApiError::NotFound),
         StatusCode::PAYLOAD_TOO_LARGE => ours(ApiError::TooLarge),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => ours(ApiError::UnsupportedMediaType),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => ours(ApiError::UnsupportedMediaType("application/json")),
         StatusCode::METHOD_NOT_ALLOWED => Some(Problem::new(
             status,
             "method_not_allowed",

@@ -1,12 +1,15 @@
 //! Server-sent events: the only place that knows what they look like on the wire.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::Stream;
+use chrono::{DateTime, Utc};
+use futures_util::{Stream, StreamExt};
+use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 use utoipa::ToSchema;
 
@@ -41,18 +44,68 @@ pub(super) struct Lease {
     pub until: Option<Instant>,
 }
 
+impl Lease {
+    /// `expires_at`: when what opened the stream ends.
+    pub fn new(place: StreamPlace, expires_at: Option<DateTime<Utc>>) -> Self {
+        let left = |end: DateTime<Utc>| (end - Utc::now()).to_std().unwrap_or_default();
+        Self { place, until: expires_at.map(|end| Instant::now() + left(end)) }
+    }
+}
+
+/// Where the frames of a stream come from. No `Stream`: it would have to be pinned, and then takes up its place twice in each
+/// reader that waits.
+trait Source: Send {
+    /// The next frame; `None`: there will be no more.
+    fn next_frame(&mut self) -> impl Future<Output = Option<Event>> + Send;
+}
+
+impl Source for Reader {
+    async fn next_frame(&mut self) -> Option<Event> {
+        Some(match self.next().await? {
+            Item::Event(frame) => Event::default().id(frame.id.to_string()).data(&*frame.body),
+            Item::Reset(id) => Event::default().id(id.to_string()).data(RESET),
+        })
+    }
+}
+
+/// News that have no places.
+struct News<S>(Pin<Box<S>>);
+
+impl<S: Stream<Item: Serialize> + Send> Source for News<S> {
+    async fn next_frame(&mut self) -> Option<Event> {
+        let news = self.0.next().await?;
+        Some(Event::default().data(serde_json::to_string(&news).unwrap_or_default()))
+    }
+}
+
 /// The events that the reader reads, as a response that ends with them, or with the lease.
 pub(super) fn response(reader: Reader, lease: Lease, config: &HttpConfig) -> Response {
+    streamed(reader, lease, config)
+}
+
+/// News that have no places, each a JSON object, as a response that ends with them, or with the lease.
+pub(super) fn news<S>(news: S, lease: Lease, config: &HttpConfig) -> Response
+where
+    S: Stream<Item: Serialize> + Send + 'static,
+{
+    streamed(News(Box::pin(news)), lease, config)
+}
+
+fn streamed(source: impl Source + 'static, lease: Lease, config: &HttpConfig) -> Response {
     let keep_alive = KeepAlive::new().interval(config.keep_alive).text("keep-alive");
     let opening = Event::default().retry(config.retry).data(OPEN);
-    let mut response = Sse::new(frames(reader, lease, opening)).keep_alive(keep_alive).into_response();
+    let mut response = Sse::new(frames(source, lease, opening)).keep_alive(keep_alive).into_response();
     // Proxies of the nginx family would otherwise hold the frames back.
     let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response.headers_mut().insert(unbuffered.0, unbuffered.1);
     response
 }
 
-fn frames(mut reader: Reader, lease: Lease, opening: Event) -> impl Stream<Item = Result<Event, Infallible>> + Send {
+fn frames(
+    mut source: impl Source,
+    lease: Lease,
+    opening: Event,
+) -> impl Stream<Item = Result<Event, Infallible>> + Send {
     async_stream::stream! {
         yield Ok(opening);
         // A far day stands in for no end.
@@ -64,13 +117,10 @@ fn frames(mut reader: Reader, lease: Lease, opening: Event) -> impl Stream<Item 
                 biased;
                 () = lease.place.evicted.cancelled() => break,
                 () = &mut expiry => break,
-                next = reader.next() => next,
+                next = source.next_frame() => next,
             };
             match next {
-                Some(Item::Event(frame)) => {
-                    yield Ok(Event::default().id(frame.id.to_string()).data(&*frame.body));
-                }
-                Some(Item::Reset(id)) => yield Ok(Event::default().id(id.to_string()).data(RESET)),
+                Some(frame) => yield Ok(frame),
                 None => break,
             }
         }

@@ -85,7 +85,7 @@ pub(super) async fn cancel(
 }
 
 /// A turn of the path, in its one spelling: neither `+1` nor `01` names one.
-fn turn_number(text: &str) -> Result<u32, ApiError> {
+pub(super) fn turn_number(text: &str) -> Result<u32, ApiError> {
     let turn = text.parse().ok().filter(|n: &u32| (1..=i32::MAX.unsigned_abs()).contains(n) && n.to_string() == text);
     turn.ok_or(ApiError::NotFound)
 }

@@ -5,7 +5,9 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::domain::{Conversation, ConversationId, EventId, Language, Message, MessageId, Metadata, Sender};
+use crate::domain::{
+    Conversation, ConversationId, ConversationStatus, EventId, Language, Message, MessageId, Metadata, Sender,
+};
 
 /// RFC 3339 in UTC, to the millisecond, with `Z`.
 pub(super) fn time<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -28,8 +30,11 @@ pub(super) struct ConversationView {
     persona: String,
     #[schema(value_type = String, example = "vi")]
     preferred_language: Language,
-    /// Who answers: `bot`.
-    status: String,
+    /// Who answers: `bot`, also while the customer waits for a person (`waiting`); a person (`taken`); nobody (`closed`).
+    status: ConversationStatus,
+    /// The person who has taken it, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
     /// The last event of the last ended turn, `0.0` before.
@@ -47,6 +52,7 @@ impl From<Conversation> for ConversationView {
             persona: conversation.persona,
             preferred_language: conversation.language,
             status: conversation.status,
+            agent: conversation.agent,
             created_at: conversation.created_at,
             last_event_id: conversation.last_event_id,
             metadata: conversation.metadata,

@@ -1,7 +1,8 @@
-//! The pages that the server serves by itself: the chat page, and the script that shows it on another site.
+//! The pages that the server serves by itself: the chat page, the script that shows it on another site, and the console.
 //!
 //! - [`assets`]: the files in the program, under names that change with their content
 //! - [`page`]: the chat page
+//! - [`console`]: the shop's own desk
 //! - [`widget`]: the script for other sites
 //! - [`policy`]: what browsers may do with a page of ours
 //!
@@ -17,14 +18,16 @@ use axum::routing::get;
 use crate::app::App;
 
 mod assets;
+mod console;
 mod page;
 mod policy;
 mod widget;
 
-/// Everything that a browser loads to show the chat.
+/// Everything that a browser loads to show the chat or the console.
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(page::get))
+        .route("/console", get(console::get))
         .route("/widget.js", get(widget::get))
         .route("/assets/{name}", get(assets::get))
 }

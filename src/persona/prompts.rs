@@ -46,6 +46,8 @@ impl From<PromptError> for PromptErrors {
 pub struct Prompts {
     folder: PathBuf,
     personas: BTreeMap<String, Arc<Persona>>,
+    /// Where the default persona's file is, if it stands elsewhere.
+    elsewhere: Option<PathBuf>,
     default_persona: Arc<Persona>,
     files: BTreeMap<String, String>,
 }
@@ -76,8 +78,8 @@ impl Prompts {
         }
         let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));
-        let default_persona = match personas.get(&id).filter(|_| inside) {
-            Some(persona) => persona.clone(),
+        let (default_persona, elsewhere) = match personas.get(&id).filter(|_| inside) {
+            Some(persona) => (persona.clone(), None),
             None => {
                 let shown = default_persona.display().to_string();
                 let content = read(default_persona).map_err(|error| PromptError {
@@ -86,10 +88,30 @@ impl Prompts {
                 })?;
                 let persona = Arc::new(file::parse(&shown, &id, &content)?);
                 personas.insert(id, persona.clone());
-                persona
+                (persona, Some(default_persona.to_owned()))
             }
         };
-        Ok(Self { folder: folder.to_owned(), personas, default_persona, files })
+        Ok(Self { folder: folder.to_owned(), personas, elsewhere, default_persona, files })
+    }
+
+    /// The same with another text for one of the personas: what a changed file would make of them. Reads nothing.
+    pub fn with_persona(&self, id: &str, content: &str) -> Result<Self, PromptError> {
+        let shown = self.persona_file(id).display().to_string();
+        let persona = Arc::new(file::parse(&shown, id, content)?);
+        let mut changed = self.clone();
+        if persona.id == changed.default_persona.id {
+            changed.default_persona = persona.clone();
+        }
+        changed.personas.insert(id.to_owned(), persona);
+        Ok(changed)
+    }
+
+    /// Where the file of the persona is.
+    pub fn persona_file(&self, id: &str) -> PathBuf {
+        match &self.elsewhere {
+            Some(file) if self.default_persona.id == id => file.clone(),
+            _ => self.folder.join(format!("{id}.md")),
+        }
     }
 
     /// The persona of that name (a file's stem).
@@ -203,6 +225,7 @@ fn same_folder(a: &Path, b: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Language;
 
     #[test]
     fn a_folder_that_is_not_there_is_named_with_the_personas_file_and_line() {
@@ -217,5 +240,25 @@ mod tests {
         assert!(error.mend.contains("the folder returns") && error.mend.contains("make it"), "{}", error.mend);
         std::fs::create_dir_all(knowledge.join("returns")).unwrap();
         assert_eq!(prompts.check_knowledge(&knowledge), Ok(()));
+    }
+
+    #[test]
+    fn another_text_for_a_persona_changes_it_alone_and_is_checked_like_the_file() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(folder.path().join("a.md"), "Who.\nGreeting: A\n").unwrap();
+        let default = elsewhere.path().join("b.md");
+        std::fs::write(&default, "Who.\nGreeting: B\n").unwrap();
+        let prompts = Prompts::load(folder.path(), &default).unwrap();
+        assert_eq!((prompts.persona_file("a"), prompts.persona_file("b")), (folder.path().join("a.md"), default));
+        let changed = prompts.with_persona("b", "Who.\nGreeting: C\n").unwrap();
+        let greetings = |prompts: &Prompts| {
+            let greeting = |persona: &Persona| persona.greeting(Language::VI).to_owned();
+            let known: Vec<String> = prompts.personas().map(|persona| greeting(persona)).collect();
+            (known, greeting(&prompts.default_persona()))
+        };
+        assert_eq!(greetings(&changed), (vec!["A".to_owned(), "C".to_owned()], "C".to_owned()));
+        assert_eq!(greetings(&prompts).1, "B", "the earlier ones stay as they are");
+        let error = prompts.with_persona("a", "Who.\n").unwrap_err();
+        assert_eq!((error.line, error.mend.contains("no greeting")), (Some(1), true));
     }
 }

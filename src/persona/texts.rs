@@ -7,8 +7,10 @@ use serde::Deserialize;
 use super::{PromptError, Prompts};
 use crate::domain::{ErrorCode, Language};
 
+mod console;
 mod page;
 
+pub use console::ConsoleTexts;
 pub use page::PageTexts;
 
 /// `template` with every `{name}` replaced by its value, in one pass: a value that holds braces stays as it is.
@@ -62,6 +64,11 @@ impl<T> ByLanguage<T> {
     pub fn get(&self, language: Language) -> &T {
         // The fallback is in the map by construction.
         self.texts.get(&language).unwrap_or_else(|| &self.texts[&self.fallback])
+    }
+
+    /// This language, if there are texts in it, else the one that stands in for it.
+    pub fn closest(&self, language: Language) -> Language {
+        if self.texts.contains_key(&language) { language } else { self.fallback }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (Language, &T)> {

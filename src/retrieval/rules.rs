@@ -7,12 +7,15 @@ use serde::Deserialize;
 
 use super::terms::{Token, tokens};
 use crate::domain::Language;
+use crate::domain::text::fold;
 
 /// Stop words, synonyms, units, words of money and catalogue columns, ready for use.
 #[derive(Clone, Debug)]
 pub struct SearchRules {
     pub(super) stop: Lexicon,
     pub(super) weak: Lexicon,
+    /// Words of politeness and address, which two ways to ask one thing may differ in.
+    filler: Lexicon,
     /// The meanings: each phrase with the number of its synonym group.
     pub(super) meanings: Lexicon,
     pub(super) units: Vec<String>,
@@ -127,6 +130,8 @@ struct File {
     #[serde(default)]
     weak: Vec<String>,
     #[serde(default)]
+    filler: Vec<String>,
+    #[serde(default)]
     units: Vec<String>,
     #[serde(default)]
     synonyms: Vec<Synonyms>,
@@ -170,6 +175,7 @@ impl SearchRules {
         Ok(Self {
             stop: list(&file.stop),
             weak: list(&file.weak),
+            filler: list(&file.filler),
             meanings: Lexicon::of(numbered, &units),
             money: Money {
                 below: list(&file.money.below),
@@ -186,6 +192,26 @@ impl SearchRules {
             units,
         })
     }
+
+    /// What is left of a question without case, diacritics, punctuation, endings of English words and filler: equal for
+    /// two ways to ask the same. Never empty unless the text has no words.
+    pub fn gist(&self, text: &str) -> String {
+        // Before anything is compared: else "bạn" is filler and "bán" is not, while "ban" is.
+        let words = tokens(&fold(text), &self.units);
+        let mut kept: Vec<&str> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let filler = self.filler.starts(&words[at..]);
+            if filler == 0 {
+                kept.push(&words[at].root);
+            }
+            at += filler.max(1);
+        }
+        if kept.is_empty() {
+            kept = words.iter().map(|word| word.root.as_str()).collect();
+        }
+        kept.join(" ")
+    }
 }
 
 #[cfg(test)]
@@ -195,6 +221,22 @@ mod tests {
     #[test]
     fn rules_that_leave_everything_out_are_rules() {
         assert!(SearchRules::from_toml("").is_ok());
+    }
+
+    #[test]
+    fn ways_to_ask_one_thing_have_one_gist() {
+        let rules = "filler = [\"shop\", \"ơi\", \"cho mình hỏi\", \"ạ\", \"có\", \"không\", \"ko\", \"please\"]\nunits = [\"tb\"]";
+        let rules = SearchRules::from_toml(rules).unwrap();
+        for (a, b) in [
+            ("Shop ơi, có sửa máy in không ạ?", "sua may in"),
+            ("CHO MÌNH HỎI: sửa máy in", "có sửa máy in ko"),
+            ("Do you repair printers, please?", "do you repair printer"),
+            ("Ổ cứng 2 TB!!!", "o cung 2TB"),
+        ] {
+            assert_eq!(rules.gist(a), rules.gist(b), "{a} and {b}");
+        }
+        assert_ne!(rules.gist("giao hàng bao lâu"), rules.gist("giao hàng bao nhiêu"));
+        assert_eq!((rules.gist("Shop ơi?"), rules.gist("?!")), ("shop oi".to_owned(), String::new()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use chrono::Utc;
 use serde::Serialize;
 use tokio::time::timeout;
 use tracing::{debug, warn};
@@ -16,11 +17,15 @@ use super::calibration::Calibration;
 use super::hybrid::{self, FETCH, Lists, Near, Threshold};
 use super::library::collection_name;
 use super::sync::{Progress, SyncError, SyncReport, Target, sync};
-use super::{LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules};
+use super::{LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules, Shelf};
 use crate::config::{KnowledgeConfig, SearchConfig};
 use crate::domain::TenantId;
 use crate::providers::embedding::{Embedder, EmbeddingError};
 use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex, cosine};
+
+mod overview;
+
+pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
 
 /// The documents of one server, and what finds something in them.
 pub struct Knowledge {
@@ -31,6 +36,7 @@ pub struct Knowledge {
     shelves: ArcSwap<Shelves>,
     /// What each collection's own vectors say about nearness.
     calibrations: Mutex<HashMap<String, Calibration>>,
+    last_sync: Mutex<Option<LastSync>>,
     /// Why the last question that was not searched by meaning was not.
     complaint: Mutex<String>,
 }
@@ -93,8 +99,9 @@ impl Knowledge {
         embedder: Arc<Embedder>,
         vectors: Arc<dyn VectorIndex>,
     ) -> Self {
-        let (shelves, calibrations, complaint) = (ArcSwap::default(), Mutex::default(), Mutex::default());
-        Self { knowledge, config, embedder, vectors, shelves, calibrations, complaint }
+        let (shelves, calibrations) = (ArcSwap::default(), Mutex::default());
+        let (last_sync, complaint) = (Mutex::default(), Mutex::default());
+        Self { knowledge, config, embedder, vectors, shelves, calibrations, last_sync, complaint }
     }
 
     /// Reads the documents that personas with these folders see, and searches them from now on.
@@ -271,6 +278,12 @@ impl Knowledge {
     /// # Errors
     /// See [`sync`]. What was done stays done.
     pub async fn sync(&self) -> Result<Vec<SyncReport>, SyncError> {
+        let reports = self.sync_shelves().await;
+        *self.last_sync.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastSync::of(Utc::now(), &reports));
+        reports
+    }
+
+    async fn sync_shelves(&self) -> Result<Vec<SyncReport>, SyncError> {
         let shelves = self.shelves.load_full();
         let mut reports = Vec::new();
         for (folder, shelf) in &shelves.library.shelves {
@@ -282,14 +295,31 @@ impl Knowledge {
                 batch: self.config.batch,
             };
             reports.push(sync(&target, shelf, &|_: Progress| {}).await?);
-            let calibration = Calibration::of(self.vectors.as_ref(), &collection, shelf).await?;
-            let mut calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
-            match calibration {
-                Some(calibration) => calibrations.insert(collection.name, calibration),
-                None => calibrations.remove(&collection.name),
-            };
+            self.calibrate(collection, shelf).await?;
         }
         Ok(reports)
+    }
+
+    /// Looks at the vectors that are there, and adds none: for whoever searches beside the server that keeps them.
+    ///
+    /// # Errors
+    /// The index does not answer.
+    pub async fn look_at_vectors(&self) -> Result<(), VectorError> {
+        let shelves = self.shelves.load_full();
+        for (folder, shelf) in &shelves.library.shelves {
+            self.calibrate(self.collection(folder), shelf).await?;
+        }
+        Ok(())
+    }
+
+    async fn calibrate(&self, collection: Collection, shelf: &Shelf) -> Result<(), VectorError> {
+        let calibration = Calibration::of(self.vectors.as_ref(), &collection, shelf).await?;
+        let mut calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
+        match calibration {
+            Some(calibration) => calibrations.insert(collection.name, calibration),
+            None => calibrations.remove(&collection.name),
+        };
+        Ok(())
     }
 }
 

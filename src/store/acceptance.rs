@@ -1,4 +1,4 @@
-//! Taking a customer's message in: one transaction, so that what was acknowledged is stored, once.
+//! Taking a message in: one transaction, so that what was acknowledged is stored, once.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use sea_orm::ActiveValue::Set;
@@ -12,19 +12,20 @@ use super::entities::{conversations, daily_turns, idempotency_keys, messages, tu
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
 use super::jobs::{NewJob, enqueue};
 use super::{StoreError, TenantStore};
-use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TurnStatus};
+use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TurnStatus};
 
 /// A message that wants to become a turn.
 #[derive(Debug)]
 pub struct NewTurn<'a> {
     pub conversation: ConversationId,
     pub message_id: MessageId,
+    pub author: &'a Author,
     pub text: &'a str,
     pub idempotency: Option<&'a IdempotencyKey>,
     pub now: DateTime<Utc>,
-    /// At most so many turns of the conversation may wait.
+    /// At most so many turns of the customer may wait in the conversation.
     pub waiting_max: u64,
-    /// At most so many turns of the conversation in any 60 seconds; `None` = no limit.
+    /// At most so many turns of the customer in the conversation in any 60 seconds; `None` = no limit.
     pub per_minute: Option<u64>,
     /// At most so many turns of the shop on a day (UTC); `None` = no limit.
     pub per_day: Option<u64>,
@@ -58,18 +59,25 @@ pub enum Acceptance {
     },
     /// The whole server has as many waiting turns as it may.
     Full,
+    /// A person answers in a conversation that nobody has taken.
+    NotTaken,
     /// No such conversation of this shop.
     NotFound,
 }
 
 impl TenantStore<'_> {
-    /// Stores the user message, its queued turn and its idempotency key, or nothing at all.
+    /// Stores the message, its queued turn and its idempotency key, or nothing at all. A customer who writes in a closed
+    /// conversation opens it again.
     pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         // The row's lock makes requests of one conversation follow each other, so that what is counted below is exact.
+        let (status, closed) = (conversations::Column::Status, ConversationStatus::Closed.as_str());
+        let opened = Expr::case(Expr::col(status).eq(closed), ConversationStatus::Bot.as_str());
         let bumped = conversations::Entity::update_many()
             .col_expr(conversations::Column::LastTurn, Expr::col(conversations::Column::LastTurn).add(1))
+            .col_expr(conversations::Column::LastActivityAt, Expr::value(new.now))
+            .col_expr(status, opened.finally(Expr::col(status)).into())
             .filter(conversations::Column::Id.eq(new.conversation.0))
             .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .exec_with_returning(&transaction)
@@ -90,6 +98,10 @@ impl TenantStore<'_> {
                 None => {}
             }
         }
+        let is_taken = conversation.status == ConversationStatus::Taken.as_str();
+        if new.author.sender() == Sender::Agent && !is_taken {
+            return Ok(Acceptance::NotTaken);
+        }
         if let Some(refusal) = self.refusal(&transaction, new).await? {
             return Ok(refusal);
         }
@@ -108,7 +120,11 @@ impl TenantStore<'_> {
         if new.full {
             return Ok(Some(Acceptance::Full));
         }
-        let of_conversation = || turns::Entity::find().filter(turns::Column::ConversationId.eq(new.conversation.0));
+        let of_conversation = || {
+            turns::Entity::find()
+                .filter(turns::Column::ConversationId.eq(new.conversation.0))
+                .filter(turns::Column::Sender.eq(Sender::User.as_str()))
+        };
         let waiting =
             of_conversation().filter(turns::Column::Status.eq(TurnStatus::Queued.as_str())).count(transaction).await?;
         if waiting >= new.waiting_max {
@@ -165,10 +181,10 @@ impl TenantStore<'_> {
             conversation_id: new.conversation,
             turn,
             position: 0,
-            sender: Sender::User,
+            sender: new.author.sender(),
             text: new.text.to_owned(),
             created_at: new.now,
-            metadata: Metadata::default(),
+            metadata: new.author.metadata(),
             receipt: None,
         };
         messages::Entity::insert(super::messages::message_row(self.tenant, &message))
@@ -190,6 +206,12 @@ impl TenantStore<'_> {
             events: Set(0),
             cancel_requested: Set(false),
             events_kept: Set(true),
+            sender: Set(new.author.sender().as_str().to_owned()),
+            intent: Set(None),
+            kind: Set(None),
+            first_text_ms: Set(None),
+            asked_person: Set(false),
+            model_failed: Set(false),
         })
         .exec_without_returning(transaction)
         .await?;

@@ -10,7 +10,8 @@ use super::entities::{conversations, events, idempotency_keys, jobs, messages, t
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::{StoreError, TenantStore, all_inserted};
-use crate::domain::{Conversation, ConversationId, EventId, LanguageSource, Message, TenantId};
+use crate::domain::text::fold;
+use crate::domain::{Conversation, ConversationId, ConversationStatus, EventId, LanguageSource, Message, TenantId};
 
 /// How creating a conversation ended.
 #[derive(Debug, PartialEq)]
@@ -159,13 +160,17 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
         persona: Set(conversation.persona.clone()),
         preferred_language: Set(conversation.language.to_string()),
         language_source: Set(conversation.language_source.as_str().to_owned()),
-        status: Set(conversation.status.clone()),
+        status: Set(conversation.status.as_str().to_owned()),
         created_at: Set(conversation.created_at),
         metadata: Set(Value::Object(conversation.metadata.clone())),
         last_turn: Set(to_db(conversation.last_turn)),
         last_event_turn: Set(to_db(conversation.last_event_id.turn)),
         last_event_n: Set(to_db(conversation.last_event_id.n)),
         state: Set(conversation.state.clone()),
+        agent: Set(conversation.agent.clone()),
+        waiting_since: Set(conversation.waiting_since),
+        last_activity_at: Set(conversation.last_activity_at),
+        folded_user: Set(conversation.user_id.as_deref().map(fold).unwrap_or_default()),
     }
 }
 
@@ -178,7 +183,10 @@ pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversatio
         persona: row.persona,
         language: row.preferred_language.parse().map_err(|_| unreadable("preferred_language".to_owned()))?,
         language_source: LanguageSource::parse(&row.language_source),
-        status: row.status,
+        status: ConversationStatus::parse(&row.status).ok_or_else(|| unreadable("status".to_owned()))?,
+        agent: row.agent,
+        waiting_since: row.waiting_since,
+        last_activity_at: row.last_activity_at,
         created_at: row.created_at,
         metadata: object(row.metadata),
         last_turn: from_db(row.last_turn),

@@ -6,6 +6,7 @@ pub mod events;
 pub mod idempotency_keys;
 pub mod jobs;
 pub mod messages;
+pub mod persona_versions;
 pub mod settings;
 pub mod turns;
 pub mod vector_collections;

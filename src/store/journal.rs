@@ -16,7 +16,9 @@ use super::entities::{conversations, events, messages, turns};
 use super::jobs::{NewJob, enqueue};
 use super::turns::StoredEvent;
 use super::{Store, StoreError, all_inserted};
-use crate::domain::{ConversationId, Language, LanguageSource, Message, TenantId, Timings, TurnStatus};
+use crate::domain::{
+    ConversationId, ConversationStatus, Language, LanguageSource, Message, TenantId, Timings, TurnFigures, TurnStatus,
+};
 
 /// One event and the rows it speaks of: stored together or not at all.
 #[derive(Clone, Debug)]
@@ -37,8 +39,10 @@ pub enum Change {
     Message(Message),
     /// The conversation's language from now on.
     Language(Language, LanguageSource),
-    /// The turn has ended: how, how long its steps took, and what the desk remembers (`None`: as before).
-    TurnEnded { status: TurnStatus, timings: Timings, state: Option<Value> },
+    /// The customer waits for a person from now on, unless one has taken the conversation.
+    Waiting,
+    /// The turn has ended: how, how long its steps took, what the desk remembers (`None`: as before), what is counted.
+    TurnEnded { status: TurnStatus, timings: Timings, state: Option<Value>, figures: TurnFigures },
 }
 
 impl Store {
@@ -156,13 +160,29 @@ async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change
                 .exec(connection)
                 .await?;
         }
-        Change::TurnEnded { status, timings, state } => {
+        Change::Waiting => {
+            conversation()
+                .filter(conversations::Column::Status.eq(ConversationStatus::Bot.as_str()))
+                .set(conversations::ActiveModel {
+                    status: Set(ConversationStatus::Waiting.as_str().to_owned()),
+                    waiting_since: Set(Some(entry.at)),
+                    ..Default::default()
+                })
+                .exec(connection)
+                .await?;
+        }
+        Change::TurnEnded { status, timings, state, figures } => {
             turn()
                 .set(turns::ActiveModel {
                     status: Set(status.as_str().to_owned()),
                     ended_at: Set(Some(entry.at)),
                     timings: Set(serde_json::to_value(timings).unwrap_or_default()),
                     events: Set(to_db(entry.event.id.n)),
+                    intent: Set(figures.intent.clone()),
+                    kind: Set(figures.kind.map(|kind| kind.as_str().to_owned())),
+                    first_text_ms: Set(figures.first_text_ms.map(to_db)),
+                    asked_person: Set(figures.asked_person),
+                    model_failed: Set(figures.model_failed),
                     ..Default::default()
                 })
                 .exec(connection)
@@ -170,6 +190,7 @@ async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change
             let mut row = conversations::ActiveModel {
                 last_event_turn: Set(to_db(entry.event.id.turn)),
                 last_event_n: Set(to_db(entry.event.id.n)),
+                last_activity_at: Set(entry.at),
                 ..Default::default()
             };
             if let Some(state) = state {

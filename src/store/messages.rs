@@ -11,6 +11,7 @@ use super::columns::{from_db, object, to_db};
 use super::entities::{conversations, messages};
 use super::jobs::Job;
 use super::{Store, StoreError, TenantStore};
+use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
 
 impl TenantStore<'_> {
@@ -115,6 +116,7 @@ pub(super) fn message_row(tenant: &TenantId, message: &Message) -> messages::Act
         created_at: Set(message.created_at),
         metadata: Set(Value::Object(message.metadata.0.clone())),
         receipt: Set(message.receipt.clone()),
+        folded: Set(fold(&message.text)),
     }
 }
 

@@ -6,6 +6,8 @@ mod m0001_initial;
 mod m0002_durable;
 mod m0003_vectors;
 mod m0005_jobs;
+mod m0006_handoff;
+mod m0007_persona_versions;
 
 pub struct Migrator;
 
@@ -17,6 +19,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_durable::Migration),
             Box::new(m0003_vectors::Migration),
             Box::new(m0005_jobs::Migration),
+            Box::new(m0006_handoff::Migration),
+            Box::new(m0007_persona_versions::Migration),
         ]
     }
 }

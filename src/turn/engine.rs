@@ -1,6 +1,7 @@
-//! Running each conversation's turns in order. Messages are taken in by [`accept`].
+//! Running each conversation's turns in order. Messages are taken in by [`accept`]; [`handoff`] changes who answers them.
 
 mod accept;
+mod handoff;
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -20,11 +21,12 @@ use super::journal::Journal;
 use super::lane::Lanes;
 use super::outbox::Outbox;
 use super::reader::{Reader, Source, Start};
-use super::recover;
 use super::run::{Stops, run};
+use super::{person, recover};
 use crate::config::TurnConfig;
 use crate::desks::{Caller, Desks, Turn};
-use crate::domain::{ConversationId, MessageId, TenantId, TurnStatus};
+use crate::domain::{Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender};
+use crate::domain::{TenantId, TurnStatus};
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
 
@@ -225,7 +227,7 @@ impl Engine {
             }
             match self.claim(tenant, conversation).await {
                 Some(open) if open.record.status == TurnStatus::Running => {
-                    self.end_interrupted(tenant, conversation, open.record.turn).await;
+                    self.end_interrupted(tenant, &open.message).await;
                 }
                 Some(open) => {
                     let span = info_span!(
@@ -251,11 +253,12 @@ impl Engine {
             .flatten()
     }
 
-    async fn end_interrupted(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) {
-        let feed = self.0.feeds.get(conversation);
+    /// Ends the turn that this message began.
+    async fn end_interrupted(&self, tenant: &TenantId, message: &StoredMessage) {
+        let feed = self.0.feeds.get(message.conversation_id);
         let (store, feed) = (&self.0.store, feed.as_ref());
         self.patiently("end an interrupted turn", || async move {
-            recover::end_interrupted(store, tenant, conversation, turn, feed, Utc::now()).await
+            recover::end_interrupted(store, tenant, message, feed, Utc::now()).await
         })
         .await;
     }
@@ -287,32 +290,56 @@ impl Engine {
         if open.record.cancel_requested {
             cancel.cancel();
         }
-        let Some(history) = self
-            .patiently("read the history", || async move {
-                self.0.store.tenant(tenant).list_messages_before(conversation, number, HISTORY_MESSAGES).await
-            })
-            .await
-        else {
+        let Some((current, history)) = self.read_before(tenant, conversation, number).await else {
             if !self.0.stop.is_cancelled() {
-                self.end_interrupted(tenant, conversation, number).await;
+                self.end_interrupted(tenant, &open.message).await;
             }
             return;
         };
+        // Gone: it is being deleted, and the lane is told so.
+        let Some(current) = current else { return };
         let desks = self.0.desks.load_full();
-        let persona = desks.prompts().find_persona(&open.conversation.persona);
+        let persona = desks.prompts().find_persona(&current.persona);
         let desk = persona.as_ref().and_then(|persona| desks.find(&persona.desk));
         let persona = persona.unwrap_or_else(|| desks.prompts().default_persona());
         let feed = self.0.feeds.get(conversation);
         let broken = CancellationToken::new();
         let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
         let caller = self.callers(|callers| callers.remove(&open.message.id)).unwrap_or_default();
-        let mut turn = Turn::new(open.conversation, open.message, history, persona, caller, Box::new(sink));
+        let message = open.message.clone();
+        let (by_person, taken) = (message.sender == Sender::Agent, current.status == ConversationStatus::Taken);
+        let mut turn = Turn::new(current, open.message, history, persona, caller, Box::new(sink));
         turn.note_time("waited", turn.age());
         turn.stores_at_once = self.0.outbox.is_awaited();
-        let stops = Stops { cancel, shutdown: self.0.stop.clone(), broken, deadline: self.0.config.deadline };
-        if run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.is_err() {
-            self.end_interrupted(tenant, conversation, number).await;
+        let ended = if by_person || taken {
+            // Whoever took the conversation stops what runs, and this is not meant.
+            let unwanted = open.record.cancel_requested && !by_person;
+            let status = if unwanted { TurnStatus::Cancelled } else { TurnStatus::Completed };
+            person::run(&mut turn, status, &self.0.outbox).await
+        } else {
+            let stops = Stops { cancel, shutdown: self.0.stop.clone(), broken, deadline: self.0.config.deadline };
+            run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.map(|_| ())
+        };
+        if ended.is_err() {
+            self.end_interrupted(tenant, &message).await;
         }
         self.0.outbox.wake();
+    }
+
+    /// The conversation as it is now, and the messages before the turn. `None`: the store gives nothing.
+    ///
+    /// Read after the turn can be stopped: who takes the conversation over stores that first and stops the turn after.
+    async fn read_before(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        turn: u32,
+    ) -> Option<(Option<Conversation>, Vec<StoredMessage>)> {
+        self.patiently("read the conversation", || async move {
+            let store = self.0.store.tenant(tenant);
+            let current = store.find_conversation(conversation).await?;
+            Ok((current, store.list_messages_before(conversation, turn, HISTORY_MESSAGES).await?))
+        })
+        .await
     }
 }

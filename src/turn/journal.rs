@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
+use super::changes::Changes;
 use super::feed::{Feed, Frame};
 use crate::desks::{Sink, SinkClosed};
 use crate::domain::{ConversationId, Event, EventId, TenantId};
@@ -27,6 +28,7 @@ const RETRY_EVERY: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug)]
 pub struct Journal {
     inbox: mpsc::Sender<Posted>,
+    changes: Changes,
 }
 
 /// An event on its way to the store, and whom it is shown to then.
@@ -42,13 +44,19 @@ struct Show {
     /// Cancelled when an event of the turn cannot be stored: what comes after it must not be stored either.
     broken: CancellationToken,
     stored: Option<oneshot::Sender<()>>,
+    changes: Changes,
 }
 
 impl Journal {
     /// The journal, and its writer, which ends when every clone of the journal and every sink is gone.
     pub fn new(store: Store, patience: Duration) -> (Self, impl Future<Output = ()>) {
         let (inbox, outbox) = mpsc::channel(INBOX);
-        (Self { inbox }, write(outbox, store, patience))
+        (Self { inbox, changes: Changes::new() }, write(outbox, store, patience))
+    }
+
+    /// Where what is stored of messages and turns is told, and whatever else happens in a conversation.
+    pub(super) fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     /// A sink for the events of one turn.
@@ -60,7 +68,15 @@ impl Journal {
         feed: Arc<Feed>,
         broken: CancellationToken,
     ) -> TurnSink {
-        TurnSink { inbox: self.inbox.clone(), tenant, conversation, last: EventId::new(turn, 0), feed, broken }
+        TurnSink {
+            inbox: self.inbox.clone(),
+            changes: self.changes.clone(),
+            tenant,
+            conversation,
+            last: EventId::new(turn, 0),
+            feed,
+            broken,
+        }
     }
 }
 
@@ -68,6 +84,7 @@ impl Journal {
 #[derive(Clone, Debug)]
 pub struct TurnSink {
     inbox: mpsc::Sender<Posted>,
+    changes: Changes,
     tenant: TenantId,
     conversation: ConversationId,
     last: EventId,
@@ -97,7 +114,7 @@ impl TurnSink {
                 at: chrono::Utc::now(),
                 changes,
             },
-            show: Show { feed: self.feed.clone(), broken: self.broken.clone(), stored },
+            show: Show { feed: self.feed.clone(), broken: self.broken.clone(), stored, changes: self.changes.clone() },
         });
         Ok(())
     }
@@ -172,6 +189,10 @@ async fn store_patiently(store: &Store, entries: &[Entry], patience: Duration) -
 }
 
 fn show((entry, to): (Entry, Show)) {
+    let is_news = |change: &Change| !matches!(change, Change::TurnStarted | Change::Language(..));
+    if entry.changes.iter().any(is_news) {
+        to.changes.tell(&entry.tenant, entry.conversation);
+    }
     to.feed.publish(Frame::from(entry.event));
     if let Some(stored) = to.stored {
         // Whoever waited may be gone; the event is stored all the same.

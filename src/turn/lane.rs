@@ -25,11 +25,20 @@ struct Table {
 struct Lane {
     /// Turns that are accepted and have not begun.
     waiting: usize,
-    /// The turn that runs, and how to stop it.
-    running: Option<(u32, CancellationToken)>,
+    running: Option<Running>,
     /// Turns that somebody wants stopped before they have begun.
     unwanted: HashSet<u32>,
     /// Dropped with the lane, which tells whoever waits for its end.
+    ended: watch::Sender<()>,
+}
+
+/// The turn that runs.
+#[derive(Debug)]
+struct Running {
+    turn: u32,
+    /// Stops it.
+    cancel: CancellationToken,
+    /// Dropped with it, which tells whoever waits for its end.
     ended: watch::Sender<()>,
 }
 
@@ -78,7 +87,7 @@ impl Lanes {
         self.with(|table| {
             let Some(lane) = table.lanes.get_mut(&conversation) else { return };
             match &lane.running {
-                Some((running, token)) if *running == turn => token.cancel(),
+                Some(running) if running.turn == turn => running.cancel.cancel(),
                 _ => {
                     lane.unwanted.insert(turn);
                 }
@@ -94,7 +103,7 @@ impl Lanes {
                 if lane.unwanted.remove(&turn) {
                     token.cancel();
                 }
-                lane.running = Some((turn, token.clone()));
+                lane.running = Some(Running { turn, cancel: token.clone(), ended: watch::Sender::new(()) });
             }
         });
         token
@@ -105,18 +114,32 @@ impl Lanes {
         let ended = self.with(|table| {
             table.closed.insert(conversation);
             let lane = table.lanes.get(&conversation)?;
-            if let Some((_, token)) = &lane.running {
-                token.cancel();
+            if let Some(running) = &lane.running {
+                running.cancel.cancel();
             }
             Some(lane.ended.subscribe())
         });
-        if let Some(mut ended) = ended {
-            // The only thing that ever happens to the sender is that it is dropped, with its lane.
-            let _ = ended.changed().await;
-        }
+        wait_for_end(ended).await;
+    }
+
+    /// Stops the conversation's running turn, if one runs, and waits for its end. What waits behind it is left alone.
+    pub async fn interrupt(&self, conversation: ConversationId) {
+        let ended = self.with(|table| {
+            let running = table.lanes.get(&conversation)?.running.as_ref()?;
+            running.cancel.cancel();
+            Some(running.ended.subscribe())
+        });
+        wait_for_end(ended).await;
     }
 
     pub fn reopen(&self, conversation: ConversationId) {
         self.with(|table| table.closed.remove(&conversation));
+    }
+}
+
+async fn wait_for_end(of: Option<watch::Receiver<()>>) {
+    if let Some(mut ended) = of {
+        // The only thing that ever happens to the sender is that it is dropped, with what it belongs to.
+        let _ = ended.changed().await;
     }
 }

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use tracing::warn;
 
 use super::feed::{Feed, Frame};
+use super::person;
 use crate::domain::{
-    ConversationId, Event, EventId, Kind, Message, MessageId, Metadata, Sender, TenantId, Timings, TurnStatus,
+    Event, EventId, Kind, Message, MessageId, Metadata, Sender, TenantId, Timings, TurnFigures, TurnStatus,
 };
 use crate::store::journal::{Change, Entry};
 use crate::store::turns::StoredEvent;
@@ -43,16 +44,28 @@ fn missing<'a>(events: impl IntoIterator<Item = &'a Event>) -> Missing {
     missing
 }
 
-/// Ends a running turn as `interrupted`: the missing `message.end` (its text so far is the message) and `turn.done`,
-/// in one transaction, shown to whoever reads.
+/// What is still to be told of a person's answer, of which so many events are stored: nothing of it is lost, since the message
+/// is.
+fn rest_of_answer(begun_by: &Message, stored: usize) -> Vec<Event> {
+    let start = Event::TurnStart {
+        turn: begun_by.turn,
+        message_id: begun_by.id,
+        sender: begun_by.sender,
+        text: begun_by.text.clone(),
+    };
+    std::iter::once(start).chain(person::answer(begun_by)).skip(stored).collect()
+}
+
+/// Ends the running turn that this message began, in one transaction, shown to whoever reads: the missing `message.end`
+/// (its text so far is the message), and `turn.done` as `interrupted`. A person's answer is told to its end.
 pub async fn end_interrupted(
     store: &Store,
     tenant: &TenantId,
-    conversation: ConversationId,
-    turn: u32,
+    begun_by: &Message,
     feed: &Feed,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
+    let (conversation, turn) = (begun_by.conversation_id, begun_by.turn);
     let stored = store.tenant(tenant).list_events(conversation, EventId::new(turn, 0), Some(turn), ALL).await?;
     let events: Vec<Event> = stored.iter().filter_map(|event| serde_json::from_str(&event.body).ok()).collect();
     let mut next = EventId::new(turn, stored.last().map_or(0, |event| event.id.n));
@@ -70,7 +83,12 @@ pub async fn end_interrupted(
         });
         Ok::<(), StoreError>(())
     };
-    if let Some((id, kind, text, position)) = missing(&events).message {
+    let is_answer = begun_by.sender == Sender::Agent;
+    if is_answer {
+        for event in rest_of_answer(begun_by, events.len()) {
+            push(event, Vec::new())?;
+        }
+    } else if let Some((id, kind, text, position)) = missing(&events).message {
         let metadata = Metadata::of(kind).cut();
         let message = Message {
             id,
@@ -85,22 +103,23 @@ pub async fn end_interrupted(
         };
         push(Event::MessageEnd { message_id: id, kind, metadata }, vec![Change::Message(message)])?;
     }
-    let status = TurnStatus::Interrupted;
+    let status = if is_answer { TurnStatus::Completed } else { TurnStatus::Interrupted };
     push(
         Event::TurnDone { turn, status, timings_ms: Timings::new() },
-        vec![Change::TurnEnded { status, timings: Timings::new(), state: None }],
+        vec![Change::TurnEnded { status, timings: Timings::new(), state: None, figures: TurnFigures::default() }],
     )?;
     store.append(&entries).await?;
     for entry in entries {
         feed.publish(Frame::from(entry.event));
     }
-    warn!(conversation.id = %conversation, turn, "A turn was interrupted and has been ended");
+    warn!(conversation.id = %conversation, turn, status = status.as_str(), "A turn was interrupted and has been ended");
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ConversationId;
 
     #[test]
     fn only_the_message_without_an_end_is_missing_one() {
@@ -113,5 +132,30 @@ mod tests {
         let broken = [start(a), delta(a, "x"), end(a), start(b), delta(b, "một "), delta(b, "hai")];
         assert_eq!(missing(&broken).message, Some((b, Kind::Reply, "một hai".to_owned(), 2)));
         assert_eq!(missing(&broken[..4]).message, Some((b, Kind::Reply, String::new(), 2)));
+    }
+    #[test]
+    fn an_answer_is_told_from_where_it_broke_off() {
+        let message = Message {
+            id: MessageId::now(),
+            conversation_id: ConversationId::now(),
+            turn: 3,
+            position: 0,
+            sender: Sender::Agent,
+            text: "Dạ có ạ".to_owned(),
+            created_at: DateTime::UNIX_EPOCH,
+            metadata: Metadata::of(Kind::Agent).with("name", "Lan"),
+            receipt: None,
+        };
+        let (message_id, kind) = (message.id, Kind::Agent);
+        let all = [
+            Event::TurnStart { turn: 3, message_id, sender: Sender::Agent, text: message.text.clone() },
+            Event::MessageStart { message_id, kind },
+            Event::Delta { message_id, text: message.text.clone() },
+            Event::MessageEnd { message_id, kind, metadata: message.metadata.clone() },
+        ];
+        for stored in 0..=all.len() {
+            assert_eq!(rest_of_answer(&message, stored), all[stored..]);
+        }
+        assert_eq!(person::answer(&Message { sender: Sender::User, ..message }), []);
     }
 }

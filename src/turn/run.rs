@@ -86,7 +86,7 @@ pub(super) async fn run(
 }
 
 /// Tells metrics and traces how the turn went.
-fn tell(turn: &Turn, status: TurnStatus, total: Duration) {
+pub(super) fn tell(turn: &Turn, status: TurnStatus, total: Duration) {
     let desk = turn.persona.desk.clone();
     // A turn that was stopped may have said nothing.
     let kind = turn.main_kind().map_or("none", Kind::as_str);

@@ -5,6 +5,6 @@ mod doctor;
 mod eval;
 mod index;
 mod serve;
-mod shop;
+pub mod shop;
 mod traces;
 mod upsert_warranty;

@@ -126,7 +126,7 @@ fn every_route_of_the_readme_is_in_the_apis_description_and_every_other_way_roun
             methods.as_object().unwrap().keys().map(move |method| format!("{} {path}", method.to_uppercase()))
         })
         .collect();
-    let rows = find_all(r"(?m)^\| `((?:GET|POST|DELETE) [^`]+)` \|", &read("README.md"));
+    let rows = find_all(r"(?m)^\| `((?:GET|POST|PUT|DELETE) [^`]+)` \|", &read("README.md"));
     let shown: BTreeSet<String> = rows.into_iter().map(|[route]| route).collect();
     assert_eq!(shown, described);
 }

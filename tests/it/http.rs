@@ -3,6 +3,7 @@
 mod access;
 mod cancel;
 mod connections;
+pub mod console;
 mod conversations;
 mod creation;
 mod ends;

@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod conversations;
+mod inbox;
 mod jobs;
 mod journal;
 mod lock;
@@ -11,7 +12,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use frontdesk::domain::{
-    Conversation, ConversationId, EventId, Kind, LanguageSource, Message, MessageId, Metadata, Sender, TenantId,
+    Author, Conversation, ConversationId, ConversationStatus, EventId, Kind, LanguageSource, Message, MessageId,
+    Metadata, Sender, TenantId,
 };
 use frontdesk::store::acceptance::{Acceptance, NewTurn};
 use frontdesk::store::conversations::Creation;
@@ -62,8 +64,11 @@ pub fn conversation(tenant: &TenantId, at: DateTime<Utc>) -> (Conversation, Mess
         persona: "system_persona_vi".to_owned(),
         language: "vi".parse().unwrap(),
         language_source: LanguageSource::Persona,
-        status: "bot".to_owned(),
+        status: ConversationStatus::Bot,
+        agent: None,
+        waiting_since: None,
         created_at: at,
+        last_activity_at: at,
         metadata: json!({"a": {"b": [1, 2.5, "ế", null]}}).as_object().unwrap().clone(),
         last_turn: 0,
         last_event_id: EventId::ZERO,
@@ -96,6 +101,7 @@ pub fn turn_of<'a>(conversation: ConversationId, text: &'a str, now: DateTime<Ut
     NewTurn {
         conversation,
         message_id: MessageId::now(),
+        author: &Author::Customer,
         text,
         idempotency: None,
         now,

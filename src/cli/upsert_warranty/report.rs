@@ -1,6 +1,5 @@
 //! What the command found, and how it is printed.
 
-use std::collections::BinaryHeap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,85 +7,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Args, REFUSED};
-use crate::domain::warranty::RowError;
-use crate::store::warranty_import::{Applied, Comparison, Conflict};
-
-/// A row that cannot be taken. Ordered by its line.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Refused {
-    /// The line of the file on which the row begins, counted from 1.
-    pub line: u64,
-    /// The column that the value stands in; `None` when the row as a whole is at fault.
-    pub column: Option<&'static str>,
-    /// The value, shortened to [`VALUE_SHOWN`] characters.
-    pub value: String,
-    /// What is wrong with it, and how to mend it.
-    pub reason: String,
-}
-
-/// How much of a refused value is shown, in characters.
-const VALUE_SHOWN: usize = 80;
-
-/// The refused rows: how many there are, and the first ones of the file.
-#[derive(Debug)]
-pub struct Refusals {
-    count: u64,
-    shown_max: usize,
-    /// The rows with the lowest lines, the highest of them on top.
-    first: BinaryHeap<Refused>,
-}
-
-impl Refusals {
-    /// Keeps at most `shown_max` rows, so that a file without one good row takes no more memory than another.
-    pub fn new(shown_max: usize) -> Self {
-        Self { count: 0, shown_max, first: BinaryHeap::new() }
-    }
-
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    pub fn add_bad_value(&mut self, line: u64, error: &RowError) {
-        self.add(line, || (Some(error.column()), error.value().to_owned(), error.to_string()));
-    }
-
-    pub fn add_ragged(&mut self, line: u64, fields: usize, expected: usize, first: &str) {
-        self.add(line, || {
-            let reason = format!(
-                "the row has {fields} columns and the header {expected}; put a field that holds the delimiter into \
-                 double quotes, or add what is missing"
-            );
-            (None, first.to_owned(), reason)
-        });
-    }
-
-    pub fn add_conflict(&mut self, conflict: &Conflict) {
-        self.add(conflict.line, || {
-            let reason = format!(
-                "line {} has the same serial with another name or date; delete the wrong one",
-                conflict.other_line
-            );
-            (Some("serial"), conflict.serial.to_string(), reason)
-        });
-    }
-
-    fn add(&mut self, line: u64, describe: impl FnOnce() -> (Option<&'static str>, String, String)) {
-        self.count += 1;
-        let refused = |(column, value, reason): (_, String, _)| Refused {
-            line,
-            column,
-            value: shortened(&value, VALUE_SHOWN),
-            reason,
-        };
-        if self.first.len() < self.shown_max {
-            self.first.push(refused(describe()));
-        } else if let Some(mut last) = self.first.peek_mut()
-            && last.line > line
-        {
-            *last = refused(describe());
-        }
-    }
-}
+use crate::app::warranty_list::{Found, Refused, VALUE_SHOWN, quoted};
+use crate::store::warranty_import::{Applied, Comparison};
 
 /// Everything there is to say about one run; as JSON, what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -117,18 +39,12 @@ pub struct Report {
 
 impl Report {
     /// Brings together what was found. `applied` is `None` if nothing was to be written.
-    pub fn new(
-        args: &Args,
-        comparison: Comparison,
-        refusals: Refusals,
-        ignored_columns: Vec<String>,
-        applied: Option<Applied>,
-        took: Duration,
-    ) -> Self {
+    pub fn new(args: &Args, found: Found, applied: Option<Applied>, took: Duration) -> Self {
+        let Found { comparison, refusals, ignored_columns } = found;
         let Comparison { new, changed, unchanged, repeated } = comparison;
-        let refused = refusals.count;
+        let refused = refusals.count();
         let rows = new + changed + unchanged + repeated + refused;
-        let refused_rows = refusals.first.into_sorted_vec();
+        let refused_rows = refusals.into_first();
         Self {
             file: args.file.display().to_string(),
             tenant: args.tenant.to_string(),
@@ -199,37 +115,4 @@ impl Report {
 
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1_000.0).round() / 1_000.0
-}
-
-fn shortened(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
-}
-
-/// A value from the file in quotes, on one line, with nothing in it that could move a terminal's cursor.
-pub fn quoted(text: &str, max: usize) -> String {
-    format!("{:?}", shortened(text, max))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_refused_rows_of_the_file_are_kept_whatever_order_they_come_in() {
-        let mut refusals = Refusals::new(2);
-        for line in [9, 4, 7, 3, 8] {
-            refusals.add_ragged(line, 2, 3, "A1");
-        }
-        let lines: Vec<u64> = refusals.first.into_sorted_vec().iter().map(|row| row.line).collect();
-        assert_eq!((refusals.count, lines), (5, vec![3, 4]));
-    }
-
-    #[test]
-    fn a_long_or_wild_value_is_shown_short_and_tame() {
-        assert_eq!(quoted("Chuột\n\u{1b}[2J", 80), r#""Chuột\n\u{1b}[2J""#);
-        assert_eq!(quoted("ăâđê", 2), "\"ăâ…\"");
-    }
 }

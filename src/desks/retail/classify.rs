@@ -8,6 +8,7 @@ use super::intent::Intent;
 use super::memory::Memory;
 use super::prompt::window;
 use super::rules::{Context, Verdict};
+use super::social::PERSON;
 use super::{Heard, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
@@ -55,6 +56,16 @@ pub(super) struct Receipt {
     model_error: Option<String>,
 }
 
+/// What was understood and why, as the shop sees it.
+#[derive(Serialize)]
+pub(super) struct Understanding<'a> {
+    pub intent: &'a str,
+    pub confidence: f64,
+    pub source: IntentSource,
+    #[serde(flatten)]
+    pub why: &'a Receipt,
+}
+
 /// Seed 004's six fields.
 #[derive(Debug, Deserialize)]
 struct ModelVerdict {
@@ -69,8 +80,8 @@ struct ModelVerdict {
 }
 
 impl Retail {
-    /// Asks rules and model as `CLASSIFIER` says. A request to switch the language is the rules' alone, so that its
-    /// acknowledgement waits for nothing.
+    /// Asks rules and model as `CLASSIFIER` says. A request to switch the language, or for a person, is the rules' alone, so
+    /// that it waits for nothing.
     pub(super) async fn classify(&self, turn: &Turn, heard: &Heard, memory: &Memory) -> Understood {
         if heard.switch.is_some() && heard.text.is_empty() {
             return Understood::nothing_more();
@@ -79,7 +90,9 @@ impl Retail {
         let verdict = self.rules.classify(&heard.text, &context);
         let threshold = self.config().intent_threshold;
         let sure = verdict.intent != Intent::Unknown && verdict.confidence >= threshold;
-        let rules_decide = heard.switch.is_some() || (sure && self.config().classifier == Classifier::RulesFirst);
+        let wants_person = verdict.social.as_deref() == Some(PERSON);
+        let rules_decide =
+            heard.switch.is_some() || wants_person || (sure && self.config().classifier == Classifier::RulesFirst);
         if rules_decide || self.services.config.llm.mode == LlmMode::Offline {
             return by_rules(verdict, IntentSource::Rules, threshold, None);
         }

@@ -7,7 +7,7 @@ use tracing::warn;
 use super::intent::Intent;
 use super::prompt::{Given, system, window, window_start};
 use super::{Heard, Retail};
-use crate::config::LlmConfig;
+use crate::config::{LlmConfig, LlmMode};
 use crate::desks::grounding::{Grounded, Sources};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Event, Kind, Metadata, SourceItem};
@@ -40,7 +40,11 @@ impl Retail {
             Ok(deltas) => self.speak(turn, deltas, passages, metadata).await?,
             Err(error) => {
                 warn!(%error, "No reply from the language model; passages are quoted");
-                turn.note("model_error", error.to_string());
+                // One that is switched off has not failed.
+                match self.services.config.llm.mode {
+                    LlmMode::Offline => turn.note("model_error", error.to_string()),
+                    LlmMode::Auto | LlmMode::Ollama => turn.note_model_error(&error),
+                }
                 let text = self.quote(turn, passages);
                 turn.say_with(Kind::Reply, &text, metadata).await?;
             }
@@ -121,7 +125,7 @@ impl Retail {
         turn.show(Kind::Reply, speech.finish()).await?;
         if let Some(error) = broken_off {
             warn!(%error, "The language model broke off");
-            turn.note("model_error", error.to_string());
+            turn.note_model_error(&error);
             turn.end_message(metadata.cut()).await?;
             let common = self.common.get(turn.language());
             turn.fail(error.code(), &common.error(error.code())).await?;

@@ -13,6 +13,8 @@ use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 
+/// The topic of who wants to talk to a person.
+pub(super) const PERSON: &str = "person";
 /// So much of the conversation helps the model to reply in its tone.
 const CONTEXT_CHARS: usize = 800;
 /// A social reply is one or two sentences; what a model says beyond that is cut.
@@ -23,9 +25,14 @@ impl Retail {
     pub(super) async fn chat(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
         let topic = understood.social.as_deref().unwrap_or("other");
         let written = self.texts(turn).social(topic, turn.number());
-        let filled = fill(written, &[("hotline", self.hotline(turn))]);
+        let mut filled = fill(written, &[("hotline", self.hotline(turn))]);
         // A telephone number is a fact, and facts are not left to the model.
         let holds_a_fact = filled != written;
+        // Where there is no console, nobody would see it.
+        if topic == PERSON && self.services.config.console.on {
+            turn.ask_for_person();
+            filled = format!("{filled} {}", self.texts(turn).person_told);
+        }
         let reply = if holds_a_fact || understood.model_is_late {
             vec![Piece::Text(filled)]
         } else {

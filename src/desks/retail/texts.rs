@@ -12,6 +12,7 @@ pub(super) struct RetailTexts {
     pub cute_greeting: String,
     pub clarify: String,
     pub social_redirect: String,
+    pub person_told: String,
     pub warranty_prompt: String,
     pub warranty_prompt_invalid: String,
     /// With `{name}`, `{serial}` and `{date}`.

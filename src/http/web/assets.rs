@@ -13,15 +13,17 @@ use sha2::{Digest, Sha256};
 use super::policy;
 use crate::http::error::ApiError;
 
-/// Every file, by its name in the folder. One that imports another stands behind it: its own hash depends on that one's.
+/// Every file, by its name alone. One that imports another stands behind it: its own hash depends on that one's.
 const FILES: &[(&str, &str)] = &[
     ("icon.svg", include_str!("assets/icon.svg")),
+    ("base.css", include_str!("assets/base.css")),
     ("page.css", include_str!("assets/page.css")),
     ("elements.js", include_str!("assets/elements.js")),
     ("words.js", include_str!("assets/words.js")),
     ("memory.js", include_str!("assets/memory.js")),
     ("markup.js", include_str!("assets/markup.js")),
     ("render.js", include_str!("assets/render.js")),
+    ("request.js", include_str!("assets/request.js")),
     ("session.js", include_str!("assets/session.js")),
     ("stream.js", include_str!("assets/stream.js")),
     ("outbox.js", include_str!("assets/outbox.js")),
@@ -30,6 +32,33 @@ const FILES: &[(&str, &str)] = &[
     ("transcript.js", include_str!("assets/transcript.js")),
     ("composer.js", include_str!("assets/composer.js")),
     ("chat.js", include_str!("assets/chat.js")),
+    ("console.css", include_str!("console/console.css")),
+    ("views.css", include_str!("console/views.css")),
+    ("phrases.js", include_str!("console/phrases.js")),
+    ("desk.js", include_str!("console/desk.js")),
+    ("parts.js", include_str!("console/parts.js")),
+    ("svg.js", include_str!("console/svg.js")),
+    ("facts.js", include_str!("console/facts.js")),
+    ("alarm.js", include_str!("console/alarm.js")),
+    ("live.js", include_str!("console/live.js")),
+    ("router.js", include_str!("console/router.js")),
+    ("sign-in.js", include_str!("console/sign-in.js")),
+    ("receipt.js", include_str!("console/receipt.js")),
+    ("wrong.js", include_str!("console/wrong.js")),
+    ("thread.js", include_str!("console/thread.js")),
+    ("row.js", include_str!("console/row.js")),
+    ("answer.js", include_str!("console/answer.js")),
+    ("conversation.js", include_str!("console/conversation.js")),
+    ("inbox.js", include_str!("console/inbox.js")),
+    ("knowledge.js", include_str!("console/knowledge.js")),
+    ("warranty.js", include_str!("console/warranty.js")),
+    ("versions.js", include_str!("console/versions.js")),
+    ("editor.js", include_str!("console/editor.js")),
+    ("personas.js", include_str!("console/personas.js")),
+    ("sums.js", include_str!("console/sums.js")),
+    ("plot.js", include_str!("console/plot.js")),
+    ("figures.js", include_str!("console/figures.js")),
+    ("console.js", include_str!("console/console.js")),
 ];
 
 static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets::new(FILES));
@@ -56,7 +85,7 @@ pub(super) fn modules(name: &str) -> Vec<&'static str> {
     let mut wanted = vec![name];
     for (file, source) in FILES.iter().rev() {
         if wanted.contains(file) {
-            let needed = FILES.iter().filter(|(other, _)| source.contains(&format!("\"./{other}\"")));
+            let needed = FILES.iter().filter(|(other, _)| imports(other).iter().any(|import| source.contains(import)));
             wanted.extend(needed.map(|(other, _)| other));
         }
     }
@@ -94,9 +123,14 @@ impl Assets {
     /// The source with the addresses of what it imports.
     fn with_addresses(&self, source: &str) -> String {
         self.paths.iter().fold(source.to_owned(), |source, (name, address)| {
-            source.replace(&format!("\"./{name}\""), &format!("\"./{address}\""))
+            imports(name).iter().fold(source, |source, import| source.replace(import, &format!("\"./{address}\"")))
         })
     }
+}
+
+/// How a file is imported: by one of the same folder, and by the console, which shares what the chat page has.
+fn imports(name: &str) -> [String; 2] {
+    [format!("\"./{name}\""), format!("\"../assets/{name}\"")]
 }
 
 fn content_type(extension: &str) -> &'static str {
@@ -138,8 +172,8 @@ mod tests {
 
     #[test]
     fn a_script_needs_what_its_imports_import() {
-        let modules = modules("chat.js");
-        for file in ["chat.js", "render.js", "markup.js"] {
+        let modules = [modules("chat.js"), modules("console.js")].concat();
+        for file in ["chat.js", "render.js", "markup.js", "plot.js", "sums.js"] {
             assert!(modules.contains(&file), "{modules:?}");
         }
         assert!(!modules.contains(&"page.css"));

@@ -104,10 +104,6 @@ impl<'a> Settings<'a> {
 }
 
 fn page(desks: &Desks, persona: &Persona, settings: &Settings<'_>) -> String {
-    let modules: String = assets::modules("chat.js")
-        .iter()
-        .map(|name| format!("<link rel=\"modulepreload\" href=\"{}\">\n", assets::path(name)))
-        .collect();
     // A closing tag inside a text must not end the element.
     let json = serde_json::to_string(settings).unwrap_or_default().replace('<', "\\u003c");
     fill(
@@ -118,12 +114,19 @@ fn page(desks: &Desks, persona: &Persona, settings: &Settings<'_>) -> String {
             ("tagline", &escape(&desks.page(settings.language).tagline)),
             ("noscript", &escape(&desks.page(settings.language).noscript)),
             ("icon", &assets::path("icon.svg")),
+            ("base", &assets::path("base.css")),
             ("style", &assets::path("page.css")),
-            ("modules", &modules),
+            ("modules", &modules("chat.js")),
             ("script", &assets::path("chat.js")),
             ("settings", &json),
         ],
     )
+}
+
+/// What has a browser load the script and all that it needs at once.
+pub(super) fn modules(script: &str) -> String {
+    let paths = assets::modules(script).into_iter().map(assets::path);
+    paths.map(|path| format!("<link rel=\"modulepreload\" href=\"{path}\">\n")).collect()
 }
 
 fn notice(language: Language, persona: &Persona, title: &str, text: &str, hint: &str) -> String {
@@ -133,6 +136,7 @@ fn notice(language: Language, persona: &Persona, title: &str, text: &str, hint: 
             ("language", language.code()),
             ("name", &escape(&persona.name)),
             ("icon", &assets::path("icon.svg")),
+            ("base", &assets::path("base.css")),
             ("style", &assets::path("page.css")),
             ("title", &escape(title)),
             ("text", &escape(text)),
@@ -142,7 +146,7 @@ fn notice(language: Language, persona: &Persona, title: &str, text: &str, hint: 
 }
 
 /// The text as it stands in markup, between tags or between quotes.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -11,9 +11,18 @@ pub(super) const NOSNIFF: &str = "nosniff";
 /// (`require-trusted-types-for`).
 pub(super) fn headers(frames: &[String]) -> [(HeaderName, String); 4] {
     let frames: String = frames.iter().map(|origin| format!(" {origin}")).collect();
+    for_frames(&format!("'self'{frames}"))
+}
+
+/// The same for a page that no other page may show inside it.
+pub(super) fn alone() -> [(HeaderName, String); 4] {
+    for_frames("'none'")
+}
+
+fn for_frames(frames: &str) -> [(HeaderName, String); 4] {
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'self'{frames}; require-trusted-types-for 'script'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors {frames}; require-trusted-types-for 'script'; \
          trusted-types 'none'"
     );
     [

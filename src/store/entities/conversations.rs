@@ -1,7 +1,7 @@
 use sea_orm::entity::prelude::*;
 
 /// A conversation. `last_turn` is the number of the last accepted turn, `last_event_*` the last event of the last
-/// ended one, `state` what the desk remembers.
+/// ended one, `state` what the desk remembers; `folded_user` is the user's name as it is searched.
 #[sea_orm::model]
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "conversations")]
@@ -22,6 +22,11 @@ pub struct Model {
     pub last_event_n: i32,
     #[sea_orm(column_type = "JsonBinary")]
     pub state: Json,
+    pub agent: Option<String>,
+    pub waiting_since: Option<DateTimeUtc>,
+    pub last_activity_at: DateTimeUtc,
+    #[sea_orm(column_type = "Text")]
+    pub folded_user: String,
 }
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -1,6 +1,6 @@
 use sea_orm::entity::prelude::*;
 
-/// A message. History is ordered by (`turn`, `position`).
+/// A message. History is ordered by (`turn`, `position`); `folded` is its text as it is searched.
 #[sea_orm::model]
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "messages")]
@@ -19,6 +19,8 @@ pub struct Model {
     pub metadata: Json,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub receipt: Option<Json>,
+    #[sea_orm(column_type = "Text")]
+    pub folded: String,
 }
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -21,6 +21,14 @@ pub struct Model {
     pub cancel_requested: bool,
     /// Whether its events are still there.
     pub events_kept: bool,
+    /// Who wrote the message that began it.
+    pub sender: String,
+    pub intent: Option<String>,
+    /// Of its main message; none: nothing was said.
+    pub kind: Option<String>,
+    pub first_text_ms: Option<i32>,
+    pub asked_person: bool,
+    pub model_failed: bool,
 }
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -1,4 +1,4 @@
-//! Taking a message in: it is stored before anybody is told so, and then its turn waits in its conversation's lane.
+//! Taking a message in, a customer's or a person's of the shop: it is stored before anybody is told so, and then its turn waits in its conversation's lane.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use chrono::Utc;
 
 use super::Engine;
 use crate::desks::Caller;
-use crate::domain::{ConversationId, MessageId, TenantId};
+use crate::domain::{Author, ConversationId, MessageId, TenantId};
 use crate::store::StoreError;
 use crate::store::acceptance::{Acceptance, NewTurn};
 use crate::store::idempotency::IdempotencyKey;
@@ -14,6 +14,8 @@ use crate::store::idempotency::IdempotencyKey;
 /// A message that wants to become a turn.
 #[derive(Debug)]
 pub struct Message {
+    /// A person answers in a conversation that is taken, and limits are for customers.
+    pub author: Author,
     pub text: String,
     pub idempotency: Option<IdempotencyKey>,
     pub caller: Caller,
@@ -33,6 +35,8 @@ pub struct Accepted {
 pub enum AcceptError {
     #[error("no such conversation")]
     NotFound,
+    #[error("nobody has taken the conversation")]
+    NotTaken,
     #[error("the idempotency key was used with another body")]
     KeyReused,
     #[error("too many turns of this conversation wait")]
@@ -81,24 +85,27 @@ impl Engine {
         let draining = engine.draining.is_cancelled();
         // Counted before it is stored: requests that come together cannot all see the last free place.
         let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
+        let is_customer = message.author == Author::Customer;
         let new = NewTurn {
             conversation,
             message_id: MessageId::now(),
+            author: &message.author,
             text: &message.text,
             idempotency: message.idempotency.as_ref(),
             now: Utc::now(),
-            waiting_max: engine.config.waiting_max,
-            per_minute: engine.config.per_minute,
-            per_day: engine.config.per_day,
-            full: draining || !message.new || waiting >= engine.config.waiting_total,
+            waiting_max: if is_customer { engine.config.waiting_max } else { u64::MAX },
+            per_minute: engine.config.per_minute.filter(|_| is_customer),
+            per_day: engine.config.per_day.filter(|_| is_customer),
+            full: draining || !message.new || (is_customer && waiting >= engine.config.waiting_total),
         };
         let acceptance = engine.store.tenant(&tenant).accept(&new).await;
         if let Ok(Acceptance::Accepted { turn, message_id }) = acceptance {
             if message.caller != Caller::default() {
                 self.callers(|callers| callers.insert(message_id, message.caller));
             }
-            self.enqueue(tenant, conversation, 1);
+            self.enqueue(tenant.clone(), conversation, 1);
             engine.outbox.wake();
+            engine.journal.changes().tell(&tenant, conversation);
             return Ok(Accepted { turn, message_id });
         }
         engine.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -112,6 +119,7 @@ impl Engine {
             Acceptance::TooManyPerMinute { retry_after } => Err(AcceptError::TooManyPerMinute { retry_after }),
             Acceptance::TooManyPerDay { retry_after } => Err(AcceptError::TooManyPerDay { retry_after }),
             Acceptance::Full => Err(AcceptError::Overloaded),
+            Acceptance::NotTaken => Err(AcceptError::NotTaken),
             Acceptance::NotFound => Err(AcceptError::NotFound),
         }
     }

@@ -81,6 +81,12 @@ impl Live {
         }
     }
 
+    /// Reads the next piece, to the end of a frame.
+    pub async fn more(&mut self) {
+        self.bytes.extend(self.response.chunk().await.unwrap().expect("more to come"));
+        self.until_blank().await;
+    }
+
     /// Reads to the end and gives everything that came.
     pub async fn text(mut self) -> String {
         while let Some(chunk) = self.response.chunk().await.unwrap() {

@@ -19,17 +19,25 @@ fn quoted<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
 }
 
 #[tokio::test]
-async fn the_page_names_files_of_our_own_by_their_content_and_every_one_is_there() {
+async fn each_page_names_files_of_our_own_by_their_content_and_every_one_is_there() {
     let app = TestApp::start().await;
-    let (status, headers, page) = get(&app, "/").await;
+    for path in ["/", "/console"] {
+        every_file_is_there(&app, path).await;
+    }
+    for missing in ["/assets/chat.js", "/assets/chat-0000000000000000.js", "/assets/%2e%2e%2fpage.html", "/assets/"] {
+        assert_eq!(get(&app, missing).await.0, 404, "{missing}");
+    }
+}
+
+async fn every_file_is_there(app: &TestApp, path: &str) {
+    let (status, headers, page) = get(app, path).await;
     assert_eq!(status, 200);
     assert_eq!(headers["content-type"], "text/html; charset=utf-8");
-    let mut named: BTreeSet<String> =
-        ["href=\"", "src=\""].iter().flat_map(|start| quoted(&page, start)).map(str::to_owned).collect();
+    let mut named = ours(&page);
     assert!(named.len() > 10, "{named:?}");
     let preloaded = named.clone();
     for path in preloaded {
-        let (status, headers, content) = get(&app, &path).await;
+        let (status, headers, content) = get(app, &path).await;
         assert_eq!(status, 200, "{path}");
         assert!(path.starts_with("/assets/"), "{path} is not ours");
         assert_eq!(headers["cache-control"], "public, max-age=31536000, immutable");
@@ -41,18 +49,22 @@ async fn the_page_names_files_of_our_own_by_their_content_and_every_one_is_there
         };
         assert_eq!(headers["content-type"], expected, "{path}");
         named.extend(quoted(&content, "from \"./").iter().map(|name| format!("/assets/{name}")));
+        assert!(!content.contains("from \"../"), "{path}");
     }
     // Whatever a script imports is loaded with the page, not after it.
-    assert_eq!(named, ["href=\"", "src=\""].iter().flat_map(|start| quoted(&page, start)).map(str::to_owned).collect());
-    for missing in ["/assets/chat.js", "/assets/chat-0000000000000000.js", "/assets/%2e%2e%2fpage.html", "/assets/"] {
-        assert_eq!(get(&app, missing).await.0, 404, "{missing}");
-    }
+    assert_eq!(named, ours(&page));
+}
+
+/// The files that a page names: places inside it and other pages of ours are none.
+fn ours(page: &str) -> BTreeSet<String> {
+    let named = ["href=\"", "src=\""].into_iter().flat_map(|start| quoted(page, start));
+    named.filter(|path| !path.starts_with('#')).map(str::to_owned).collect()
 }
 
 #[tokio::test]
 async fn a_page_that_has_not_changed_is_not_sent_again() {
     let app = TestApp::start().await;
-    for path in ["/", "/widget.js"] {
+    for path in ["/", "/widget.js", "/console"] {
         let (_, headers, _) = get(&app, path).await;
         assert_eq!(headers["cache-control"], "no-cache");
         let again = app.get(path).header("if-none-match", &headers["etag"]).send().await.unwrap();
@@ -80,6 +92,38 @@ async fn only_the_named_sites_may_show_the_page_in_a_frame() {
     for path in ["/", "/?widget=1", "/?persona=nobody"] {
         assert_eq!(frames(origins, path).await, "frame-ancestors 'self' https://shop.example http://localhost:8000");
     }
+}
+
+#[tokio::test]
+async fn no_site_may_show_the_console_in_a_frame() {
+    let app = TestApp::builder().env("WIDGET_ORIGINS", "https://shop.example").start().await;
+    let (status, headers, _) = get(&app, "/console").await;
+    let policy = headers["content-security-policy"].to_str().unwrap();
+    assert_eq!(status, 200);
+    assert!(policy.contains("frame-ancestors 'none'") && policy.contains("script-src 'self';"), "{policy}");
+}
+
+#[tokio::test]
+async fn the_console_tells_who_is_signed_in_and_nobody_else_anything_of_the_shop() {
+    let app = TestApp::builder().env("X_API_KEYS", "k0").start().await;
+    let settings = async |cookie: &str| -> serde_json::Value {
+        let page = app.get("/console").header("cookie", cookie).send().await.unwrap().text().await.unwrap();
+        let json = page.split("id=\"settings\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
+        serde_json::from_str(json).unwrap()
+    };
+    assert_eq!(settings("").await["me"], serde_json::Value::Null);
+    let entering = app.post("/console/session", &serde_json::json!({"key": "k0", "name": "Lan"}));
+    let entered = entering.header("sec-fetch-site", "same-origin").send().await.unwrap();
+    let cookie = entered.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let seen = settings(&cookie).await;
+    assert_eq!((&seen["me"]["name"], &seen["me"]["may_edit"]), (&"Lan".into(), &true.into()));
+    assert_eq!(seen["texts"]["en"]["inbox.title"], "Inbox");
+}
+
+#[tokio::test]
+async fn a_console_that_is_off_is_not_there() {
+    let app = TestApp::builder().env("CONSOLE", "off").start().await;
+    assert_eq!(get(&app, "/console").await.0, 404);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use chrono::Utc;
 use frontdesk::domain::{
-    ConversationId, EventId, Kind, Message, MessageId, Metadata, Sender, TenantId, Timings, TurnStatus,
+    ConversationId, EventId, Kind, Message, MessageId, Metadata, Sender, TenantId, Timings, TurnFigures, TurnStatus,
 };
 use frontdesk::store::StoreError;
 use frontdesk::store::journal::{Change, Entry};
@@ -30,7 +30,12 @@ fn message(conversation: ConversationId, position: u32, text: &str) -> Message {
 }
 
 fn ended() -> Change {
-    Change::TurnEnded { status: TurnStatus::Completed, timings: Timings::new(), state: None }
+    Change::TurnEnded {
+        status: TurnStatus::Completed,
+        timings: Timings::new(),
+        state: None,
+        figures: TurnFigures::default(),
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frontdesk::desks::{Sink, SinkClosed};
-use frontdesk::domain::{Event, EventId, MessageId, Timings, TurnStatus};
+use frontdesk::domain::{Event, EventId, MessageId, Timings, TurnFigures, TurnStatus};
 use frontdesk::store::journal::Change;
 use frontdesk::turn::feed::Feeds;
 use frontdesk::turn::journal::{Journal, TurnSink};
@@ -22,7 +22,11 @@ fn delta(text: &str) -> Event {
 async fn done(sink: &mut TurnSink) -> Result<(), SinkClosed> {
     let (turn, status) = (1, TurnStatus::Completed);
     let event = Event::TurnDone { turn, status, timings_ms: Timings::new() };
-    sink.emit_last(event, vec![Change::TurnEnded { status, timings: Timings::new(), state: None }]).await
+    sink.emit_last(
+        event,
+        vec![Change::TurnEnded { status, timings: Timings::new(), state: None, figures: TurnFigures::default() }],
+    )
+    .await
 }
 
 #[tokio::test]

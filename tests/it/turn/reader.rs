@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chrono::Utc;
-use frontdesk::domain::{ConversationId, Event, EventId, MessageId, TenantId, Timings, TurnStatus};
+use frontdesk::domain::{ConversationId, Event, EventId, MessageId, TenantId, Timings, TurnFigures, TurnStatus};
 use frontdesk::store::Store;
 use frontdesk::store::journal::{Change, Entry};
 use frontdesk::store::turns::StoredEvent;
@@ -177,5 +177,5 @@ fn delta() -> Event {
 fn done(turn: u32) -> (Event, Vec<Change>) {
     let (status, timings) = (TurnStatus::Completed, Timings::new());
     let event = Event::TurnDone { turn, status, timings_ms: timings.clone() };
-    (event, vec![Change::TurnEnded { status, timings, state: None }])
+    (event, vec![Change::TurnEnded { status, timings, state: None, figures: TurnFigures::default() }])
 }

@@ -1,7 +1,7 @@
 // What the customer has written and the server has not acknowledged. Each text has a key under which it is said once,
 // however often it is sent, and both outlive a reload.
 
-import { Refusal } from "./session.js";
+import { Refusal } from "./request.js";
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 10_000;

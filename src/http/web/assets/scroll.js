@@ -3,8 +3,11 @@
 // So near to the end counts as there, in pixels.
 const NEAR = 48;
 
-/** Keeps `scroller` at the end of its `content` while it is there; else `below`, a button, says that there is more. */
-export function followEnd(scroller, content, below) {
+/**
+ * Keeps `scroller` at the end of its `content` while it is there; else `below`, a button, says that there is more. What
+ * `measure()` counts is news: what a reader unfolds is not, where it is more than the height.
+ */
+export function followEnd(scroller, content, below, measure = () => content.scrollHeight) {
   let atEnd = true;
   const isAtEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
   const toEnd = () => (scroller.scrollTop = scroller.scrollHeight);
@@ -13,6 +16,7 @@ export function followEnd(scroller, content, below) {
     below.hidden = true;
     toEnd();
   };
+  let size = 0;
   let height = 0;
   let room = 0;
   scroller.addEventListener("scroll", () => {
@@ -23,11 +27,14 @@ export function followEnd(scroller, content, below) {
     if (atEnd) below.hidden = true;
   });
   const sized = new ResizeObserver(() => {
-    const grown = content.scrollHeight > height;
+    const grown = measure() > size;
+    const isResized = scroller.clientHeight !== room;
+    size = measure();
     height = content.scrollHeight;
     room = scroller.clientHeight;
-    if (atEnd) toEnd();
+    if (atEnd && (grown || isResized)) toEnd();
     else if (grown) below.hidden = false;
+    else if (!isResized) atEnd = isAtEnd();
   });
   sized.observe(content);
   sized.observe(scroller);

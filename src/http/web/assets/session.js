@@ -3,24 +3,10 @@
 // A page of our own is let in by a cookie. Inside another site's page cookies do not reach us, so the widget holds its
 // token itself.
 
+import { request } from "./request.js";
+
 const RENEW_AT_MOST_MS = 24 * 3600 * 1000;
 const RENEW_AFTER_MS = 3600 * 1000;
-
-/** The server said no. `code` is its word for why, `retryAfter` the seconds to wait. */
-export class Refusal extends Error {
-  constructor(status, code, retryAfter) {
-    super(`${status} ${code}`);
-    Object.assign(this, { status, code, retryAfter });
-  }
-
-  /** Whether the conversation is not there any more, or not open to this browser. */
-  get isGone() {
-    return this.status === 401 || this.status === 404;
-  }
-}
-
-/** No answer came. */
-export class Unreachable extends Error {}
 
 export class Session {
   #memory;
@@ -155,26 +141,5 @@ export class Session {
       if (error.code === "invalid_request") this.#memory.set("conversation", { ...held, final: true });
       else this.#renewal = setTimeout(() => this.#renewIfDue(), 60_000);
     }
-  }
-}
-
-async function request(path, options) {
-  let response;
-  try {
-    response = await fetch(path, options);
-  } catch {
-    throw new Unreachable();
-  }
-  if (!response.ok) {
-    const problem = await response.json().catch(() => ({}));
-    // A proxy that stands before a server which is starting says 502 or 504.
-    if (!problem.code && response.status >= 500) throw new Unreachable();
-    throw new Refusal(response.status, problem.code, Number(response.headers.get("retry-after")) || 5);
-  }
-  try {
-    // A cancel is answered without a body.
-    return JSON.parse((await response.text()) || "{}");
-  } catch {
-    throw new Unreachable();
   }
 }

@@ -124,7 +124,12 @@ async fn the_reason_is_the_shops_to_see_and_not_the_customers() {
     let seen: Value = response.json().await.unwrap();
     let prompt = seen["messages"].as_array().unwrap().last().unwrap();
     assert_eq!(prompt["metadata"]["type"], "warranty_prompt");
-    assert_eq!(prompt["receipt"]["intent"]["rationale"], "Because of the conversation.");
+    let understood = &prompt["receipt"]["intent"];
+    assert_eq!(understood["rationale"], "Because of the conversation.");
+    assert_eq!(
+        [&understood["intent"], &understood["confidence"], &understood["source"]],
+        [&json!("warranty"), &json!(0.9), &json!("llm")]
+    );
     assert!(prompt["receipt"]["timings_ms"]["classify"].is_u64());
 }
 

@@ -63,7 +63,7 @@ fn is_named(field: &str, name: &str) -> bool {
 /// A name as it is reported: trimmed, short, and on one line.
 fn shown(field: &str) -> String {
     let name = field.trim();
-    if name.is_empty() { "(no name)".to_owned() } else { super::report::quoted(name, 40) }
+    if name.is_empty() { "(no name)".to_owned() } else { super::refusals::quoted(name, 40) }
 }
 
 #[cfg(test)]

@@ -1,0 +1,145 @@
+//! Making a case of a turn.
+
+use std::io;
+
+use serde_json::Value;
+use tracing::info;
+
+use super::case::{Answer, AnswerMessage, Case, CaseMessage, FOLDER};
+use crate::app::{App, atomic_file};
+use crate::domain::{
+    Conversation, ConversationId, ErrorCode, Event, EventId, Language, LanguageSource, Message, Sender, TenantId,
+};
+use crate::store::{StoreError, TenantStore};
+
+/// How many messages before its own a turn looks back at.
+const HISTORY_MESSAGES: u64 = 80;
+/// More messages than a turn has.
+const TURN_MESSAGES: u64 = 200;
+/// More events than come before a turn's first message.
+const EVENTS: u64 = 50;
+
+/// What somebody of the shop thinks of an answer.
+#[derive(Clone, Debug, Default)]
+pub struct Remark {
+    pub note: Option<String>,
+    /// Words that a good answer holds.
+    pub expected: Option<String>,
+}
+
+/// Why no case was made.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// No such turn, or nobody asked anything in it.
+    #[error("no such turn of a customer")]
+    NotFound,
+    #[error("the turn has not ended yet")]
+    NotEnded,
+    #[error("the case cannot be written: {0}")]
+    NotWritable(io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl App {
+    /// Keeps the turn as a case below `EVALS_PATH`, instead of an earlier case of it; gives the file's name.
+    pub async fn keep_case(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        turn: u32,
+        remark: Remark,
+    ) -> Result<String, CaseError> {
+        let case = read_case(&self.store.tenant(tenant), tenant, conversation, turn, remark).await?;
+        let (name, folder) = (case.file_name(), self.config.evals.folder.join(FOLDER));
+        let file = folder.join(&name);
+        let writing = tokio::task::spawn_blocking(move || {
+            let mut json = serde_json::to_vec_pretty(&case)?;
+            json.push(b'\n');
+            std::fs::create_dir_all(&folder)?;
+            atomic_file::write(&file, &json)
+        });
+        let written = writing.await.unwrap_or_else(|died| Err(io::Error::other(died)));
+        written.map_err(CaseError::NotWritable)?;
+        info!(conversation.id = %conversation, turn, "An answer was kept as a case");
+        Ok(name)
+    }
+}
+
+async fn read_case(
+    store: &TenantStore<'_>,
+    tenant: &TenantId,
+    id: ConversationId,
+    turn: u32,
+    remark: Remark,
+) -> Result<Case, CaseError> {
+    let conversation = store.find_conversation(id).await?.ok_or(CaseError::NotFound)?;
+    let record = store.find_turn(id, turn).await?.ok_or(CaseError::NotFound)?;
+    if !record.status.has_ended() {
+        return Err(CaseError::NotEnded);
+    }
+    let before_it = (turn.saturating_sub(1), i32::MAX.unsigned_abs());
+    let mut of_turn = store.list_messages(id, Some(before_it), TURN_MESSAGES).await?;
+    of_turn.retain(|message| message.turn == turn);
+    let asked = of_turn.iter().position(|message| message.sender == Sender::User).ok_or(CaseError::NotFound)?;
+    let question = of_turn.remove(asked);
+    let told = told(store, id, turn).await?;
+    let (language, language_source, state) = begun_with(&conversation, &of_turn);
+    let asked_at = question.created_at;
+    let mut messages = store.list_messages_before(id, turn, HISTORY_MESSAGES).await?;
+    messages.push(question);
+    Ok(Case {
+        conversation: id,
+        turn,
+        tenant: tenant.to_string(),
+        asked_at,
+        persona: conversation.persona,
+        language,
+        language_source,
+        state,
+        messages: messages.into_iter().map(CaseMessage::of).collect(),
+        answered: answer(of_turn, told),
+        note: remark.note,
+        expected: remark.expected,
+    })
+}
+
+/// Intent and error, where the turn's events are still there.
+async fn told(
+    store: &TenantStore<'_>,
+    id: ConversationId,
+    turn: u32,
+) -> Result<(Option<String>, Option<ErrorCode>), StoreError> {
+    let last = store.last_event(id, turn).await?;
+    let from_the_end = EventId::new(turn, last.saturating_sub(u32::try_from(EVENTS).unwrap_or(last)));
+    let mut events = store.list_events(id, EventId::new(turn, 0), Some(turn), EVENTS).await?;
+    events.extend(store.list_events(id, from_the_end, Some(turn), EVENTS).await?);
+    let (mut intent, mut error) = (None, None);
+    for event in events {
+        match serde_json::from_str(&event.body) {
+            Ok(Event::Intent { intent: understood, .. }) => intent = Some(understood),
+            Ok(Event::Error { code, .. }) => error = Some(code),
+            _ => {}
+        }
+    }
+    Ok((intent, error))
+}
+
+fn answer(messages: Vec<Message>, (intent, error): (Option<String>, Option<ErrorCode>)) -> Answer {
+    let noted = messages.iter().find_map(|message| {
+        let intent = message.receipt.as_ref()?.pointer("/intent/intent")?;
+        Some(intent.as_str()?.to_owned())
+    });
+    let said = messages.into_iter().filter_map(|message| AnswerMessage::of(message.text, &message.metadata));
+    Answer { intent: intent.or(noted), messages: said.collect(), error }
+}
+
+/// Language, its reason and the desk's memory at the turn's beginning, as the receipts of its messages have it; else as well as
+/// the conversation still tells.
+fn begun_with(conversation: &Conversation, messages: &[Message]) -> (Language, String, Value) {
+    let before = messages.iter().find_map(|message| message.receipt.as_ref()?.get("before"));
+    let text = |name: &str| before?.get(name)?.as_str();
+    let language = text("language").and_then(|code| code.parse().ok()).unwrap_or(conversation.language);
+    let source = text("language_source").unwrap_or(LanguageSource::Detected.as_str()).to_owned();
+    (language, source, before.and_then(|before| before.get("state")).cloned().unwrap_or_default())
+}

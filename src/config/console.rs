@@ -1,0 +1,27 @@
+use std::time::Duration;
+
+use super::Env;
+
+/// The owner's console.
+#[derive(Clone, Debug)]
+pub struct ConsoleConfig {
+    /// `CONSOLE`: whether it is there at all.
+    pub on: bool,
+    /// `CONSOLE_SESSION_HOURS`: how long somebody who has signed in stays so.
+    pub session_ttl: Duration,
+    /// `CONSOLE_CSV_MAX_MB`: how large a list of warranties may be, in bytes here.
+    pub csv_max_bytes: usize,
+    /// `CONSOLE_CSV_SECONDS`: how long such a list may take to come, to be read and to be written.
+    pub csv_timeout: Duration,
+}
+
+impl ConsoleConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self {
+            on: env.choice("CONSOLE", &[("on", true), ("off", false)], true),
+            session_ttl: env.seconds_of_hours("CONSOLE_SESSION_HOURS", 12),
+            csv_max_bytes: env.number("CONSOLE_CSV_MAX_MB", 20_usize).saturating_mul(1 << 20),
+            csv_timeout: env.seconds("CONSOLE_CSV_SECONDS", 120),
+        }
+    }
+}

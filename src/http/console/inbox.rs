@@ -1,0 +1,173 @@
+//! `GET /console/api/conversations`
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::owner::Owner;
+use crate::app::App;
+use crate::domain::{Conversation, ConversationId, ConversationStatus, Kind, Message, Sender};
+use crate::http::conversations::{bad_cursor, page_limit};
+use crate::http::error::ApiError;
+use crate::http::extract::Query;
+use crate::http::in_time::in_time;
+use crate::http::problem::Problem;
+use crate::http::views::{ConversationView, optional_time, time};
+use crate::store::StoreError;
+use crate::store::inbox::InboxQuery;
+
+/// So much of a conversation's last message is shown, in characters.
+const EXCERPT_CHARS: usize = 200;
+/// The longest text to search for, in characters.
+const SEARCH_MAX_CHARS: usize = 200;
+
+/// Which conversations to list.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConversationsQuery {
+    /// Only those that stand so.
+    status: Option<ConversationStatus>,
+    /// Only those in which this was said, or whose customer is called so; marks and capitals make no difference.
+    #[param(max_length = 200)]
+    q: Option<String>,
+    /// How many at most, 1 to 200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u64>,
+    /// Go on behind this place: `next` of an earlier answer.
+    #[param(pattern = "^([0-8][0-9]{18}|[0-9]{1,18})_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
+    after: Option<String>,
+}
+
+/// A page of the inbox.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Inbox {
+    conversations: Vec<InboxItem>,
+    counts: Counts,
+    /// Where to go on, as `after`; null at the end.
+    next: Option<String>,
+}
+
+/// How many conversations of the shop stand so.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Counts {
+    bot: u64,
+    waiting: u64,
+    taken: u64,
+    closed: u64,
+}
+
+impl From<HashMap<ConversationStatus, u64>> for Counts {
+    fn from(counts: HashMap<ConversationStatus, u64>) -> Self {
+        let of = |status| counts.get(&status).copied().unwrap_or_default();
+        Self {
+            bot: of(ConversationStatus::Bot),
+            waiting: of(ConversationStatus::Waiting),
+            taken: of(ConversationStatus::Taken),
+            closed: of(ConversationStatus::Closed),
+        }
+    }
+}
+
+/// A conversation as the shop's own people see it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct InboxItem {
+    #[serde(flatten)]
+    conversation: ConversationView,
+    /// The person who has taken it.
+    agent: Option<String>,
+    #[serde(serialize_with = "time")]
+    last_activity_at: DateTime<Utc>,
+    #[serde(serialize_with = "optional_time")]
+    waiting_since: Option<DateTime<Utc>>,
+    last_message: Option<LastMessage>,
+}
+
+/// What was said last.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LastMessage {
+    sender: Sender,
+    /// Null for a customer's own.
+    kind: Option<Kind>,
+    /// Its first 200 characters.
+    text: String,
+    #[serde(serialize_with = "time")]
+    created_at: DateTime<Utc>,
+}
+
+impl InboxItem {
+    pub fn new(conversation: Conversation, last: Option<Message>) -> Self {
+        let (last_activity_at, waiting_since) = (conversation.last_activity_at, conversation.waiting_since);
+        let mut conversation = ConversationView::from(conversation);
+        let agent = conversation.agent.take();
+        Self { conversation, agent, last_activity_at, waiting_since, last_message: last.map(LastMessage::from) }
+    }
+}
+
+impl From<Message> for LastMessage {
+    fn from(message: Message) -> Self {
+        Self {
+            sender: message.sender,
+            kind: message.metadata.kind(),
+            text: message.text.chars().take(EXCERPT_CHARS).collect(),
+            created_at: message.created_at,
+        }
+    }
+}
+
+/// The shop's conversations, newest activity first.
+#[utoipa::path(
+    get, path = "/console/api/conversations", operation_id = "console_conversations", tag = "console",
+    params(ConversationsQuery),
+    responses(
+        (status = 200, description = "a page", body = Inbox),
+        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn list(
+    owner: Owner,
+    State(app): State<Arc<App>>,
+    Query(query): Query<ConversationsQuery>,
+) -> Result<Json<Inbox>, ApiError> {
+    let limit = page_limit(query.limit)?;
+    let text = query.q.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    if text.is_some_and(|text| text.chars().count() > SEARCH_MAX_CHARS) {
+        return Err(ApiError::InvalidRequest(format!("q must have at most {SEARCH_MAX_CHARS} characters.")));
+    }
+    let after = match query.after.as_deref() {
+        Some(text) => Some(read_place(text).ok_or_else(bad_cursor)?),
+        None => None,
+    };
+    let wanted = InboxQuery { status: query.status, text, after, limit: limit + 1 };
+    let store = app.store.tenant(&owner.tenant);
+    let reading = async {
+        let counts = store.count_by_status().await?;
+        Ok::<_, StoreError>((counts, store.list_inbox(&wanted).await?))
+    };
+    let (counts, mut page) = in_time(&app, reading).await?;
+    let more = page.len() as u64 > limit;
+    page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = page.last().filter(|_| more).map(|(last, _)| place(last));
+    let conversations = page.into_iter().map(|(conversation, last)| InboxItem::new(conversation, last)).collect();
+    Ok(Json(Inbox { conversations, counts: counts.into(), next }))
+}
+
+/// Where a conversation stands in the inbox: the nanosecond of its last activity, and its id.
+fn place(conversation: &Conversation) -> String {
+    let at = conversation.last_activity_at.timestamp_nanos_opt().unwrap_or_default();
+    format!("{at}_{}", conversation.id)
+}
+
+fn read_place(text: &str) -> Option<(DateTime<Utc>, ConversationId)> {
+    let (at, id) = text.split_once('_')?;
+    Some((DateTime::from_timestamp_nanos(at.parse().ok()?), id.parse().ok()?))
+}

@@ -1,0 +1,56 @@
+//! Who may use the console's API.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use chrono::{DateTime, Utc};
+
+use crate::app::App;
+use crate::domain::TenantId;
+use crate::http::access::{Access, Shop};
+use crate::http::error::ApiError;
+
+/// Somebody of the shop at the console. Where `CONSOLE` is off, there is nothing to be found.
+pub(in crate::http) struct Owner {
+    pub tenant: TenantId,
+    /// What customers are told of who answers.
+    pub name: Option<String>,
+    pub access: Access,
+}
+
+impl Owner {
+    /// Whether this is the shop that the server's own files (personas, documents, evals) belong to.
+    pub fn may_edit(&self, app: &App) -> bool {
+        self.tenant == app.config.auth.web_chat_tenant
+    }
+
+    /// When the session ends; `None`: it is none.
+    pub fn expires_at(&self) -> Option<DateTime<Utc>> {
+        self.access.expires_at()
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Owner {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        if !app.config.console.on {
+            return Err(ApiError::NotFound);
+        }
+        let Shop { tenant, access, name } = Shop::from_request_parts(parts, app).await?;
+        Ok(Self { tenant, name, access })
+    }
+}
+
+/// An owner who may see and change what belongs to the whole server; for others it is not there.
+pub(in crate::http) struct Editor(pub Owner);
+
+impl FromRequestParts<Arc<App>> for Editor {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let owner = Owner::from_request_parts(parts, app).await?;
+        if owner.may_edit(app) { Ok(Self(owner)) } else { Err(ApiError::NotFound) }
+    }
+}

@@ -1,0 +1,82 @@
+//! `GET /console`: the shop's own desk. One page, whose views its scripts show.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::page::{escape, modules};
+use super::{assets, policy, revalidated};
+use crate::app::App;
+use crate::domain::Language;
+use crate::http::console::Me;
+use crate::http::error::ApiError;
+use crate::persona::texts::{ConsoleTexts, fill};
+
+const PAGE: &str = include_str!("console/console.html");
+
+/// What the console calls its languages, on the button that leads to each.
+const LANGUAGE_NAMES: [(Language, &str); 2] = [(Language::EN, "EN"), (Language::VI, "VI")];
+
+/// What the console's scripts know from the start.
+#[derive(Serialize)]
+struct Settings<'a> {
+    /// The default persona's name, by which the shop is known.
+    name: &'a str,
+    language: Language,
+    language_names: BTreeMap<Language, &'static str>,
+    texts: BTreeMap<Language, &'a ConsoleTexts>,
+    /// Hosts besides our own to which a link in a message may lead.
+    link_hosts: Vec<String>,
+    text_max_chars: usize,
+    /// Who is signed in, if anybody is.
+    me: Option<Me>,
+}
+
+/// The console's page, for everybody: it shows nothing before somebody has signed in.
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    mut parts: Parts,
+) -> Result<Response, ApiError> {
+    if !app.config.console.on {
+        return Err(ApiError::NotFound);
+    }
+    let me = Me::of(&mut parts, &app).await;
+    let desks = app.desks();
+    let persona = desks.prompts().default_persona();
+    let console = desks.console();
+    let language = console.closest(persona.first_language());
+    let settings = Settings {
+        name: &persona.name,
+        language,
+        language_names: LANGUAGE_NAMES.into(),
+        texts: console.iter().collect(),
+        link_hosts: app.config.grounding.link_hosts.iter().map(ToString::to_string).collect(),
+        text_max_chars: app.config.http.text_max_chars,
+        me,
+    };
+    // A closing tag inside a text must not end the element.
+    let json = serde_json::to_string(&settings).unwrap_or_default().replace('<', "\\u003c");
+    let texts = console.get(language);
+    let body = fill(
+        PAGE,
+        &[
+            ("language", language.code()),
+            ("title", &escape(texts.text("title"))),
+            ("noscript", &escape(texts.text("noscript"))),
+            ("icon", &assets::path("icon.svg")),
+            ("base", &assets::path("base.css")),
+            ("style", &assets::path("console.css")),
+            ("views", &assets::path("views.css")),
+            ("modules", &modules("console.js")),
+            ("script", &assets::path("console.js")),
+            ("settings", &json),
+        ],
+    );
+    Ok((policy::alone(), revalidated(&headers, "text/html; charset=utf-8", body)).into_response())
+}

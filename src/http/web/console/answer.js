@@ -1,0 +1,74 @@
+// Where a person of the shop answers. What is written is kept until it is sent.
+
+import { ask, memory, settings, words } from "./desk.js";
+import { attempt, enable, labelled, said } from "./parts.js";
+import { element } from "../assets/elements.js";
+
+export class Answer {
+  #path;
+  #draft;
+  #key;
+  #keyed;
+  #shown;
+  #wrong = element("div");
+  #hint = element("p", { class: "quiet", role: "status" });
+
+  constructor(conversation) {
+    this.#path = `/console/api/conversations/${encodeURIComponent(conversation)}/answers`;
+    this.#draft = `draft:${conversation}`;
+    this.field = labelled(labelled(element("textarea", { rows: "2", dir: "auto" }), "answer.field"), "answer.placeholder", "placeholder");
+    this.field.value = memory.get(this.#draft) ?? "";
+    this.send = said("button", "answer.send", undefined, { type: "submit", class: "button strong" });
+    this.form = element("form", { class: "answer", novalidate: true }, this.field, this.send);
+    this.element = element("footer", { class: "answering" });
+    this.field.addEventListener("input", () => this.#changed());
+    this.field.addEventListener("keydown", (event) => {
+      // While an input method composes a letter, Enter is a part of that.
+      const composing = event.isComposing || event.keyCode === 229;
+      if (event.key !== "Enter" || event.shiftKey || composing) return;
+      event.preventDefault();
+      this.form.requestSubmit();
+    });
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#send();
+    });
+    this.#changed();
+  }
+
+  /** Shows what can be done in this state. */
+  use(status, isMine, agent) {
+    const state = `${isMine} ${status} ${agent}`;
+    if (state === this.#shown) return;
+    this.#shown = state;
+    if (isMine) this.element.replaceChildren(this.#wrong, this.form, this.#hint);
+    else this.element.replaceChildren(said("p", `answer.${status}`, { name: agent ?? "" }));
+  }
+
+  #changed() {
+    const count = [...this.field.value.trim()].length;
+    const tooLong = count > settings.text_max_chars;
+    memory.set(this.#draft, this.field.value || undefined);
+    if (tooLong) words.put(this.#hint, "answer.too_long", { count, max: settings.text_max_chars });
+    else words.clear(this.#hint);
+    this.field.setAttribute("aria-invalid", String(tooLong));
+    enable(this.send, count > 0 && !tooLong);
+  }
+
+  async #send() {
+    const text = this.field.value.trim();
+    this.field.focus();
+    if (!text) return;
+    // The same text again, after a failure, is said once.
+    if (this.#keyed !== text) {
+      this.#keyed = text;
+      this.#key = crypto.randomUUID();
+    }
+    const sent = await attempt(this.send, this.#wrong, () => ask("POST", this.#path, { text }, { "idempotency-key": this.#key }));
+    if (sent) {
+      this.#keyed = undefined;
+      if (this.field.value.trim() === text) this.field.value = "";
+    }
+    this.#changed();
+  }
+}

@@ -1,0 +1,139 @@
+// The console: who sits here, and which of its views is shown.
+
+import { Alarm } from "./alarm.js";
+import { announce, ask, memory, session, settings, words } from "./desk.js";
+import { byId } from "../assets/elements.js";
+import { Live } from "./live.js";
+import { Router } from "./router.js";
+import { signIn } from "./sign-in.js";
+import { figures } from "./figures.js";
+import { inbox } from "./inbox.js";
+import { knowledge } from "./knowledge.js";
+import { personas } from "./personas.js";
+import { warranty } from "./warranty.js";
+
+// Longer waits overflow the browser's timers.
+const LONGEST_TIMER_MS = 24 * 3600 * 1000;
+
+const alarm = new Alarm(byId("sound"));
+const live = new Live({
+  onCounts(counts) {
+    const waiting = counts.waiting;
+    const badge = byId("waiting");
+    badge.textContent = waiting ? words.number(waiting) : "";
+    badge.hidden = !waiting;
+    if (alarm.waiting(waiting)) announce("inbox.somebody_waits");
+    router.title();
+  },
+  onConnection: showConnection,
+});
+
+const views = [
+  ["inbox", inbox, true],
+  ["knowledge", knowledge, false],
+  ["warranty", warranty, true],
+  ["personas", personas, false],
+  ["figures", figures, true],
+];
+const router = new Router(byId("view"), {
+  live,
+  views: new Map(views.map(([name, open]) => [name, open])),
+  title: (key) => `${alarm.count ? `(${alarm.count}) ` : ""}${words.say(key)} – ${words.say("title")}`,
+});
+
+let expiry;
+
+begin();
+
+function begin() {
+  document.documentElement.lang = words.language;
+  words.write(document);
+  wire();
+  session.onSignedOut = () => showSignIn("sign_in.ended");
+  if (session.me) enter(false);
+  else if (memory.get("until") > Date.now()) lookAgain();
+  else showSignIn();
+}
+
+// Who follows a link of another site to us is let in without the cookie at first: it comes with our own requests.
+async function lookAgain() {
+  session.me = await ask("GET", "/console/api/me").catch(() => null);
+  if (session.me) enter(false);
+  else showSignIn("sign_in.ended");
+}
+
+function enter(moved) {
+  memory.set("until", Date.parse(session.me.expires_at) || undefined);
+  document.body.classList.remove("outside");
+  byId("rail").hidden = false;
+  byId("who").textContent = session.me.name ?? "";
+  byId("sign-out").hidden = session.me.development;
+  for (const [name, , everybody] of views) {
+    document.querySelector(`#rail a[href="#/${name}"]`).parentNode.hidden = !everybody && !session.me.may_edit;
+  }
+  expire();
+  live.open();
+  router.start(moved);
+}
+
+// The session's end is known; nobody has to run into it.
+function expire() {
+  clearTimeout(expiry);
+  if (!session.me?.expires_at) return;
+  const left = Date.parse(session.me.expires_at) - Date.now();
+  if (left <= 0) showSignIn("sign_in.ended");
+  else expiry = setTimeout(expire, Math.min(left, LONGEST_TIMER_MS));
+}
+
+function showSignIn(notice) {
+  session.me = null;
+  memory.set("until", undefined);
+  clearTimeout(expiry);
+  live.close();
+  router.stop();
+  alarm.waiting(0);
+  showConnection(true);
+  for (const open of document.querySelectorAll("dialog")) open.close();
+  byId("rail").hidden = true;
+  document.body.classList.add("outside");
+  document.title = `${words.say("sign_in.title")} – ${words.say("title")}`;
+  signIn(byId("view"), notice, () => enter(true));
+}
+
+function wire() {
+  const other = () => words.languages.find((language) => language !== words.language);
+  const language = byId("language");
+  const name = () => {
+    language.textContent = settings.language_names[other()] ?? "";
+    language.lang = other() ?? "";
+    language.hidden = !other();
+  };
+  name();
+  language.addEventListener("click", () => {
+    words.use(other());
+    memory.set("language", words.language);
+    name();
+    router.title();
+  });
+  byId("sign-out").addEventListener("click", async () => {
+    // A server that is not to be reached lets the session expire.
+    await ask("DELETE", "/console/session").catch(() => {});
+    showSignIn("sign_in.left");
+  });
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    (byId("view").querySelector("h1") ?? byId("view")).focus();
+  });
+  addEventListener("visibilitychange", expire);
+}
+
+function showConnection(up) {
+  const line = byId("connection");
+  const was = line.classList.contains("lost");
+  line.classList.toggle("lost", !up);
+  if (!up) words.put(line, "reconnecting");
+  else if (was) {
+    words.clear(line);
+    announce("reconnected");
+  }
+}

@@ -1,0 +1,42 @@
+// What every part of the console stands on: its settings, its words, its memory, and its requests.
+
+import { byId } from "../assets/elements.js";
+import { allowHosts } from "../assets/markup.js";
+import { Memory } from "../assets/memory.js";
+import { Phrases } from "./phrases.js";
+import { request } from "../assets/request.js";
+
+export const settings = JSON.parse(byId("settings").textContent);
+export const memory = new Memory(() => localStorage, "console");
+
+const wished = memory.get("language");
+export const words = new Phrases(settings.texts, settings.name, settings.texts[wished] ? wished : settings.language);
+
+/** Which links in a message may be followed. */
+export const allow = allowHosts(location.href, settings.link_hosts);
+
+/** Who sits here: the answer of `/console/api/me`, with what changes about it. */
+export const session = { me: settings.me, onSignedOut: () => {} };
+
+/** Asks the server. A body is sent as JSON, but for a file. */
+export async function ask(method, path, body, headers = {}) {
+  // On top of a customer's cookie that this browser may hold too.
+  headers["x-console"] = "1";
+  const isFile = body instanceof Blob;
+  if (body && !isFile) headers["content-type"] = "application/json";
+  try {
+    return await request(path, { method, headers, body: isFile ? body : body && JSON.stringify(body) });
+  } catch (error) {
+    if (error.status === 401 && session.me) session.onSignedOut();
+    throw error;
+  }
+}
+
+/** Has a screen reader say it, without moving anything. */
+export function announce(key, values) {
+  const line = document.createElement("p");
+  line.textContent = words.say(key, values);
+  const heard = byId("heard");
+  heard.append(line);
+  while (heard.childElementCount > 5) heard.firstChild.remove();
+}

@@ -1,0 +1,167 @@
+// One persona's text. It is checked while it is written, shown as a customer would meet it, and saved only if it can be
+// read.
+
+import { announce, ask, words } from "./desk.js";
+import { attempt, button, dialog, enable, failure, labelled, loading, said } from "./parts.js";
+import { element } from "../assets/elements.js";
+import { versions } from "./versions.js";
+
+// Whoever types is not told of every half word.
+const TYPING_MS = 400;
+
+export class Editor {
+  #id;
+  #drafts;
+  #saved = "";
+  #hash;
+  #typing;
+  #checking = 0;
+  #valid = false;
+  #state = element("p", { class: "check", role: "status" });
+  #trouble = element("div");
+  #preview = element("div", { class: "greetings" });
+  #versions = element("section", { class: "card" });
+  #save = button("personas.save", () => this.#store(), { class: "button strong" });
+  #undo = button("personas.undo", () => this.#write(this.#saved));
+
+  constructor(id, drafts) {
+    this.#id = id;
+    this.#drafts = drafts;
+    this.heading = element("h1", { tabindex: "-1" }, id);
+    this.field = labelled(element("textarea", { class: "source", spellcheck: "false", dir: "auto", rows: "28" }), "personas.text");
+    this.field.addEventListener("input", () => this.#changed());
+    const back = element("a", { href: "#/personas", class: "back-link" });
+    words.put(back, "personas.all");
+    this.body = element("div", {}, loading());
+    this.element = element("div", {}, back, element("header", { class: "head" }, this.heading), this.body);
+    this.onLeave = (event) => this.#isChanged() && event.preventDefault();
+    addEventListener("beforeunload", this.onLeave);
+    this.#open();
+  }
+
+  close() {
+    clearTimeout(this.#typing);
+    this.#checking += 1;
+    removeEventListener("beforeunload", this.onLeave);
+    if (this.#isChanged()) this.#drafts.set(this.#id, this.field.value);
+    else this.#drafts.delete(this.#id);
+  }
+
+  get #path() {
+    return `/console/api/personas/${encodeURIComponent(this.#id)}`;
+  }
+
+  #isChanged() {
+    return this.#hash !== undefined && this.field.value !== this.#saved;
+  }
+
+  async #open() {
+    try {
+      this.#take(await ask("GET", this.#path));
+    } catch (error) {
+      this.body.replaceChildren(failure(error, () => this.#open()));
+      return;
+    }
+    const left = element("div", { class: "writing" }, this.field, this.#state, this.#trouble, element("div", { class: "actions" }, this.#undo, this.#save));
+    const right = element("div", { class: "beside" }, element("section", { class: "card" }, said("h2", "personas.preview"), this.#preview), this.#versions);
+    this.body.className = "editor";
+    this.body.replaceChildren(left, right);
+    const draft = this.#drafts.get(this.#id);
+    this.#write(draft ?? this.#saved);
+  }
+
+  // The persona as it is on the server.
+  #take({ text, hash, versions: kept }) {
+    this.#saved = text;
+    this.#hash = hash;
+    const restore = async (version) => {
+      await this.#put(version);
+      announce("personas.restored");
+    };
+    versions(this.#versions, kept, (version) => `${this.#path}/versions/${version}`, restore);
+  }
+
+  #write(text) {
+    this.field.value = text;
+    this.#changed(0);
+  }
+
+  #changed(wait = TYPING_MS) {
+    this.#valid = false;
+    this.#offer();
+    clearTimeout(this.#typing);
+    this.#typing = setTimeout(() => this.#check(), wait);
+  }
+
+  #offer() {
+    enable(this.#save, this.#valid && this.#isChanged());
+    enable(this.#undo, this.#isChanged());
+  }
+
+  async #check() {
+    const mine = ++this.#checking;
+    try {
+      const found = await ask("POST", `${this.#path}/check`, { text: this.field.value });
+      if (mine !== this.#checking) return;
+      this.#valid = found.valid;
+      this.#state.className = found.valid ? "check" : "check invalid";
+      this.field.setAttribute("aria-invalid", String(!found.valid));
+      if (found.valid) this.#show(found);
+      else {
+        words.clear(this.#state);
+        const where = found.line ? [said("strong", "personas.line", { line: String(found.line) }), " "] : [];
+        this.#state.replaceChildren(...where, found.problem);
+      }
+      this.#offer();
+    } catch (error) {
+      if (mine === this.#checking) this.#state.replaceChildren(failure(error, () => this.#check()));
+    }
+  }
+
+  #show({ name, greetings = {}, follow_ups: followUps = {} }) {
+    words.put(this.#state, this.#isChanged() ? "personas.can_save" : "personas.is_saved");
+    // The reader's own language first.
+    const ordered = Object.entries(greetings).sort(([one], [other]) => (other === words.language) - (one === words.language));
+    const bubbles = ordered.flatMap(([language, greeting]) => [
+      element("p", { class: "by" }, element("strong", { dir: "auto" }, name), element("span", {}, language)),
+      element("p", { class: "bubble", dir: "auto", lang: language }, greeting),
+      ...(followUps[language] ? [element("p", { class: "bubble follow-up", dir: "auto", lang: language }, followUps[language])] : []),
+    ]);
+    this.#preview.replaceChildren(...bubbles);
+    this.heading.textContent = `${name} (${this.#id})`;
+  }
+
+  async #store() {
+    if (await attempt(this.#save, this.#trouble, () => this.#put(this.field.value))) announce("personas.is_saved");
+    this.#offer();
+  }
+
+  async #put(text) {
+    try {
+      this.#take(await ask("PUT", this.#path, { text, hash: this.#hash }));
+    } catch (error) {
+      if (error.status !== 409) throw error;
+      return this.#conflict(text);
+    }
+    this.#write(this.#saved);
+  }
+
+  // Somebody else has changed the file: this person says which text is the right one.
+  async #conflict(mine) {
+    const theirs = await ask("GET", this.#path);
+    const takeTheirs = button("personas.take_theirs", () => {
+      this.#take(theirs);
+      this.#write(this.#saved);
+      asked.close();
+    });
+    const trouble = element("div");
+    const putMine = async () => {
+      this.#take(theirs);
+      await this.#put(mine);
+      asked.close();
+    };
+    const takeMine = button("personas.take_mine", () => attempt(takeMine, trouble, putMine));
+    const text = element("pre", { tabindex: "0" }, element("code", { dir: "auto" }, theirs.text));
+    const asked = dialog("personas.conflict", undefined, said("p", "personas.conflict_about"), text, trouble, element("div", { class: "actions" }, takeTheirs, takeMine));
+  }
+}

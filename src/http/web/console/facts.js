@@ -1,0 +1,29 @@
+// Facts in rows: a name, and what is known under it.
+
+import { element } from "../assets/elements.js";
+import { said } from "./parts.js";
+import { words } from "./desk.js";
+
+/** Rows under a title; nothing where there are none. */
+export function section(title, rows) {
+  return rows.length ? element("section", {}, said("h2", title), element("dl", {}, ...rows)) : undefined;
+}
+
+/** One row. `name` is shown instead of the words of `key`, where those are not known before. */
+export function row(key, value, name) {
+  const term = key ? said("dt", key) : element("dt", {}, name);
+  return element("div", {}, term, element("dd", { dir: "auto" }, value));
+}
+
+/** The words for one of a few values of the server's, else the value itself. */
+export function word(group, value) {
+  const key = `${group}.${value}`;
+  return words.has(key) ? said("span", key) : element("span", {}, String(value));
+}
+
+/** A share of 1 as a bar, with its text. */
+export function bar(share, text) {
+  const filled = element("span", { class: "filled" });
+  filled.style.inlineSize = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return element("span", { class: "bar" }, element("span", { class: "track", "aria-hidden": "true" }, filled), element("span", { class: "bar-text" }, text));
+}

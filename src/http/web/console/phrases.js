@@ -1,0 +1,102 @@
+// Words, numbers and times in the language of whoever sits at the console, which can change while it is open.
+
+import { Words } from "../assets/words.js";
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+// What is older shows its date.
+const RECENT_DAYS = 7;
+
+export class Phrases extends Words {
+  #texts;
+  #changed = [];
+
+  constructor(texts, name, language) {
+    super(texts, name, language);
+    this.#texts = texts;
+    this.languages = Object.keys(texts);
+    setInterval(() => this.#writeTimes(document), 30_000);
+  }
+
+  /** Calls back, for as long as `root` is on the page, when the language has changed. */
+  onChange(root, changed) {
+    this.#changed.push({ root, changed });
+  }
+
+  use(language) {
+    super.use(language);
+    this.#changed = this.#changed.filter(({ root }) => root.isConnected);
+    for (const { changed } of this.#changed) changed();
+  }
+
+  // A text may have a form of its own for one.
+  say(key, values = {}) {
+    const one = `${key}_one`;
+    const isOne = values.count === 1 && this.#texts[this.language][one];
+    const shown = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? this.number(value) : value]));
+    return super.say(isOne ? one : key, shown);
+  }
+
+  /** Whether there are words for `key`. */
+  has(key) {
+    return this.#texts[this.language][key] !== undefined;
+  }
+
+  write(root) {
+    super.write(root);
+    this.#writeTimes(root);
+  }
+
+  number(value) {
+    return new Intl.NumberFormat(this.language, { maximumFractionDigits: 2 }).format(value);
+  }
+
+  /** A share of 1. */
+  percent(share) {
+    return new Intl.NumberFormat(this.language, { style: "percent", maximumFractionDigits: 0 }).format(share);
+  }
+
+  /** Milliseconds, in the unit that suits them. */
+  duration(milliseconds) {
+    const format = (value, digits, unit) => `${new Intl.NumberFormat(this.language, { maximumFractionDigits: digits }).format(value)} ${unit}`;
+    return milliseconds < 1000 ? format(milliseconds, 0, "ms") : format(milliseconds / 1000, 1, "s");
+  }
+
+  /** The day `2026-11-22`, short. */
+  day(date) {
+    return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(date));
+  }
+
+  /** An element that says how long ago it was, and exactly when to whoever asks. */
+  time(moment, attributes = {}) {
+    const made = document.createElement("time");
+    made.setAttribute("datetime", moment);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    this.#writeTime(made);
+    return made;
+  }
+
+  #writeTimes(root) {
+    for (const time of root.querySelectorAll("time[datetime]")) this.#writeTime(time);
+  }
+
+  #writeTime(element) {
+    const moment = new Date(element.getAttribute("datetime"));
+    const text = this.ago(moment, new Date());
+    if (element.textContent !== text) element.textContent = text;
+    element.title = new Intl.DateTimeFormat(this.language, { dateStyle: "full", timeStyle: "medium" }).format(moment);
+  }
+
+  /** How long before `now` it was; for what is older than a week, the date. */
+  ago(moment, now) {
+    const seconds = Math.max(0, (now - moment) / 1000);
+    if (seconds < MINUTE) return this.say("time.now");
+    const relative = new Intl.RelativeTimeFormat(this.language, { numeric: "auto", style: "short" });
+    if (seconds < HOUR) return relative.format(-Math.floor(seconds / MINUTE), "minute");
+    if (seconds < DAY) return relative.format(-Math.floor(seconds / HOUR), "hour");
+    if (seconds < RECENT_DAYS * DAY) return relative.format(-Math.floor(seconds / DAY), "day");
+    const year = moment.getFullYear() === now.getFullYear() ? undefined : "numeric";
+    return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "short", year }).format(moment);
+  }
+}

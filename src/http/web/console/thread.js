@@ -1,0 +1,193 @@
+// What was said in a conversation, turn by turn. It comes from two sides that overlap: the history, and the events behind
+// it. What is shown already stays where it is.
+
+import { allow, session, words } from "./desk.js";
+import { button, said } from "./parts.js";
+import { closed, parse } from "../assets/markup.js";
+import { element } from "../assets/elements.js";
+import { receipt } from "./receipt.js";
+import { render } from "../assets/render.js";
+import { wrong } from "./wrong.js";
+
+// What goes along with another message, and has nothing of its own to explain.
+const ASIDES = ["greeting", "cute_greeting", "follow_up"];
+const ENDS = ["cancelled", "failed", "interrupted"];
+
+export class Thread {
+  #conversation;
+  #turns = new Map();
+  #messages = new Map();
+  #running;
+  #typing = said("p", "conversation.typing", undefined, { class: "typing" });
+
+  constructor(conversation) {
+    this.#conversation = conversation;
+    this.element = element("div", { class: "thread" });
+  }
+
+  /** Shows these messages of the history. */
+  show(messages) {
+    // A turn that runs is told by the events, from its beginning.
+    this.#run(undefined);
+    for (const [id, shown] of this.#messages) {
+      if (!shown.isGrowing) continue;
+      shown.element.remove();
+      this.#messages.delete(id);
+    }
+    this.explain(messages);
+  }
+
+  /** Shows what the history says of these messages, receipts included. */
+  explain(messages) {
+    for (const message of messages) {
+      const shown = this.#messages.get(message.id) ?? this.#add(message);
+      shown.complete(message);
+    }
+  }
+
+  /** How much there is to read. */
+  get length() {
+    return [...this.#messages.values()].reduce((sum, { text, explained }) => sum + text.length + Boolean(explained), 0);
+  }
+
+  /** The element of a turn. */
+  find(turn) {
+    return this.#turns.get(turn);
+  }
+
+  /** Takes an event of the conversation. */
+  take(event) {
+    switch (event.type) {
+      case "turn.start":
+        return this.#start(event);
+      case "message.start":
+        return this.#begin(event);
+      case "delta":
+        return this.#messages.get(event.message_id)?.grow(event.text);
+      case "message.end":
+        return this.#messages.get(event.message_id)?.end(event.metadata);
+      case "error":
+        return this.#running?.append(element("p", { class: "note trouble", dir: "auto" }, event.message));
+      case "turn.done":
+        return this.#done(event);
+    }
+  }
+
+  #start({ turn, message_id: id, sender, text }) {
+    this.#run(this.#turn(turn));
+    if (sender !== "user") return;
+    if (!this.#messages.has(id)) this.#add({ id, turn, sender, text, metadata: {} }).complete({});
+    this.#running.append(this.#typing);
+  }
+
+  #begin({ message_id: id, kind }) {
+    if (this.#messages.has(id) || !this.#running) return;
+    this.#typing.remove();
+    const sender = kind === "agent" ? "agent" : "assistant";
+    this.#add({ id, turn: Number(this.#running.dataset.turn), sender, text: "", metadata: { type: kind } });
+  }
+
+  #done({ turn, status }) {
+    const shown = this.#turn(turn);
+    if (ENDS.includes(status)) shown.append(said("p", `conversation.${status}`, undefined, { class: "note" }));
+    if (this.#running === shown) this.#run(undefined);
+  }
+
+  #run(turn) {
+    this.#running = turn;
+    if (!turn) this.#typing.remove();
+  }
+
+  #add(message) {
+    const shown = new Message(this.#conversation, message);
+    this.#messages.set(message.id, shown);
+    const turn = this.#turn(message.turn);
+    const before = message.sender === "user" ? turn.firstChild : turn.querySelector(":scope > .note, :scope > .typing");
+    turn.insertBefore(shown.element, before);
+    return shown;
+  }
+
+  // The element of a turn, at its place among the others.
+  #turn(number) {
+    let turn = this.#turns.get(number);
+    if (!turn) {
+      turn = element("section", { class: "turn", "data-turn": number });
+      const later = [...this.#turns.keys()].filter((other) => other > number);
+      this.element.insertBefore(turn, later.length ? this.#turns.get(Math.min(...later)) : null);
+      this.#turns.set(number, turn);
+    }
+    return turn;
+  }
+}
+
+// One message, which may grow.
+class Message {
+  #drawn = [];
+  #drawing = 0;
+  #growing = true;
+
+  constructor(conversation, { id, turn, sender, text, metadata }) {
+    Object.assign(this, { conversation, turn, sender, text, metadata });
+    this.by = element("p", { class: "by" });
+    this.body = element("div", { class: "bubble" });
+    this.element = element("article", { class: `message ${sender} ${metadata.type ?? ""}`, "data-message": id }, this.by, this.body);
+    this.#name();
+    this.#draw();
+  }
+
+  get isGrowing() {
+    return this.#growing;
+  }
+
+  /** The next piece of its text. */
+  grow(text) {
+    if (!this.#growing) return;
+    this.text += text;
+    // Once for each picture, however many pieces come.
+    this.#drawing ||= requestAnimationFrame(() => this.#draw());
+  }
+
+  /** Nothing more comes. */
+  end(metadata = {}) {
+    if (!this.#growing) return;
+    this.#growing = false;
+    this.metadata = metadata;
+    this.#name();
+    this.#draw();
+    if (metadata.cut) this.element.append(said("p", "conversation.cut", undefined, { class: "note" }));
+  }
+
+  /** All that the history says of it. */
+  complete({ text = this.text, metadata = this.metadata, created_at: created, receipt: why }) {
+    if (this.#growing) {
+      this.text = text;
+      this.end(metadata);
+    }
+    if (!this.by.querySelector("time")) this.by.append(words.time(created ?? new Date().toISOString()));
+    if (why && !this.explained && !ASIDES.includes(metadata.type)) {
+      this.explained = receipt(why);
+      this.element.append(this.explained);
+      if (session.me?.may_edit && this.turn > 0) this.element.append(this.#objection());
+    }
+  }
+
+  #objection() {
+    const made = button("wrong.button", () => wrong(this.conversation, this.turn), { class: "plain" });
+    return element("p", { class: "objection" }, made);
+  }
+
+  #name() {
+    const name = this.sender === "agent" && this.metadata.name;
+    const who = name ? element("strong", { dir: "auto" }, name) : said("strong", `sender.${this.sender}`);
+    const kind = this.metadata.type && words.has(`kind.${this.metadata.type}`) ? [said("span", `kind.${this.metadata.type}`)] : [];
+    this.by.replaceChildren(who, ...kind, ...this.by.querySelectorAll("time"));
+  }
+
+  #draw() {
+    cancelAnimationFrame(this.#drawing);
+    this.#drawing = 0;
+    // What a customer writes is shown letter for letter.
+    if (this.sender === "user") this.body.replaceChildren(element("p", { dir: "auto" }, this.text));
+    else this.#drawn = render(this.body, parse(this.#growing ? closed(this.text) : this.text, allow), this.#drawn);
+  }
+}

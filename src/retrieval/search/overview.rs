@@ -1,0 +1,152 @@
+//! What is searched, for whoever keeps the documents.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::Knowledge;
+use crate::domain::Language;
+use crate::providers::vector::Collection;
+use crate::retrieval::folder::{Shelf, Warning};
+use crate::retrieval::sync::{SyncError, SyncReport, plan};
+
+/// How long the vectors of a collection may take to be counted.
+const COUNTING: Duration = Duration::from_secs(2);
+
+/// The documents of a server and their vectors.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// By folder.
+    pub collections: Vec<IndexedFolder>,
+    pub embedding: Embedding,
+    /// What somebody should mend.
+    pub problems: Vec<Warning>,
+}
+
+/// A folder of documents, whose vectors are kept together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexedFolder {
+    /// The collection's name.
+    pub name: String,
+    /// Below the knowledge folder; empty: the files at its top.
+    pub folder: String,
+    pub documents: Vec<IndexedDocument>,
+    pub chunks: usize,
+    /// Chunks that have a vector; `None` where meaning is not searched, or nobody can say.
+    pub embedded: Option<usize>,
+}
+
+/// A file of the knowledge folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexedDocument {
+    /// Its path below the knowledge folder.
+    pub file: String,
+    pub title: String,
+    pub language: Option<Language>,
+    /// As its front matter writes it.
+    pub version: Option<String>,
+    pub chunks: usize,
+    /// When the file was last written.
+    pub changed_at: Option<DateTime<Utc>>,
+}
+
+/// How texts become vectors.
+#[derive(Clone, Debug)]
+pub struct Embedding {
+    pub on: bool,
+    pub model: String,
+    pub last_sync: Option<LastSync>,
+}
+
+/// How the vectors were last brought into line with the documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSync {
+    pub at: DateTime<Utc>,
+    /// Chunks.
+    pub embedded: usize,
+    /// Vectors of chunks that are no more.
+    pub removed: usize,
+    /// Why it ended early.
+    pub error: Option<String>,
+    refused: Vec<Warning>,
+}
+
+impl LastSync {
+    pub(super) fn of(at: DateTime<Utc>, reports: &Result<Vec<SyncReport>, SyncError>) -> Self {
+        let (reports, error) = match reports {
+            Ok(reports) => (reports.as_slice(), None),
+            Err(error) => (&[][..], Some(error.to_string())),
+        };
+        let refused = reports.iter().flat_map(|report| &report.refused).map(|chunk| Warning {
+            file: chunk.file.clone(),
+            line: None,
+            problem: format!(
+                "the embedding model refuses the section \"{}\", which is found by its words alone: {}",
+                chunk.section, chunk.why
+            ),
+        });
+        Self {
+            at,
+            embedded: reports.iter().map(|report| report.embedded).sum(),
+            removed: reports.iter().map(|report| report.removed).sum(),
+            error,
+            refused: refused.collect(),
+        }
+    }
+}
+
+impl Knowledge {
+    /// What was read, and how much of it has vectors.
+    pub async fn overview(&self) -> Overview {
+        let shelves = self.shelves.load_full();
+        let last_sync = self.last_sync.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut collections = Vec::new();
+        let mut problems = Vec::new();
+        for (folder, shelf) in &shelves.library.shelves {
+            let collection = self.collection(folder);
+            let embedded = self.count_embedded(&collection, shelf).await;
+            let documents = documents(&self.knowledge.folder, shelf).await;
+            problems.extend(shelf.report.warnings.iter().cloned());
+            let (folder, chunks) = (folder.clone(), shelf.chunks.len());
+            collections.push(IndexedFolder { name: collection.name, folder, documents, chunks, embedded });
+        }
+        problems.extend(last_sync.iter().flat_map(|sync| sync.refused.iter().cloned()));
+        let embedding = Embedding { on: self.has_meaning(), model: self.embedder.model().to_owned(), last_sync };
+        Overview { collections, embedding, problems }
+    }
+
+    async fn count_embedded(&self, collection: &Collection, shelf: &Shelf) -> Option<usize> {
+        if !self.has_meaning() {
+            return None;
+        }
+        let counted = tokio::time::timeout(COUNTING, plan(self.vectors.as_ref(), collection, shelf)).await;
+        let missing = counted.ok()?.ok()?.missing.len();
+        Some(shelf.chunks.len().saturating_sub(missing))
+    }
+}
+
+/// The files that gave chunks, in the order of their paths.
+async fn documents(root: &Path, shelf: &Shelf) -> Vec<IndexedDocument> {
+    let mut documents: BTreeMap<&str, IndexedDocument> = BTreeMap::new();
+    for chunk in &shelf.chunks {
+        let document = documents.entry(&chunk.path).or_insert_with(|| IndexedDocument {
+            file: chunk.path.clone(),
+            // A row of a catalogue is called after its product.
+            title: if chunk.product.is_some() { chunk.doc_id.clone() } else { chunk.title.clone() },
+            language: chunk.language,
+            version: chunk.version.clone(),
+            chunks: 0,
+            changed_at: None,
+        });
+        document.chunks += 1;
+    }
+    let mut documents: Vec<IndexedDocument> = documents.into_values().collect();
+    for document in &mut documents {
+        let written = tokio::fs::metadata(root.join(&document.file)).await.and_then(|metadata| metadata.modified());
+        document.changed_at = written.ok().map(DateTime::from);
+    }
+    documents
+}

@@ -1,0 +1,127 @@
+use sea_orm_migration::prelude::*;
+use sea_orm_migration::schema::*;
+use sea_orm_migration::sea_orm::DbBackend;
+use sea_orm_migration::sea_orm::prelude::Uuid;
+
+use crate::domain::text::fold;
+
+/// Conversations that a person takes over, found by what was said in them; what figures need of each turn.
+#[derive(DeriveMigrationName)]
+pub struct Migration;
+
+/// Rows whose text is folded at a time.
+const AT_ONCE: u64 = 1000;
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // SQLite adds one column at a time.
+        let epoch = "1970-01-01T00:00:00+00:00";
+        let columns = [
+            ("conversations", string_null("agent")),
+            ("conversations", timestamp_with_time_zone_null("waiting_since")),
+            ("conversations", timestamp_with_time_zone("last_activity_at").default(epoch).to_owned()),
+            ("conversations", text("folded_user").default("").to_owned()),
+            ("messages", text("folded").default("").to_owned()),
+            ("turns", string("sender").default("user").to_owned()),
+            ("turns", string_null("intent")),
+            ("turns", string_null("kind")),
+            ("turns", integer_null("first_text_ms")),
+            ("turns", boolean("asked_person").default(false).to_owned()),
+            ("turns", boolean("model_failed").default(false).to_owned()),
+        ];
+        for (table, column) in columns {
+            manager.alter_table(Table::alter().table(table).add_column(column).to_owned()).await?;
+        }
+        fill(manager).await?;
+        let indexes = [
+            ("conversations_by_activity", "conversations", ["tenant_id", "last_activity_at"].as_slice()),
+            ("conversations_by_status", "conversations", &["tenant_id", "status", "last_activity_at"]),
+            ("turns_by_day", "turns", &["tenant_id", "accepted_at"]),
+        ];
+        for (name, table, columns) in indexes {
+            let mut index = Index::create().name(name).table(table).to_owned();
+            for column in columns {
+                index.col(*column);
+            }
+            manager.create_index(index).await?;
+        }
+        Ok(())
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        for (name, table) in [
+            ("conversations_by_activity", "conversations"),
+            ("conversations_by_status", "conversations"),
+            ("turns_by_day", "turns"),
+        ] {
+            manager.drop_index(Index::drop().name(name).table(table).to_owned()).await?;
+        }
+        let columns = [
+            ("conversations", ["agent", "waiting_since", "last_activity_at", "folded_user"].as_slice()),
+            ("messages", &["folded"]),
+            ("turns", &["sender", "intent", "kind", "first_text_ms", "asked_person", "model_failed"]),
+        ];
+        for (table, columns) in columns {
+            for column in columns {
+                manager.alter_table(Table::alter().table(table).drop_column(*column).to_owned()).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives the rows that are there what new ones are stored with.
+async fn fill(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    let connection = manager.get_connection();
+    connection
+        .execute_unprepared(
+            "UPDATE conversations SET last_activity_at = COALESCE(\
+               (SELECT MAX(m.created_at) FROM messages m WHERE m.conversation_id = conversations.id), created_at)",
+        )
+        .await?;
+    // What was said tells the main kind of a turn; asides are none.
+    let kind = match manager.get_database_backend() {
+        DbBackend::Postgres => "m.metadata->>'type'",
+        _ => "json_extract(m.metadata, '$.type')",
+    };
+    let said = format!(
+        "UPDATE turns SET kind = (SELECT {kind} FROM messages m WHERE m.conversation_id = turns.conversation_id \
+           AND m.turn = turns.turn AND m.sender = 'assistant' \
+           AND {kind} NOT IN ('language_ack', 'cute_greeting', 'follow_up') ORDER BY m.position LIMIT 1)"
+    );
+    connection.execute_unprepared(&said).await?;
+    fold_all(manager, "messages", "text", "folded").await?;
+    fold_all(manager, "conversations", "user_id", "folded_user").await
+}
+
+/// Folds a column into another, row by row: neither database can do it.
+async fn fold_all(
+    manager: &SchemaManager<'_>,
+    table: &'static str,
+    from: &'static str,
+    to: &'static str,
+) -> Result<(), DbErr> {
+    let connection = manager.get_connection();
+    let mut after = Uuid::nil();
+    loop {
+        let select = Query::select()
+            .columns(["id", from])
+            .from(table)
+            .and_where(Expr::col("id").gt(after))
+            .and_where(Expr::col(from).is_not_null())
+            .order_by("id", Order::Asc)
+            .limit(AT_ONCE)
+            .to_owned();
+        let rows = connection.query_all(&select).await?;
+        for row in &rows {
+            after = row.try_get::<Uuid>("", "id")?;
+            let folded = fold(&row.try_get::<String>("", from)?);
+            let update = Query::update().table(table).value(to, folded).and_where(Expr::col("id").eq(after)).to_owned();
+            connection.execute(&update).await?;
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What the files of personas said. Personas belong to the whole server, so these rows are the default tenant's, as settings
+//! are.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, Select};
+
+use super::columns::{from_db, to_db};
+use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
+use super::{Store, StoreError};
+use crate::domain::TenantId;
+
+/// A text that a persona's file had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersonaVersion {
+    /// Counted from 1.
+    pub version: u32,
+    pub text: String,
+    pub saved_at: DateTime<Utc>,
+    /// Who saved it, in the console; `None`: somebody who edited the file.
+    pub saved_by: Option<String>,
+}
+
+impl Store {
+    /// The versions that are kept, newest first.
+    pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>, StoreError> {
+        Ok(versions(persona).all(&self.read).await?.into_iter().map(read_version).collect())
+    }
+
+    pub async fn find_persona_version(
+        &self,
+        persona: &str,
+        version: u32,
+    ) -> Result<Option<PersonaVersion>, StoreError> {
+        let found = versions(persona).filter(Column::Version.eq(to_db(version))).one(&self.read).await?;
+        Ok(found.map(read_version))
+    }
+
+    /// Adds the text as the persona's newest version, unless the newest one has it already, and forgets all but the newest
+    /// `keep`.
+    pub async fn add_persona_version(
+        &self,
+        persona: &str,
+        text: &str,
+        saved_at: DateTime<Utc>,
+        saved_by: Option<&str>,
+        keep: u32,
+    ) -> Result<(), StoreError> {
+        let transaction = self.begin().await?;
+        let newest = versions(persona).one(&transaction).await?;
+        if newest.as_ref().is_some_and(|newest| newest.text == text) {
+            return Ok(());
+        }
+        let version = newest.map_or(0, |newest| from_db(newest.version)) + 1;
+        let row = ActiveModel {
+            tenant_id: Set(TenantId::DEFAULT.to_owned()),
+            persona: Set(persona.to_owned()),
+            version: Set(to_db(version)),
+            text: Set(text.to_owned()),
+            saved_at: Set(saved_at),
+            saved_by: Set(saved_by.map(str::to_owned)),
+        };
+        Entity::insert(row).exec_without_returning(&transaction).await?;
+        forget(&transaction, persona, version.saturating_sub(keep)).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+/// Newest first.
+fn versions(persona: &str) -> Select<Entity> {
+    Entity::find()
+        .filter(Column::TenantId.eq(TenantId::DEFAULT))
+        .filter(Column::Persona.eq(persona))
+        .order_by_desc(Column::Version)
+}
+
+async fn forget(transaction: &DatabaseTransaction, persona: &str, up_to: u32) -> Result<(), StoreError> {
+    Entity::delete_many()
+        .filter(Column::TenantId.eq(TenantId::DEFAULT))
+        .filter(Column::Persona.eq(persona))
+        .filter(Column::Version.lte(to_db(up_to)))
+        .exec(transaction)
+        .await?;
+    Ok(())
+}
+
+fn read_version(row: Model) -> PersonaVersion {
+    PersonaVersion { version: from_db(row.version), text: row.text, saved_at: row.saved_at, saved_by: row.saved_by }
+}

@@ -1,0 +1,101 @@
+//! The API of the owner's console.
+
+mod answers;
+mod desk;
+mod figures;
+mod inbox;
+mod knowledge;
+mod live;
+mod personas;
+mod questions;
+mod session;
+mod warranty_files;
+mod wrong;
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::support::app::{TestApp, TestAppBuilder};
+
+/// A shop with keys: two shops, and pages of our own that need none.
+pub fn guarded() -> TestAppBuilder {
+    TestApp::builder().env("X_API_KEYS", "k0, acme:k1").env("WEB_CHAT", "on")
+}
+
+/// A browser that somebody of the shop has signed in with.
+pub struct Browser<'a> {
+    pub app: &'a TestApp,
+    pub cookie: String,
+}
+
+impl<'a> Browser<'a> {
+    /// Signs in with the key, as somebody of that name.
+    pub async fn sign_in(app: &'a TestApp, key: &str, name: &str) -> Self {
+        let request = app.post("/console/session", &json!({"key": key, "name": name}));
+        let response = request.header("sec-fetch-site", "same-origin").send().await.unwrap();
+        assert_eq!(response.status(), 204);
+        let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
+        Self { app, cookie: cookie.split(';').next().unwrap().to_owned() }
+    }
+
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.request(Method::GET, path)
+    }
+
+    /// Sends it from a page of our own.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.app.request(method, path).header("cookie", &self.cookie);
+        request.header("sec-fetch-site", "same-origin").header("x-console", "1")
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> RequestBuilder {
+        self.request(Method::POST, path).json(body)
+    }
+
+    /// `POST /console/api/conversations/{id}/{what}`, which must answer 200 with the conversation.
+    pub async fn hand(&self, id: &str, what: &str) -> Value {
+        handed(self.request(Method::POST, &format!("/console/api/conversations/{id}/{what}"))).await
+    }
+
+    /// Answers as a person, and gives the turn.
+    pub async fn answer(&self, id: &str, text: &str) -> u32 {
+        answered(self.post(&format!("/console/api/conversations/{id}/answers"), &json!({"text": text}))).await
+    }
+
+    pub async fn json(&self, path: &str) -> Value {
+        let response = self.get(path).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        response.json().await.unwrap()
+    }
+}
+
+/// In development: `POST /console/api/conversations/{id}/{what}`, which must answer 200 with the conversation.
+pub async fn hand(app: &TestApp, id: &str, what: &str) -> Value {
+    handed(app.request(Method::POST, &format!("/console/api/conversations/{id}/{what}"))).await
+}
+
+/// In development: answers as a person, and gives the turn.
+pub async fn answer(app: &TestApp, id: &str, text: &str) -> u32 {
+    answered(app.post(&format!("/console/api/conversations/{id}/answers"), &json!({"text": text}))).await
+}
+
+async fn handed(request: RequestBuilder) -> Value {
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    response.json::<Value>().await.unwrap()["conversation"].clone()
+}
+
+async fn answered(request: RequestBuilder) -> u32 {
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 202);
+    let body: Value = response.json().await.unwrap();
+    assert_eq!(body["status"], "queued");
+    u32::try_from(body["turn"].as_u64().unwrap()).unwrap()
+}
+
+/// Every route of the console about conversations, for that one.
+fn routes(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
+    let path = format!("/console/api/conversations/{id}");
+    let acts = ["take", "give-back", "close", "reopen"].map(|act| app.request(Method::POST, &format!("{path}/{act}")));
+    acts.into_iter().chain([app.post(&format!("{path}/answers"), &json!({"text": "hi"}))]).collect()
+}

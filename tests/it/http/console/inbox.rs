@@ -1,0 +1,137 @@
+//! `GET /console/api/conversations`
+
+use serde_json::{Value, json};
+
+use super::hand;
+use crate::http::problem::refused;
+use crate::support::app::TestApp;
+
+async fn inbox(app: &TestApp, query: &str) -> Value {
+    let response = app.get(&format!("/console/api/conversations{query}")).send().await.unwrap();
+    assert_eq!(response.status(), 200, "{query}");
+    response.json().await.unwrap()
+}
+
+fn ids(inbox: &Value) -> Vec<String> {
+    let ids = inbox["conversations"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
+    ids.collect()
+}
+
+#[tokio::test]
+async fn the_inbox_shows_newest_activity_first_with_what_was_said_last() {
+    let app = TestApp::start().await;
+    let first = app.open(&json!({"user_id": "u-1"})).await;
+    let second = app.open(&json!({})).await;
+    assert_eq!(ids(&inbox(&app, "").await), [second.as_str(), &first]);
+    app.ask(&first, "kiểm tra bảo hành ABC123").await;
+    let page = inbox(&app, "").await;
+    assert_eq!(ids(&page), [first.as_str(), &second]);
+    assert_eq!(page["next"], Value::Null);
+    let item = &page["conversations"][0];
+    let last = app.history(&first).await.pop().unwrap();
+    let said = json!({
+        "sender": "assistant", "kind": "follow_up", "text": last["text"], "created_at": last["created_at"]
+    });
+    assert_eq!(item["last_message"], said);
+    let shown: Value = app.get(&format!("/conversations/{first}")).send().await.unwrap().json().await.unwrap();
+    for (name, value) in shown.as_object().unwrap() {
+        assert_eq!(&item[name], value, "{name}");
+    }
+    assert_eq!((&item["agent"], &item["waiting_since"]), (&Value::Null, &Value::Null));
+    assert!(item["last_activity_at"].as_str().unwrap() >= item["created_at"].as_str().unwrap());
+    assert_eq!(page["counts"], json!({"bot": 2, "waiting": 0, "taken": 0, "closed": 0}));
+}
+
+#[tokio::test]
+async fn a_long_message_is_shown_by_its_beginning() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    hand(&app, &id, "take").await;
+    let long = "ế".repeat(300);
+    app.ask(&id, &long).await;
+    let page = inbox(&app, "").await;
+    let last = &page["conversations"][0]["last_message"];
+    assert_eq!((&last["sender"], &last["kind"]), (&json!("user"), &Value::Null));
+    assert_eq!(last["text"].as_str().unwrap(), "ế".repeat(200));
+}
+
+#[tokio::test]
+async fn conversations_are_listed_by_who_answers_and_counted() {
+    let app = TestApp::start().await;
+    let mut opened = Vec::new();
+    for _ in 0..5 {
+        opened.push(app.open(&json!({})).await);
+    }
+    app.ask(&opened[0], "cho gặp nhân viên").await;
+    hand(&app, &opened[1], "take").await;
+    hand(&app, &opened[2], "take").await;
+    hand(&app, &opened[3], "close").await;
+    let expected = [
+        ("bot", vec![opened[4].clone()]),
+        ("waiting", vec![opened[0].clone()]),
+        ("taken", vec![opened[2].clone(), opened[1].clone()]),
+        ("closed", vec![opened[3].clone()]),
+    ];
+    for (status, expected) in expected {
+        let page = inbox(&app, &format!("?status={status}")).await;
+        assert_eq!(ids(&page), expected, "{status}");
+        assert!(page["conversations"].as_array().unwrap().iter().all(|item| item["status"] == status));
+        assert_eq!(page["counts"], json!({"bot": 1, "waiting": 1, "taken": 2, "closed": 1}), "whatever is listed");
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_is_found_without_marks_and_capitals() {
+    let app = TestApp::start().await;
+    let other = app.open(&json!({"user_id": "khách-Đỗ"})).await;
+    let id = app.open(&json!({"user_id": "100%_sure\\"})).await;
+    hand(&app, &id, "take").await;
+    app.ask(&id, "Đổi trả HÀNG ở đâu ạ? Giảm 50%_nhé").await;
+    for q in ["doi tra hang", "ĐỔI TRẢ", "đổi", "trả hàng ở", "o dau a?", "50%25_nhe", "100%25_sure%5C", " Hàng "]
+    {
+        assert_eq!(ids(&inbox(&app, &format!("?q={q}")).await), [id.as_str()], "{q}");
+    }
+    for q in ["khach-do", "KHÁCH-ĐỖ"] {
+        assert_eq!(ids(&inbox(&app, &format!("?q={q}")).await), [other.as_str()], "{q}");
+    }
+    // What would be a pattern is none.
+    for q in ["50%25%25nhe", "5__", "doi%25hang", "%5C%5C", "hàng trả"] {
+        assert_eq!(ids(&inbox(&app, &format!("?q={q}")).await), [""; 0], "{q}");
+    }
+    assert_eq!(ids(&inbox(&app, "?q=doi&status=bot").await), [""; 0]);
+    assert_eq!(ids(&inbox(&app, "?q=%20").await).len(), 2, "nothing to search for");
+    app.request(reqwest::Method::DELETE, &format!("/conversations/{id}")).send().await.unwrap();
+    assert_eq!(ids(&inbox(&app, "?q=doi").await), [""; 0]);
+}
+
+#[tokio::test]
+async fn pages_hold_every_conversation_once() {
+    let app = TestApp::start().await;
+    let mut opened = Vec::new();
+    for _ in 0..7 {
+        opened.push(app.open(&json!({})).await);
+    }
+    hand(&app, &opened[2], "take").await;
+    opened.reverse();
+    let moved = opened.remove(4);
+    opened.insert(0, moved);
+    let (mut seen, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = inbox(&app, &format!("?limit=3{after}")).await;
+        seen.extend(ids(&page));
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, opened);
+}
+
+#[tokio::test]
+async fn a_query_that_cannot_be_understood_is_refused() {
+    let app = TestApp::start().await;
+    let long = format!("?q={}", "a".repeat(201));
+    for query in ["?status=open", "?limit=0", "?limit=201", "?after=x", "?after=1_x", "?after=x_1", "?page=2", &long] {
+        refused(app.get(&format!("/console/api/conversations{query}")), 422, "invalid_request").await;
+    }
+}

@@ -1,0 +1,159 @@
+//! Personas, edited in the console.
+
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::desk::{Desk, answer};
+use crate::http::problem::refused;
+use crate::support::app::TestApp;
+
+const ID: &str = "system_persona_vi";
+const FILE: &str = "prompts/system_persona_vi.md";
+
+fn put(desk: &Desk, text: &str, hash: &str) -> RequestBuilder {
+    desk.request(Method::PUT, &format!("/personas/{ID}")).json(&json!({"text": text, "hash": hash}))
+}
+
+/// A persona whose greeting is this.
+fn persona(greeting: &str) -> String {
+    format!(
+        "---\nlanguages: [vi, en]\nname: SSTC\n---\nAi đó.\n\nGreeting: {greeting}\nGreeting[en]: Hi\nFollowUp: Gì nữa ạ?\n"
+    )
+}
+
+/// Saves it over what is there; gives the answer.
+async fn save(desk: &Desk, text: &str) -> Value {
+    let now = desk.get(&format!("/personas/{ID}")).await;
+    answer(put(desk, text, now["hash"].as_str().unwrap()), 200).await
+}
+
+/// Waits until new conversations are greeted so. The limit is only there so that a broken test ends.
+async fn greets(desk: &Desk, greeting: &str) {
+    let asking = async {
+        while desk.greeting().await != greeting {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("nobody is ever greeted so");
+}
+
+fn numbers(persona: &Value) -> Vec<(u64, bool)> {
+    let versions = persona["versions"].as_array().unwrap();
+    versions.iter().map(|v| (v["version"].as_u64().unwrap(), v["current"].as_bool().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn an_edit_is_written_to_the_file_and_speaks_at_once_and_the_text_before_it_can_be_restored() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let personas = desk.get("/personas").await;
+    let vi = json!({"id": ID, "name": "SSTC", "desk": "retail", "languages": ["vi", "en"], "default": true});
+    assert_eq!(personas["personas"][1], vi, "{personas}");
+    let first = desk.read(FILE);
+    let shown = desk.get(&format!("/personas/{ID}")).await;
+    assert_eq!((shown["text"].as_str(), &shown["versions"]), (Some(first.as_str()), &json!([])));
+
+    let saved = save(&desk, &persona("Dạ chào ạ!")).await;
+    assert_eq!(desk.read(FILE), persona("Dạ chào ạ!"));
+    assert_eq!(numbers(&saved), [(2, true), (1, false)]);
+    greets(&desk, "Dạ chào ạ!").await;
+
+    let old = desk.get(&format!("/personas/{ID}/versions/1")).await;
+    assert_eq!(old, json!({"text": first}));
+    let restored = save(&desk, &first).await;
+    assert_eq!(numbers(&restored), [(3, true), (2, false), (1, false)]);
+    assert_eq!((restored["text"].as_str(), &restored["hash"]), (Some(first.as_str()), &shown["hash"]));
+    greets(&desk, "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách...").await;
+    for missing in ["versions/4", "versions/0", "versions/x", "versions/-1"] {
+        refused(desk.request(Method::GET, &format!("/personas/{ID}/{missing}")), 404, "not_found").await;
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_cannot_be_used_is_refused_and_the_old_persona_goes_on_speaking() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let (first, hash) = (desk.read(FILE), desk.get(&format!("/personas/{ID}")).await["hash"].clone());
+    for (text, line, problem) in [
+        ("---\nlangauges: [vi]\n---\nAi.\nGreeting: Hi\n", json!(2), "langauges"),
+        ("Ai.\n", json!(1), "no greeting"),
+        ("Ai.\nGreeting: a\nGreeting: b\n", json!(3), "twice"),
+        ("---\ndesk: bakery\n---\nAi.\nGreeting: Hi\n", json!(1), "no desk 'bakery'"),
+        ("---\nknowledge: nowhere\n---\nAi.\nGreeting: Hi\n", json!(2), "the folder nowhere"),
+        ("---\nlanguages: [vi, fr]\n---\nAi.\nGreeting: Hi\n", Value::Null, "fr.toml"),
+        ("", json!(1), "no greeting"),
+    ] {
+        let checked = answer(desk.post(&format!("/personas/{ID}/check"), &json!({"text": text})), 200).await;
+        assert_eq!((&checked["valid"], &checked["line"]), (&json!(false), &line), "{text:?}: {checked}");
+        assert!(checked["problem"].as_str().unwrap().contains(problem), "{text:?}: {checked}");
+        let told = refused(put(&desk, text, hash.as_str().unwrap()), 422, "invalid_request").await;
+        assert!(told["detail"].as_str().unwrap().contains(problem), "{told}");
+    }
+    assert_eq!(desk.read(FILE), first);
+    assert_eq!(desk.get(&format!("/personas/{ID}")).await["versions"], json!([]));
+    assert!(desk.greeting().await.starts_with("Chào quý khách!"));
+    let checked = answer(desk.post(&format!("/personas/{ID}/check"), &json!({"text": persona("Dạ!")})), 200).await;
+    let preview = json!({"valid": true, "name": "SSTC", "greetings": {"en": "Hi", "vi": "Dạ!"},
+        "follow_ups": {"en": "Gì nữa ạ?", "vi": "Gì nữa ạ?"}});
+    assert_eq!(checked, preview);
+    assert_eq!(desk.read(FILE), first, "looking changes nothing");
+}
+
+#[tokio::test]
+async fn of_two_who_edit_the_same_text_the_second_is_told_and_who_edits_the_file_by_hand_loses_nothing() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
+    let (one, two) = tokio::join!(put(&desk, &persona("Một"), &hash).send(), put(&desk, &persona("Hai"), &hash).send());
+    let mut statuses = [one.unwrap().status().as_u16(), two.unwrap().status().as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
+
+    let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
+    desk.write(FILE, &persona("Bằng tay"));
+    let told = refused(put(&desk, &persona("Ba"), &hash), 409, "conflict").await;
+    assert!(told["detail"].as_str().unwrap().contains("read it again"), "{told}");
+    assert_eq!(desk.read(FILE), persona("Bằng tay"));
+    // What is there already may be saved by anybody.
+    answer(put(&desk, &persona("Bằng tay"), &hash), 200).await;
+    let saved = save(&desk, &persona("Ba")).await;
+    assert_eq!(numbers(&saved), [(4, true), (3, false), (2, false), (1, false)]);
+    let by_hand = desk.get(&format!("/personas/{ID}/versions/3")).await;
+    assert_eq!(by_hand["text"], persona("Bằng tay"));
+}
+
+#[tokio::test]
+async fn ten_versions_are_kept_and_their_numbers_go_on() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    for n in 2..=12 {
+        save(&desk, &persona(&format!("Câu {n}"))).await;
+    }
+    let shown = desk.get(&format!("/personas/{ID}")).await;
+    let kept: Vec<(u64, bool)> = (3..=12).rev().map(|n| (n, n == 12)).collect();
+    assert_eq!(numbers(&shown), kept);
+    assert_eq!(desk.get(&format!("/personas/{ID}/versions/3")).await["text"], persona("Câu 3"));
+    refused(desk.request(Method::GET, &format!("/personas/{ID}/versions/2")), 404, "not_found").await;
+}
+
+#[tokio::test]
+async fn no_name_leads_to_another_file() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    desk.write("secret.md", "Ai.\nGreeting: Hi\n");
+    for id in ["nobody", "..%2Fsecret", "%2E%2E%2Fsecret", "rules%2Fretail", ".", "%00", "%FF"] {
+        refused(desk.request(Method::GET, &format!("/personas/{id}")), 404, "not_found").await;
+        let body = json!({"text": persona("x"), "hash": ""});
+        refused(desk.request(Method::PUT, &format!("/personas/{id}")).json(&body), 404, "not_found").await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_may_not_be_written_is_left_alone_and_said_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let first = desk.read(FILE);
+    std::fs::set_permissions(desk.path(FILE), std::fs::Permissions::from_mode(0o444)).unwrap();
+    let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
+    let told = refused(put(&desk, &persona("Dạ!"), &hash), 500, "not_writable").await;
+    assert!(told["detail"].as_str().unwrap().contains("account"), "{told}");
+    assert_eq!(desk.read(FILE), first);
+}

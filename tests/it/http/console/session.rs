@@ -1,0 +1,214 @@
+//! Signing in, and what that opens.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Browser, guarded, routes};
+use crate::http::live::Live;
+use crate::http::problem::refused;
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn who_knows_the_key_signs_in_and_out_and_nobody_else() {
+    let app = guarded().start().await;
+    let sign_in = |body: Value| app.post("/console/session", &body).header("sec-fetch-site", "same-origin");
+    for key in ["", "k", "k2", "acme:k1"] {
+        refused(sign_in(json!({ "key": key })), 401, "unauthorized").await;
+    }
+    refused(sign_in(json!({})), 422, "invalid_request").await;
+    refused(sign_in(json!({"key": "k0", "name": "x".repeat(81)})), 422, "invalid_request").await;
+    refused(sign_in(json!({"key": "k0", "name": "a\nb"})), 422, "invalid_request").await;
+    refused(app.post("/console/session", &json!({"key": "k0"})), 403, "forbidden_origin").await;
+    let response = sign_in(json!({"key": "k1", "name": " Lan "})).send().await.unwrap();
+    assert_eq!(response.status(), 204);
+    let cookie = response.headers()["set-cookie"].to_str().unwrap();
+    for part in ["fd_console=", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=4"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains("Secure") && !cookie.contains("k1"), "{cookie}");
+    let lan = Browser::sign_in(&app, "k1", "Lan").await;
+    let me = lan.json("/console/api/me").await;
+    let expires_at = me["expires_at"].as_str().unwrap();
+    let expected = json!({
+        "signed_in": true, "development": false, "tenant": "acme", "name": "Lan", "expires_at": expires_at, "may_edit": false
+    });
+    assert_eq!(me, expected);
+    let hours = expires_at.parse::<chrono::DateTime<chrono::Utc>>().unwrap() - chrono::Utc::now();
+    assert!((11..=12).contains(&hours.num_hours()), "{expires_at}");
+    let default = Browser::sign_in(&app, "k0", "").await;
+    let me = default.json("/console/api/me").await;
+    assert_eq!((&me["name"], &me["may_edit"]), (&Value::Null, &json!(true)));
+    let out = default.request(Method::DELETE, "/console/session").send().await.unwrap();
+    assert_eq!(out.status(), 204);
+    assert!(out.headers()["set-cookie"].to_str().unwrap().starts_with("fd_console=; "), "{out:?}");
+    refused(app.get("/console/api/me"), 401, "unauthorized").await;
+}
+
+#[tokio::test]
+async fn an_encrypted_shop_keeps_its_sessions_off_plain_connections() {
+    let app = guarded().env("PUBLIC_URL", "https://chat.shop.example").start().await;
+    let sign_in = app.post("/console/session", &json!({"key": "k0"})).header("origin", "https://chat.shop.example");
+    let response = sign_in.send().await.unwrap();
+    assert!(response.headers()["set-cookie"].to_str().unwrap().contains("; Secure"));
+}
+
+#[tokio::test]
+async fn a_session_opens_what_its_key_opens_and_changes_nothing_for_other_sites() {
+    let app = guarded().start().await;
+    let lan = Browser::sign_in(&app, "k1", "Lan").await;
+    let wish = json!({"user_id": "u-1"});
+    let opened: Value = lan.post("/conversations", &wish).send().await.unwrap().json().await.unwrap();
+    assert_eq!(opened["user_id"], "u-1", "it is the shop that opened it");
+    let id = opened["id"].as_str().unwrap();
+    let listed: Value = app.get("/conversations").header("x-api-key", "k1").send().await.unwrap().json().await.unwrap();
+    assert_eq!(listed["conversations"][0]["id"], id);
+    let history = lan.json(&format!("/conversations/{id}/history")).await;
+    assert_eq!(history["messages"].as_array().unwrap().len(), 1);
+    assert_eq!(lan.get("/metrics").send().await.unwrap().status(), 200);
+    let mut writes = routes(&app, id);
+    writes.push(app.post("/conversations", &json!({})));
+    writes.push(app.post(&format!("/conversations/{id}/messages"), &json!({"text": "hi"})));
+    writes.push(app.request(Method::DELETE, &format!("/conversations/{id}")));
+    for write in writes {
+        for (name, value) in
+            [("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site"), ("origin", "https://evil.example")]
+        {
+            let forged = write.try_clone().unwrap().header("cookie", &lan.cookie).header("x-console", "1");
+            refused(forged.header(name, value), 403, "forbidden_origin").await;
+        }
+        refused(write.header("cookie", &lan.cookie).header("x-console", "1"), 403, "forbidden_origin").await;
+    }
+    assert_eq!(lan.json(&format!("/conversations/{id}")).await["status"], "bot", "nobody has taken it");
+}
+
+#[tokio::test]
+async fn another_shop_sees_and_takes_nothing() {
+    let app = guarded().start().await;
+    let opened = app.post("/conversations", &json!({})).header("x-api-key", "k0").send().await.unwrap();
+    let opened: Value = opened.json().await.unwrap();
+    let id = opened["id"].as_str().unwrap();
+    let theirs = Browser::sign_in(&app, "k1", "Minh").await;
+    let inbox = theirs.json("/console/api/conversations").await;
+    let nothing = json!({"bot": 0, "waiting": 0, "taken": 0, "closed": 0});
+    assert_eq!((&inbox["conversations"], &inbox["counts"]), (&json!([]), &nothing));
+    assert_eq!(theirs.json("/console/api/conversations?q=chao").await["conversations"], json!([]));
+    assert_eq!(theirs.json("/console/api/figures?days=1").await["days"][0]["turns"], 0);
+    for request in routes(&app, id) {
+        let request = request.header("cookie", &theirs.cookie).header("sec-fetch-site", "same-origin");
+        refused(request, 404, "not_found").await;
+    }
+    for request in routes(&app, id) {
+        refused(request, 401, "unauthorized").await;
+    }
+    let token = opened["token"].as_str().unwrap();
+    for request in routes(&app, id) {
+        refused(request.bearer_auth(token), 401, "unauthorized").await;
+    }
+    let ours = Browser::sign_in(&app, "k0", "Lan").await;
+    assert_eq!(ours.json("/console/api/conversations").await["conversations"][0]["status"], "bot");
+}
+
+#[tokio::test]
+async fn a_customers_token_goes_before_the_session_unless_the_console_asks() {
+    let app = guarded().start().await;
+    let lan = Browser::sign_in(&app, "k0", "Lan").await;
+    // The chat page in the same browser.
+    let page =
+        app.post("/conversations", &json!({})).header("sec-fetch-site", "same-origin").header("cookie", &lan.cookie);
+    let opened = page.send().await.unwrap();
+    let token = opened.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let id = opened.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
+    let cookies = format!("{token}; {}", lan.cookie);
+    let path = format!("/conversations/{id}/stream");
+    let said = app.post(&path, &json!({"text": "kiểm tra bảo hành ABC123"})).header("cookie", &cookies);
+    Live::open(said.header("sec-fetch-site", "same-origin")).await.text().await;
+    let receipts = async |console: bool| {
+        let request = app.get(&format!("/conversations/{id}/history")).header("cookie", &cookies);
+        let request = if console { request.header("x-console", "1") } else { request };
+        let history: Value = request.send().await.unwrap().json().await.unwrap();
+        history["messages"].as_array().unwrap().iter().filter(|message| message.get("receipt").is_some()).count()
+    };
+    assert_eq!(receipts(false).await, 0, "a customer sees none");
+    assert!(receipts(true).await > 0);
+}
+
+#[tokio::test]
+async fn a_session_ends_when_it_expires_and_its_stream_with_it() {
+    let app = guarded().env("CONSOLE_SESSION_HOURS", 2.1 / 3600.0).start().await;
+    // A machine may be so slow that a session is over before it is used.
+    let (lan, stream) = loop {
+        let lan = Browser::sign_in(&app, "k0", "Lan").await;
+        let response = lan.get("/console/api/events").send().await.unwrap();
+        if response.status() == 200 {
+            break (lan, response);
+        }
+    };
+    // It ends by itself, and then nothing opens any more.
+    stream.text().await.unwrap();
+    refused(lan.get("/console/api/me"), 401, "unauthorized").await;
+    refused(lan.get("/conversations"), 401, "unauthorized").await;
+}
+
+#[tokio::test]
+async fn a_session_ends_with_its_key() {
+    let app = guarded().env("TOKEN_SECRET", "a secret of the tests, long enough for all").start().await;
+    let cookie = Browser::sign_in(&app, "k1", "Lan").await.cookie;
+    let me = |app: &TestApp| app.get("/console/api/me").header("cookie", &cookie);
+    let same = ("TOKEN_SECRET", "a secret of the tests, long enough for all");
+    let app = app.stop().await.env(same.0, same.1).env("X_API_KEYS", "k0, acme:k1").start().await;
+    assert_eq!(me(&app).send().await.unwrap().status(), 200, "the server's own end ends no session");
+    let app = app.stop().await.env(same.0, same.1).env("X_API_KEYS", "k0, acme:k9, beta:k1").start().await;
+    refused(me(&app), 401, "unauthorized").await;
+}
+
+#[tokio::test]
+async fn tokens_of_one_purpose_do_not_pass_as_the_other() {
+    let app = guarded().start().await;
+    let opened = app.post("/conversations", &json!({})).header("x-api-key", "k0").send().await.unwrap();
+    let opened: Value = opened.json().await.unwrap();
+    let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
+    let lan = Browser::sign_in(&app, "k0", "Lan").await;
+    let session = lan.cookie.strip_prefix("fd_console=").unwrap();
+    refused(app.get("/console/api/me").header("cookie", format!("fd_console={token}")), 401, "unauthorized").await;
+    let path = format!("/conversations/{id}");
+    refused(app.get(&path).header("cookie", format!("fd_conversation={session}")), 401, "unauthorized").await;
+    refused(app.get(&path).bearer_auth(session), 401, "unauthorized").await;
+    refused(app.get(&format!("{path}/events?token={session}")), 401, "unauthorized").await;
+}
+
+#[tokio::test]
+async fn in_development_nobody_signs_in_and_without_a_console_there_is_nothing() {
+    let app = TestApp::start().await;
+    let me: Value = app.get("/console/api/me").send().await.unwrap().json().await.unwrap();
+    let expected = json!({
+        "signed_in": true, "development": true, "tenant": "default", "name": null, "expires_at": null, "may_edit": true
+    });
+    assert_eq!(me, expected);
+    let sign_in = app.post("/console/session", &json!({"key": "k0"})).header("sec-fetch-site", "same-origin");
+    refused(sign_in, 422, "invalid_request").await;
+
+    let kept = guarded().start().await;
+    let cookie = Browser::sign_in(&kept, "k0", "Lan").await.cookie;
+    let off = kept.stop().await.env("X_API_KEYS", "k0").env("CONSOLE", "off").start().await;
+    let id = uuid::Uuid::now_v7().to_string();
+    let mut all = routes(&off, &id);
+    for path in ["me", "conversations", "events", "figures"] {
+        all.push(off.get(&format!("/console/api/{path}")));
+    }
+    all.push(off.post("/console/session", &json!({"key": "k0"})).header("sec-fetch-site", "same-origin"));
+    for request in all {
+        refused(request.header("x-api-key", "k0"), 404, "not_found").await;
+    }
+    refused(off.get("/conversations").header("cookie", cookie), 401, "unauthorized").await;
+}
+
+#[tokio::test]
+async fn guessing_keys_is_limited_like_any_caller_without_one() {
+    let app = guarded().env("RATE_LIMIT_PER_SECOND", 1).env("RATE_LIMIT_BURST", 3).start().await;
+    let mut refusals = Vec::new();
+    for _ in 0..5 {
+        let guess = app.post("/console/session", &json!({"key": "guess"})).header("sec-fetch-site", "same-origin");
+        refusals.push(guess.send().await.unwrap().status().as_u16());
+    }
+    assert!(refusals.starts_with(&[401]) && refusals.ends_with(&[429]), "{refusals:?}");
+}

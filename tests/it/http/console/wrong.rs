@@ -1,0 +1,181 @@
+//! Answers that were wrong: kept, and given again.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use super::desk::{Desk, answer};
+use crate::http::problem::refused;
+use crate::support::app::TestApp;
+use crate::support::ollama::{Play, ScriptedOllama};
+
+const PAGE: &str = "# Giao hàng\n\n## Nội thành\n\nPhí giao hàng nội thành là 30.000đ.\n";
+
+async fn keep(desk: &Desk, id: &str, turn: u32, body: Value) -> String {
+    let kept = answer(desk.post(&format!("/conversations/{id}/turns/{turn}/wrong"), &body), 201).await;
+    kept["case"].as_str().unwrap().to_owned()
+}
+
+fn case(desk: &Desk, file: &str) -> Value {
+    serde_json::from_str(&desk.read(&format!("evals/conversations/{file}"))).unwrap()
+}
+
+/// `frontdesk eval conversations` on the desk's files and database, while its server runs.
+async fn eval(desk: &Desk, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
+    command.current_dir(desk.files.path()).env_clear().env("LLM", "offline").env("EMBED", "off");
+    command.env("DATABASE_URL", &desk.app.database_url).envs(variables.iter().copied());
+    command.args(["eval", "conversations"]).args(arguments);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    output
+}
+
+async fn eval_json(desk: &Desk) -> Value {
+    let output = eval(desk, &[], &["--json"]).await;
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// What is different in each case.
+fn changed(report: &Value) -> Vec<Vec<&str>> {
+    report["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| case["changed"].as_array().unwrap().iter().map(|d| d["what"].as_str().unwrap()).collect())
+        .collect()
+}
+
+#[tokio::test]
+async fn an_answer_is_kept_with_all_that_led_to_it_and_once_more_is_the_same_case() {
+    let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;
+    let id = desk.app.open(&json!({})).await;
+    desk.app.ask(&id, "cái này thế nào").await;
+    let answered = desk.app.ask(&id, "Phí giao hàng bao nhiêu?").await;
+    desk.app.ask(&id, "cảm ơn em").await;
+    let file = keep(&desk, &id, 2, json!({"note": " Thiếu ngoại thành. "})).await;
+    let kept = case(&desk, &file);
+    assert_eq!((&kept["conversation"], &kept["turn"]), (&json!(id), &json!(2)));
+    assert_eq!((&kept["persona"], &kept["language"]), (&json!("system_persona_vi"), &json!("vi")));
+    assert_eq!(kept["language_source"], "detected");
+    assert_eq!(kept["state"]["clarify_attempts"], 1, "as it was before the turn: {kept}");
+    let said: Vec<(&str, &str)> = kept["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| (message["sender"].as_str().unwrap(), message["text"].as_str().unwrap()))
+        .collect();
+    assert_eq!(said.len(), 4, "{said:?}");
+    assert_eq!((said[1], said[3]), (("user", "cái này thế nào"), ("user", "Phí giao hàng bao nhiêu?")));
+    assert_eq!(kept["answered"]["intent"], "shopping");
+    let kinds: Vec<&str> =
+        kept["answered"]["messages"].as_array().unwrap().iter().map(|m| m["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, answered.kinds());
+    let reply = kept["answered"]["messages"].as_array().unwrap().iter().find(|m| m["kind"] == "reply").unwrap();
+    assert_eq!(reply["sources"], json!(["giao-hang.md > Nội thành"]));
+    assert_eq!((&kept["note"], kept.get("expected")), (&json!("Thiếu ngoại thành."), None));
+
+    assert_eq!(keep(&desk, &id, 2, json!({"expected": "30.000đ"})).await, file);
+    let again = case(&desk, &file);
+    assert_eq!((again.get("note"), &again["expected"]), (None, &json!("30.000đ")));
+    let files = std::fs::read_dir(desk.path("evals/conversations")).unwrap().count();
+    assert_eq!(files, 1);
+}
+
+#[tokio::test]
+async fn what_was_never_asked_or_is_not_answered_yet_is_no_case() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = Desk::open(TestApp::builder().ollama(&ollama), &[("giao-hang.md", PAGE)]).await;
+    let id = desk.app.open(&json!({})).await;
+    for turn in ["0", "1", "x"] {
+        refused(desk.post(&format!("/conversations/{id}/turns/{turn}/wrong"), &json!({})), 404, "not_found").await;
+    }
+    ollama.play(Play::new().stalls());
+    let path = format!("/conversations/{id}/messages");
+    desk.app.post(&path, &json!({"text": "Phí giao hàng bao nhiêu?"})).send().await.unwrap();
+    let wrong = format!("/conversations/{id}/turns/1/wrong");
+    refused(desk.post(&wrong, &json!({})), 409, "conflict").await;
+    let long = json!({"note": "x".repeat(2_001)});
+    refused(desk.post(&wrong, &long), 422, "invalid_request").await;
+    assert!(!desk.path("evals").exists());
+}
+
+#[tokio::test]
+async fn cases_are_the_same_until_a_document_or_a_persona_changes() {
+    let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;
+    let id = desk.app.open(&json!({})).await;
+    for text in ["cái này thế nào", "Phí giao hàng bao nhiêu?", "kiểm tra bảo hành ABC123", "Có gói quà không?"]
+    {
+        desk.app.ask(&id, text).await;
+    }
+    for (turn, expected) in [(1, None), (2, Some("35.000đ")), (3, None), (4, Some("gói quà miễn phí"))] {
+        keep(&desk, &id, turn, json!({"expected": expected})).await;
+    }
+    let before = desk.app.history(&id).await;
+    let report = eval_json(&desk).await;
+    assert_eq!(changed(&report), [[""; 0]; 4], "{report}");
+    assert_eq!((&report["same"], &report["expected_found"], &report["expecting"]), (&json!(4), &json!(0), &json!(2)));
+
+    desk.write("knowledge/giao-hang.md", &PAGE.replace("30.000đ", "35.000đ"));
+    desk.write("knowledge/goi-qua.md", "# Gói quà\n\nCửa hàng gói quà miễn phí.\n");
+    let report = eval_json(&desk).await;
+    let differences = changed(&report);
+    assert_eq!((&differences[0], &differences[1]), (&vec![], &vec!["text"]), "{report}");
+    assert_eq!(differences[2], [""; 0], "the warranty is found in the shop's database: {report}");
+    assert!(differences[3].contains(&"sources") && differences[3].contains(&"text"), "{report}");
+    assert_eq!(report["expected_found"], 2, "{report}");
+
+    let persona = desk.read("prompts/system_persona_vi.md").replace("FollowUp:", "FollowUp: Dạ,");
+    desk.write("prompts/system_persona_vi.md", &persona);
+    assert_eq!(changed(&eval_json(&desk).await)[2], ["text"]);
+    let text = String::from_utf8(eval(&desk, &[], &[]).await.stdout).unwrap();
+    assert!(text.contains("changed: text\n  asked     Phí giao hàng bao nhiêu?\n"), "{text}");
+    assert!(text.contains("  expected  found: 35.000đ\n"), "{text}");
+    assert!(text.ends_with("the words that were expected are there in 2 of 2\n"), "{text}");
+    assert_eq!(desk.app.history(&id).await, before, "no real conversation is touched");
+}
+
+#[tokio::test]
+async fn a_case_whose_persona_is_gone_is_named_and_the_others_are_played() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    for persona in ["system_persona_en", "system_persona_vi"] {
+        let id = desk.app.open(&json!({"persona": persona})).await;
+        desk.app.ask(&id, "cái này thế nào").await;
+        keep(&desk, &id, 1, json!({})).await;
+    }
+    std::fs::remove_file(desk.path("prompts/system_persona_en.md")).unwrap();
+    let report = eval_json(&desk).await;
+    assert_eq!((&report["same"], &report["failed"]), (&json!(1), &json!(1)), "{report}");
+    let failed = report["cases"].as_array().unwrap().iter().find(|case| case["outcome"] == "failed").unwrap();
+    assert!(failed["problem"].as_str().unwrap().contains("system_persona_en"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_model_that_answers_words_the_replies() {
+    let ollama = ScriptedOllama::start().await;
+    let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;
+    let id = desk.app.open(&json!({})).await;
+    desk.app.ask(&id, "Phí giao hàng bao nhiêu?").await;
+    keep(&desk, &id, 1, json!({"expected": "dạ 30.000Đ"})).await;
+    ollama.reply("Dạ 30.000đ ạ.");
+    let (url, mode) = (ollama.url(), ("LLM", "auto"));
+    let output = eval(&desk, &[("OLLAMA_HOST", &url), mode], &[]).await;
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("  expected  found: dạ 30.000Đ\n"), "{text}");
+    assert!(text.contains("1 case, played with the language model: 0 same, 1 changed"), "{text}");
+    assert_eq!(ollama.chats().len(), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_case_is_named() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let none = eval(&desk, &[], &[]).await;
+    assert!(String::from_utf8_lossy(&none.stderr).contains("holds no cases"), "{none:?}");
+    std::fs::create_dir_all(desk.path("cases")).unwrap();
+    desk.write("cases/odd.json", "{}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
+    command.current_dir(desk.files.path()).env_clear().args(["eval", "conversations", "--folder", "cases"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("odd.json"), "{output:?}");
+}

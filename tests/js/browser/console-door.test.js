@@ -1,0 +1,79 @@
+// Who gets into the console, and for how long.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { enter, goTo, signIn } from "./desk.js";
+import { Stage, assertClean } from "./stage.js";
+
+const REFUSED = /status of 401/;
+
+let stage;
+before(async () => (stage = await Stage.open()));
+after(() => stage?.close());
+
+test("who has the key gets in, is greeted by name, and gets out again", async () => {
+  const page = await enter(stage, { name: "Lan" });
+  await page.locator("#who", { hasText: "Lan" }).waitFor();
+  await page.locator(".list .empty").waitFor();
+  await page.reload();
+  await page.locator("#who", { hasText: "Lan" }).waitFor();
+  await page.locator("#sign-out").click();
+  await page.getByText("Đã đăng xuất.").waitFor();
+  assert.equal(await page.locator("#rail").isVisible(), false);
+  await page.reload();
+  await page.locator("input[name=key]").waitFor();
+  assert.equal(await page.locator("input[name=name]").inputValue(), "Lan", "the name is remembered");
+  assertClean(page);
+});
+
+test("a wrong key is told what to do, and nothing of the shop is shown", async () => {
+  const page = await stage.page({ path: "/console#/figures", expected: [REFUSED] });
+  await signIn(page, { key: "wrong" });
+  await page.locator(".failure", { hasText: "Khóa này không đúng" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.name), "key");
+  assert.equal(await page.locator(".column, .panes").count(), 0);
+  await signIn(page);
+  await page.locator(".column.figures").waitFor();
+  assertClean(page);
+});
+
+test("a session that is over is asked for again, and goes on where it was", async () => {
+  const short = await Stage.open({ CONSOLE_SESSION_HOURS: "0.002" });
+  try {
+    const page = await enter(short, { view: "knowledge", expected: [REFUSED] });
+    await page.locator("h1", { hasText: "Kiến thức" }).waitFor();
+    await page.getByText("Phiên làm việc đã hết").waitFor();
+    assert.equal(await page.locator(".column").count(), 0);
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "H1");
+    await signIn(page);
+    await page.locator("h1", { hasText: "Kiến thức" }).waitFor();
+    assertClean(page);
+  } finally {
+    await short.close();
+  }
+});
+
+test("a view that is left and entered moves the focus to its title, and the address names it", async () => {
+  const page = await enter(stage);
+  for (const [view, title] of [["knowledge", "Kiến thức"], ["warranty", "Danh sách bảo hành"], ["personas", "Nhân vật"], ["figures", "Số liệu"], ["inbox", "Hộp thư"]]) {
+    await page.locator(`#rail a[href="#/${view}"]`).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((title) => document.activeElement.tagName === "H1" && document.activeElement.textContent === title, title);
+    assert.equal(await page.locator("#rail a[aria-current]").getAttribute("href"), `#/${view}`);
+    assert.ok((await page.title()).startsWith(title));
+  }
+  await goTo(page, "nowhere");
+  await page.locator(".list h1").waitFor();
+  assertClean(page);
+});
+
+test("the console speaks both languages, and remembers which", async () => {
+  const page = await enter(stage);
+  await page.locator("h1", { hasText: "Hộp thư" }).waitFor();
+  await page.locator("#language").click();
+  await page.locator("h1", { hasText: "Inbox" }).waitFor();
+  assert.equal(await page.locator("html").getAttribute("lang"), "en");
+  await page.reload();
+  await page.locator("h1", { hasText: "Inbox" }).waitFor();
+  assertClean(page);
+});

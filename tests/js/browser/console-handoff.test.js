@@ -1,0 +1,133 @@
+// A person takes over, answers, and gives back.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { enter, newest, read, talk } from "./desk.js";
+import { QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
+
+let stage;
+before(async () => (stage = await Stage.open()));
+after(() => stage?.close());
+
+const answer = async (page, text) => {
+  await page.locator(".answer textarea").fill(text);
+  await page.locator(".answer textarea").press("Enter");
+};
+
+test("taken over in the middle of a reply, the bot is silent and the customer sees who speaks", async () => {
+  const reply = stage.model.next();
+  const customer = await stage.page();
+  await say(customer, QUESTION);
+  await reply.asked;
+  reply.say("Dạ em gợi ý ");
+  await message(customer, "Dạ em gợi ý");
+  const { id } = await newest(stage);
+  const page = await enter(stage, { name: "Lan" });
+  await read(page, id);
+  await page.locator('[data-action="take"]').click();
+  await page.locator(".conversation-head .badge.taken").waitFor();
+  reply.say("Dell Inspiron ạ. ");
+  reply.end();
+  await quiet(customer);
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA", "whoever takes over can write at once");
+
+  await answer(page, "Chào anh, em là Lan đây ạ.");
+  const theirs = await message(customer, "Chào anh, em là Lan đây ạ.");
+  assert.match(await theirs.getAttribute("class"), /agent/);
+  assert.match(await theirs.innerText(), /Lan/);
+  assert.equal(await customer.locator(".message.agent").count(), 1);
+  assert.equal(await page.locator(".message.agent").count(), 1);
+  assert.equal(await page.locator(".answer textarea").inputValue(), "");
+
+  const before = await customer.locator(".message").count();
+  await say(customer, "laptop nào rẻ nhất ạ?");
+  await message(page, "laptop nào rẻ nhất ạ?");
+  await quiet(customer);
+  assert.equal(await customer.locator(".message").count(), before + 1, "the bot says nothing");
+  assert.equal((await customer.locator(".bubble").allInnerTexts()).join().includes("Dell Inspiron ạ"), false);
+
+  await page.locator('[data-action="give-back"]').click();
+  await page.locator(".conversation-head .badge.bot").waitFor();
+  stage.model.nextSays("Dạ có Vivobook ạ. ");
+  await say(customer, QUESTION);
+  await message(customer, "Dạ có Vivobook ạ.");
+  await quiet(customer);
+  await customer.reload();
+  await message(customer, "Chào anh, em là Lan đây ạ.");
+  assert.equal(await customer.locator(".message.agent").count(), 1);
+  for (const each of [page, customer]) assertClean(each);
+});
+
+test("a customer who asks for a person waits in sight: in the list, in the title, and is counted away when taken", async () => {
+  const page = await enter(stage, { view: "figures" });
+  await page.locator(".column.figures").waitFor();
+  const { id, customer } = await talk(stage, "cho mình gặp nhân viên");
+  await page.waitForFunction(() => document.title.startsWith("(1) "));
+  assert.equal(await page.locator("#waiting").innerText(), "1");
+  await page.locator('#rail a[href="#/inbox"]').click();
+  await page.locator('[data-status="waiting"]').click();
+  await read(page, id);
+  await page.locator(".conversation-head .badge.waiting").waitFor();
+  await page.locator('[data-action="take"]').click();
+  await page.waitForFunction(() => !document.title.startsWith("("));
+  for (const each of [page, customer]) assertClean(each);
+});
+
+test("a sound says that somebody waits, if it is wanted", async () => {
+  const page = await enter(stage);
+  await page.evaluate(() => {
+    window.tones = 0;
+    const start = OscillatorNode.prototype.start;
+    OscillatorNode.prototype.start = function (...when) {
+      window.tones += 1;
+      return start.apply(this, when);
+    };
+  });
+  await page.locator(".list h1").click();
+  await talk(stage, "talk to a human please");
+  await page.waitForFunction(() => window.tones > 0);
+  await page.locator("#sound").click();
+  assert.equal(await page.locator("#sound").getAttribute("aria-pressed"), "false");
+  const before = await page.evaluate(() => window.tones);
+  const waiting = Number(await page.locator("#waiting").innerText());
+  await talk(stage, "cho mình gặp nhân viên");
+  await page.waitForFunction((count) => document.title.startsWith(`(${count}) `), waiting + 1);
+  assert.equal(await page.evaluate(() => window.tones), before);
+  await page.reload();
+  await page.locator('#sound[aria-pressed="false"]').waitFor();
+  assertClean(page);
+});
+
+test("two people do not answer by accident: the second one sees who has the conversation, and may take it", async () => {
+  const { id } = await talk(stage, "xin chào");
+  const lan = await enter(stage, { name: "Lan", view: `inbox/${id}` });
+  const minh = await enter(stage, { name: "Minh", view: `inbox/${id}` });
+  await lan.locator('[data-action="take"]').click();
+  await lan.locator(".answer textarea").waitFor();
+  await minh.getByText("Lan đang nhận cuộc trò chuyện này.").waitFor();
+  assert.equal(await minh.locator(".answer textarea").count(), 0);
+  await minh.getByRole("button", { name: "Nhận lại từ Lan" }).click();
+  await minh.locator(".answer textarea").waitFor();
+  await lan.getByText("Minh đang nhận cuộc trò chuyện này.").waitFor();
+  for (const each of [lan, minh]) assertClean(each);
+});
+
+test("an answer that could not be sent stays in the field and is said once", async () => {
+  const { id, customer } = await talk(stage, "xin chào");
+  const page = await enter(stage, { view: `inbox/${id}`, expected: [/status of 503/] });
+  await page.locator('[data-action="take"]').click();
+  await page.route("**/answers", async (route) => {
+    // Taken in, but the answer is lost on its way back.
+    await route.fetch();
+    await route.fulfill({ status: 503, json: { code: "unavailable" } });
+    await page.unroute("**/answers");
+  });
+  await answer(page, "Em nghe ạ.");
+  await page.locator(".answering .failure").waitFor();
+  assert.equal(await page.locator(".answer textarea").inputValue(), "Em nghe ạ.");
+  await page.locator(".answer textarea").press("Enter");
+  await page.waitForFunction(() => document.querySelector(".answer textarea").value === "");
+  await message(customer, "Em nghe ạ.");
+  assert.equal(await page.locator(".message.agent").count(), 1);
+  assertClean(page);
+});

@@ -1,0 +1,86 @@
+// What the console counts and says, without a browser.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const FOLDER = join(ROOT, "src/http/web/console");
+const read = (path) => readFileSync(join(ROOT, path), "utf8");
+const { intents, runs, scale, totals } = await import(`data:text/javascript,${encodeURIComponent(read("src/http/web/console/sums.js"))}`);
+
+const day = (by_intent, more = {}) => ({ turns: 0, by_intent, without_person: 0, asked_person: 0, model_failed: 0, ...more });
+
+test("days come to what they hold together", () => {
+  const days = [day({}, { turns: 3, without_person: 2, asked_person: 1 }), day({}), day({}, { turns: 1, without_person: 1, model_failed: 1 })];
+  assert.deepEqual(totals(days), { turns: 4, withoutPerson: 3, askedPerson: 1, modelFailed: 1 });
+  assert.deepEqual(totals([]), { turns: 0, withoutPerson: 0, askedPerson: 0, modelFailed: 0 });
+});
+
+test("an intent has a series if it was understood on any day, in an order that stays", () => {
+  const found = intents([day({ zebra: 1, unknown: 2 }), day({ warranty: 0, shopping: 3, returns: 1 })]);
+  assert.deepEqual(found.map(({ name }) => name), ["shopping", "unknown", "returns", "zebra"]);
+  assert.deepEqual(found.map(({ values }) => values), [[0, 3], [2, 0], [0, 1], [1, 0]]);
+});
+
+for (const [most, whole, steps] of [
+  [0, true, [0, 1]],
+  [1, true, [0, 1]],
+  [3, true, [0, 1, 2, 3]],
+  [31, true, [0, 10, 20, 30, 40]],
+  [100, true, [0, 25, 50, 75, 100]],
+  [1, false, [0, 0.25, 0.5, 0.75, 1]],
+  [2900, false, [0, 1000, 2000, 3000]],
+]) {
+  test(`a scale up to ${most} has round steps and room for the most`, () => {
+    const found = scale(most, whole);
+    assert.deepEqual(found.steps, steps);
+    assert.equal(found.top, steps.at(-1));
+    assert.ok(found.top >= most);
+  });
+}
+
+test("a line is broken where a day has no value", () => {
+  assert.deepEqual(runs([null, 1, 2, null, 0, undefined]), [[[1, 1], [2, 2]], [[4, 0]]]);
+});
+
+// The words of a file, by table and name, as the server gives them to the page.
+function texts(language) {
+  let table = "";
+  const found = new Map();
+  for (const line of read(`prompts/texts/console.${language}.toml`).split("\n")) {
+    const head = line.match(/^\[(\w+)\]$/)?.[1];
+    const entry = line.match(/^(\w+) = "(.*)"$/);
+    if (head) table = `${head}.`;
+    if (entry) found.set(table + entry[1], entry[2]);
+  }
+  return found;
+}
+
+const scripts = readdirSync(FOLDER).filter((name) => /\.(js|html)$/.test(name)).map((name) => readFileSync(join(FOLDER, name), "utf8")).join("\n");
+const tables = new Set([...texts("en").keys()].filter((key) => key.includes(".")).map((key) => key.split(".")[0]));
+const EVENTS = /^(message|turn|conversation)\.(start|end|done|changed)$/;
+
+test("every word that the console says is there, in both languages", () => {
+  const said = [...scripts.matchAll(/"([a-z_]+)\.([a-z_0-9]+)"/g)].filter(([, table]) => tables.has(table)).map(([, table, name]) => `${table}.${name}`);
+  const wanted = new Set(said.filter((key) => !EVENTS.test(key)));
+  assert.ok(wanted.size > 100, `${wanted.size}`);
+  for (const language of ["en", "vi"]) {
+    const known = texts(language);
+    assert.deepEqual([...wanted].filter((key) => !known.has(key)), [], language);
+  }
+});
+
+test("no word is kept that nothing says", () => {
+  // Tables whose names are made when they are said: by a status, a kind, a number of days.
+  const made = [...scripts.matchAll(/`([a-z_]+)\.\$\{/g)].map(([, table]) => table);
+  const words = [...scripts.matchAll(/word\("([a-z_]+)"/g)].map(([, table]) => table);
+  const whole = new Set([...made, ...words]);
+  const unsaid = [...texts("en").keys()].filter((key) => {
+    const plain = key.replace(/_one$/, "");
+    const table = plain.includes(".") ? plain.split(".")[0] : "";
+    return !whole.has(table) && !scripts.includes(`"${plain}"`) && !scripts.includes(`{${plain}}`);
+  });
+  // Made of another key: `inbox.empty` and a status, and the hint of each.
+  assert.deepEqual(unsaid.filter((key) => !/^inbox\.empty_/.test(key)), []);
+});
