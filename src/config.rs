@@ -15,6 +15,7 @@ mod llm;
 mod log;
 mod outbox;
 mod retail;
+mod returns;
 mod search;
 mod traces;
 mod vectors;
@@ -30,6 +31,7 @@ pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::SearchConfig;
 pub use traces::TraceConfig;
 pub use vectors::VectorConfig;
@@ -51,6 +53,7 @@ pub struct Config {
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
+    pub returns: ReturnsConfig,
     pub grounding: GroundingConfig,
     pub log: LogConfig,
     pub traces: TraceConfig,
@@ -148,6 +151,7 @@ impl Config {
             },
             knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
+            returns: ReturnsConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
             log: LogConfig::read(env_ref),
             traces: TraceConfig::read(env_ref),
