@@ -8,8 +8,11 @@ use clap::{Parser, Subcommand};
 mod chat;
 mod doctor;
 pub mod eval;
+pub mod import;
 pub mod index;
 mod logging;
+mod rma;
+pub mod seed;
 mod serve;
 mod signals;
 mod traces;
@@ -40,6 +43,12 @@ enum Command {
     Doctor(doctor::Args),
     /// Bring a list of warranties into the database: all of it, or nothing
     UpsertWarranty(upsert_warranty::Args),
+    /// Bring a list of orders into the database: all of it, or nothing
+    Import(import::Args),
+    /// Take an RMA's next step, or decide on an escalation
+    Rma(rma::Args),
+    /// Fill a shop with samples
+    Seed(seed::Args),
     /// Print the API's description
     Openapi,
 }
@@ -80,6 +89,9 @@ async fn run(command: Command) -> ExitCode {
         },
         Command::Serve => with_config(serve::run).await,
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
+        Command::Import(args) => import::run(&args).await,
+        Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,
+        Command::Seed(args) => with_config(async |config| seed::run(config, &args).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }
 }

@@ -17,6 +17,7 @@ mod llm;
 mod log;
 mod outbox;
 mod retail;
+mod returns;
 mod search;
 mod traces;
 mod vectors;
@@ -34,6 +35,7 @@ pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::SearchConfig;
 pub use traces::TraceConfig;
 pub use vectors::VectorConfig;
@@ -56,6 +58,7 @@ pub struct Config {
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
+    pub returns: ReturnsConfig,
     pub grounding: GroundingConfig,
     pub evals: EvalConfig,
     pub log: LogConfig,
@@ -120,6 +123,7 @@ impl Config {
         let env_ref = &mut env;
         let llm = LlmConfig::read(env_ref);
         let embed = EmbedConfig::read(env_ref, &llm);
+        let retail = RetailConfig::read(env_ref);
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
@@ -154,7 +158,8 @@ impl Config {
                 persona_max_chars: env_ref.number("PERSONA_MAX_CHARS", 4000),
             },
             knowledge: KnowledgeConfig::read(env_ref),
-            retail: RetailConfig::read(env_ref),
+            returns: ReturnsConfig::read(env_ref, retail.time_zone),
+            retail,
             grounding: GroundingConfig::read(env_ref),
             evals: EvalConfig::read(env_ref),
             log: LogConfig::read(env_ref),

@@ -19,7 +19,7 @@ mod records;
 mod refusals;
 mod upload;
 
-pub use csv_rows::FileError;
+pub use csv_rows::{FileError, open_records};
 pub use refusals::{Refusals, Refused, VALUE_SHOWN, quoted};
 pub use upload::{Outcome, UploadError, Wish};
 

@@ -8,6 +8,7 @@ mod m0003_vectors;
 mod m0005_jobs;
 mod m0006_handoff;
 mod m0007_persona_versions;
+mod m0008_orders;
 
 pub struct Migrator;
 
@@ -21,6 +22,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_jobs::Migration),
             Box::new(m0006_handoff::Migration),
             Box::new(m0007_persona_versions::Migration),
+            Box::new(m0008_orders::Migration),
         ]
     }
 }

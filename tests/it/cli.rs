@@ -4,6 +4,7 @@ mod chat;
 mod doctor;
 mod eval;
 mod index;
+mod orders;
 mod serve;
 pub mod shop;
 mod traces;

@@ -6,6 +6,8 @@ mod inbox;
 mod jobs;
 mod journal;
 mod lock;
+mod orders_import;
+mod returns;
 mod vectors;
 
 use std::time::Duration;

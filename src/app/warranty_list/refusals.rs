@@ -42,9 +42,11 @@ impl Refusals {
         self.count
     }
 
-    /// The first ones, in the order of the file.
-    pub fn into_first(self) -> Vec<Refused> {
-        self.first.into_sorted_vec()
+    /// The first ones, in the order of the file, and how many more there are.
+    pub fn into_first(self) -> (Vec<Refused>, u64) {
+        let first = self.first.into_sorted_vec();
+        let more = self.count - first.len() as u64;
+        (first, more)
     }
 
     pub fn add_bad_value(&mut self, line: u64, error: &RowError) {
@@ -71,7 +73,8 @@ impl Refusals {
         });
     }
 
-    fn add(&mut self, line: u64, describe: impl FnOnce() -> (Option<&'static str>, String, String)) {
+    /// A refused row; `describe` gives its column, value and mend, if it is kept.
+    pub fn add(&mut self, line: u64, describe: impl FnOnce() -> (Option<&'static str>, String, String)) {
         self.count += 1;
         let refused = |(column, value, reason): (_, String, _)| Refused {
             line,
@@ -112,7 +115,7 @@ mod tests {
             refusals.add_ragged(line, 2, 3, "A1");
         }
         let count = refusals.count();
-        let lines: Vec<u64> = refusals.into_first().iter().map(|row| row.line).collect();
+        let lines: Vec<u64> = refusals.into_first().0.iter().map(|row| row.line).collect();
         assert_eq!((count, lines), (5, vec![3, 4]));
     }
 

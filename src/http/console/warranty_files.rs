@@ -164,7 +164,7 @@ impl From<Outcome> for UploadView {
             changed: counts.changed,
             unchanged: counts.unchanged,
             repeated: counts.repeated,
-            refused: found.refusals.into_first().into_iter().map(Into::into).collect(),
+            refused: found.refusals.into_first().0.into_iter().map(Into::into).collect(),
             refused_count,
             ignored_columns: found.ignored_columns,
             applied,
