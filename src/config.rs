@@ -13,6 +13,7 @@ mod http;
 mod knowledge;
 mod llm;
 mod log;
+mod mail;
 mod outbox;
 mod retail;
 mod search;
@@ -28,6 +29,7 @@ pub use http::HttpConfig;
 pub use knowledge::{ChunkConfig, KnowledgeConfig};
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
+pub use mail::MailConfig;
 pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use search::SearchConfig;
@@ -51,6 +53,7 @@ pub struct Config {
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
+    pub mail: MailConfig,
     pub grounding: GroundingConfig,
     pub log: LogConfig,
     pub traces: TraceConfig,
@@ -148,6 +151,7 @@ impl Config {
             },
             knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
+            mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
             log: LogConfig::read(env_ref),
             traces: TraceConfig::read(env_ref),
