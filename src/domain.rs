@@ -9,6 +9,7 @@ pub mod id;
 pub mod language;
 pub mod link_host;
 pub mod message;
+pub mod returns;
 pub mod serial;
 pub mod text;
 pub mod warranty;

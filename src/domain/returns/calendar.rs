@@ -1,0 +1,47 @@
+//! Days as the shop counts them: by the calendar of its time zone (`SHOP_TIME_ZONE`), not by 24 hours.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
+
+/// The day that it is in the shop at that moment.
+pub fn day_of(at: DateTime<Utc>, zone: Tz) -> NaiveDate {
+    at.with_timezone(&zone).date_naive()
+}
+
+/// Whole calendar days from one day to another; negative if `to` lies before.
+pub fn days_between(from: NaiveDate, to: NaiveDate) -> i64 {
+    to.signed_duration_since(from).num_days()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_day_is_the_shops_and_not_the_servers() {
+        let vietnam = chrono_tz::Asia::Ho_Chi_Minh;
+        let late = "2026-03-01T16:59:59Z".parse().unwrap();
+        let midnight = "2026-03-01T17:00:00Z".parse().unwrap();
+        assert_eq!((day_of(late, vietnam), day_of(midnight, vietnam)), (day("2026-03-01"), day("2026-03-02")));
+        assert_eq!(day_of(midnight, chrono_tz::UTC), day("2026-03-01"));
+    }
+
+    #[test]
+    fn a_day_of_23_or_25_hours_is_one_day() {
+        let new_york = chrono_tz::America::New_York;
+        // Clocks went forward on 8 March 2026 and back on 1 November.
+        for (from, to) in
+            [("2026-03-08T04:30:00Z", "2026-03-09T03:30:00Z"), ("2026-11-01T03:30:00Z", "2026-11-02T04:30:00Z")]
+        {
+            let (from, to) = (day_of(from.parse().unwrap(), new_york), day_of(to.parse().unwrap(), new_york));
+            assert_eq!(days_between(from, to), 1, "{from} {to}");
+        }
+        assert_eq!(days_between(day("2028-02-28"), day("2028-03-01")), 2, "a leap day counts");
+        assert_eq!(days_between(day("2027-02-28"), day("2027-03-01")), 1);
+        assert_eq!(days_between(day("2027-03-01"), day("2027-02-28")), -1);
+    }
+}

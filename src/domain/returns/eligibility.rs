@@ -1,0 +1,310 @@
+//! Whether goods may come back: seed 001's nine steps, with seed 000's two windows. No model has a say in it.
+
+use chrono::NaiveDate;
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::calendar::{day_of, days_between};
+use super::damage::DamageWords;
+use super::order::{Order, OrderItem, OrderStatus};
+use super::policy::{Policies, Policy};
+use super::step::named;
+
+#[cfg(test)]
+mod tests;
+
+named! {
+    /// The result's code (seed 001, `CheckEligibilityOutput`).
+    pub enum ReasonCode {
+        Approved = "APPROVED",
+        TimeExpired = "TIME_EXP",
+        ItemExcluded = "ITEM_EXCL",
+        DataError = "DATA_ERR",
+        RiskManual = "RISK_MANUAL",
+        DamagedManual = "DAMAGED_MANUAL",
+    }
+}
+
+named! {
+    /// What exactly decided: the name of the sentence that the customer is told.
+    pub enum Why {
+        Approved = "approved",
+        /// Step 1.
+        OrderNotFound = "order_not_found",
+        /// Step 3.
+        ItemsUnknown = "items_unknown",
+        /// After step 3: still in the shop, so it can be cancelled.
+        NotShipped = "not_shipped",
+        /// After step 3: on its way to the customer.
+        NotDelivered = "not_delivered",
+        /// After step 3: a date of the order lies in the future.
+        DateInFuture = "date_in_future",
+        /// After step 3: an item stands in an RMA, or the whole order has come back.
+        AlreadyInRma = "already_in_rma",
+        /// Step 4.
+        Damaged = "damaged",
+        /// Step 5.
+        FraudFlag = "fraud_flag",
+        /// Step 6.
+        ReturnsTooFrequent = "returns_too_frequent",
+        /// Step 7.
+        FinalSale = "final_sale",
+        /// Step 7.
+        NotReturnable = "not_returnable",
+        /// Step 8.
+        NoPolicy = "no_policy",
+        /// Step 9.
+        WindowOver = "window_over",
+    }
+}
+
+impl Why {
+    fn code(self) -> ReasonCode {
+        match self {
+            Self::Approved => ReasonCode::Approved,
+            Self::OrderNotFound
+            | Self::ItemsUnknown
+            | Self::NotShipped
+            | Self::NotDelivered
+            | Self::DateInFuture
+            | Self::NoPolicy => ReasonCode::DataError,
+            Self::AlreadyInRma | Self::FinalSale | Self::NotReturnable => ReasonCode::ItemExcluded,
+            Self::Damaged => ReasonCode::DamagedManual,
+            Self::FraudFlag | Self::ReturnsTooFrequent => ReasonCode::RiskManual,
+            Self::WindowOver => ReasonCode::TimeExpired,
+        }
+    }
+}
+
+/// From how many returns on a person looks (seed 001, step 6: 3 or more in 30 days).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frequency {
+    /// `RETURN_REVIEW_COUNT`
+    pub count: usize,
+    /// `RETURN_REVIEW_DAYS`
+    pub days: u32,
+}
+
+impl Default for Frequency {
+    fn default() -> Self {
+        Self { count: 3, days: 30 }
+    }
+}
+
+/// What the shop goes by.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub policies: Policies,
+    pub damage: DamageWords,
+    pub frequency: Frequency,
+    /// `SHOP_TIME_ZONE`
+    pub time_zone: Tz,
+}
+
+/// From where days are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedFrom {
+    Delivery,
+    /// No day of delivery is known.
+    Order,
+}
+
+/// The result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// A return or a refund is open.
+    pub eligible: bool,
+    pub reason_code: ReasonCode,
+    pub why: Why,
+    /// The lines that the refusal is about, where it is about some and not about all: without them it may be another.
+    pub refused_lines: Vec<u32>,
+    /// The name of the policy with the shortest window among those of the items.
+    pub policy_applied: Option<String>,
+    pub policy_version: String,
+    /// `None`: there is no such order.
+    pub days_since_order: Option<i64>,
+    /// A person decides.
+    pub requires_manual_review: bool,
+    pub is_return_eligible: bool,
+    pub is_refund_eligible: bool,
+    /// Days of the return window: the shortest among those of the items.
+    pub cutoff_days: Option<u32>,
+    /// The same for a refund.
+    pub refund_cutoff_days: Option<u32>,
+    /// From delivery, or from the order where no day of delivery is known. `None`: not delivered.
+    pub computed_days_since_delivery: Option<i64>,
+    pub counted_from: Option<CountedFrom>,
+}
+
+impl Decision {
+    /// The decision with the seeds' field names, for `metadata.eligibility` and a tool's result. `message` is the sentence
+    /// that the customer is told.
+    pub fn to_metadata(&self, message: &str) -> Value {
+        json!({
+            "eligible": self.eligible,
+            "reason_code": self.reason_code,
+            "policy_applied": self.policy_applied,
+            "message": message,
+            "days_since_order": self.days_since_order,
+            "requires_manual_review": self.requires_manual_review,
+            "is_return_eligible": self.is_return_eligible,
+            "is_refund_eligible": self.is_refund_eligible,
+            "reason": self.why,
+            "policy_version": self.policy_version,
+            "cutoff_days": self.cutoff_days,
+            "refund_cutoff_days": self.refund_cutoff_days,
+            "computed_days_since_delivery": self.computed_days_since_delivery,
+            "refused_items": self.refused_lines,
+        })
+    }
+}
+
+/// Decides whether those lines of the order may come back today, for that reason in the customer's words.
+///
+/// `returns` are the days on which RMAs were made for the customer. Nothing else goes in: the same arguments give the same
+/// decision. The steps are seed 001's, in its order.
+pub fn decide(
+    order: Option<&Order>,
+    lines: &[u32],
+    reason: &str,
+    returns: &[NaiveDate],
+    rules: &Rules,
+    today: NaiveDate,
+) -> Decision {
+    let nothing = Decision {
+        eligible: false,
+        reason_code: ReasonCode::DataError,
+        why: Why::OrderNotFound,
+        refused_lines: Vec::new(),
+        policy_applied: None,
+        policy_version: rules.policies.version().to_owned(),
+        days_since_order: None,
+        requires_manual_review: false,
+        is_return_eligible: false,
+        is_refund_eligible: false,
+        cutoff_days: None,
+        refund_cutoff_days: None,
+        computed_days_since_delivery: None,
+        counted_from: None,
+    };
+    // 1: the order
+    let Some(order) = order else { return nothing };
+    // 2: its days
+    let days = Days::of(order, rules.time_zone, today);
+    let known = Decision {
+        days_since_order: Some(days.since_order),
+        computed_days_since_delivery: days.counted.map(|(_, days)| days),
+        counted_from: days.counted.map(|(from, _)| from),
+        ..nothing
+    };
+    let refuse = |why: Why, refused_lines: Vec<u32>| Decision {
+        why,
+        reason_code: why.code(),
+        requires_manual_review: matches!(why.code(), ReasonCode::DamagedManual | ReasonCode::RiskManual),
+        refused_lines,
+        ..known.clone()
+    };
+    // 3: the items
+    let items: Vec<&OrderItem> = lines.iter().filter_map(|line| order.find_item(*line)).collect();
+    if items.is_empty() || items.len() < lines.len() {
+        return refuse(
+            Why::ItemsUnknown,
+            lines.iter().copied().filter(|line| order.find_item(*line).is_none()).collect(),
+        );
+    }
+    let that =
+        |is: fn(&OrderItem) -> bool| items.iter().filter(|item| is(item)).map(|item| item.line).collect::<Vec<_>>();
+    // After 3, the order's own state
+    match order.status {
+        OrderStatus::Pending => return refuse(Why::NotShipped, Vec::new()),
+        OrderStatus::Shipped => return refuse(Why::NotDelivered, Vec::new()),
+        OrderStatus::Returned => return refuse(Why::AlreadyInRma, lines.to_vec()),
+        OrderStatus::Delivered | OrderStatus::ReturnInitiated => {}
+    }
+    let Some((_, counted)) = days.counted.filter(|(_, counted)| *counted >= 0 && days.since_order >= 0) else {
+        return refuse(Why::DateInFuture, Vec::new());
+    };
+    let in_rma = that(OrderItem::is_in_rma);
+    if !in_rma.is_empty() {
+        return refuse(Why::AlreadyInRma, in_rma);
+    }
+    // 4: damage
+    if rules.damage.is_told_in(reason) {
+        return refuse(Why::Damaged, Vec::new());
+    }
+    // 5: the fraud flag
+    if order.customer.fraud_flag {
+        return refuse(Why::FraudFlag, Vec::new());
+    }
+    // 6: how often goods came back
+    let recent = |day: &&NaiveDate| (0..=i64::from(rules.frequency.days)).contains(&days_between(**day, today));
+    if returns.iter().filter(recent).count() >= rules.frequency.count {
+        return refuse(Why::ReturnsTooFrequent, Vec::new());
+    }
+    // 7: goods that never come back
+    let (final_sale, kept) = (that(|item| item.is_final_sale), that(|item| !item.is_returnable));
+    if !final_sale.is_empty() {
+        return refuse(Why::FinalSale, final_sale);
+    }
+    if !kept.is_empty() {
+        return refuse(Why::NotReturnable, kept);
+    }
+    // 8: the policies
+    let windows: Option<Vec<Window<'_>>> = items.iter().map(|item| Window::of(order, item, &rules.policies)).collect();
+    let windows = windows.unwrap_or_default();
+    let Some(strictest) = windows.iter().min_by_key(|window| (window.policy.return_days, window.line)) else {
+        return refuse(Why::NoPolicy, Vec::new());
+    };
+    // 9: the windows
+    let is_within = |days: u32| counted <= i64::from(days);
+    let late: Vec<u32> = windows.iter().filter(|w| !is_within(w.policy.return_days)).map(|w| w.line).collect();
+    let is_return_eligible = late.is_empty();
+    let is_refund_eligible = windows.iter().all(|window| is_within(window.refund_days));
+    let eligible = is_return_eligible || is_refund_eligible;
+    let (why, refused_lines) = if eligible { (Why::Approved, Vec::new()) } else { (Why::WindowOver, late) };
+    Decision {
+        eligible,
+        is_return_eligible,
+        is_refund_eligible,
+        policy_applied: Some(strictest.policy.name.clone()),
+        cutoff_days: Some(strictest.policy.return_days),
+        refund_cutoff_days: windows.iter().map(|window| window.refund_days).min(),
+        ..refuse(why, refused_lines)
+    }
+}
+
+/// The days of an order, counted by the shop's calendar.
+struct Days {
+    since_order: i64,
+    /// What the windows are held against; `None`: the goods have not arrived.
+    counted: Option<(CountedFrom, i64)>,
+}
+
+impl Days {
+    fn of(order: &Order, zone: Tz, today: NaiveDate) -> Self {
+        let since = |at| days_between(day_of(at, zone), today);
+        let since_order = since(order.ordered_at);
+        let counted = match (order.delivered_at, order.status) {
+            (_, OrderStatus::Pending | OrderStatus::Shipped) => None,
+            (Some(delivered), _) => Some((CountedFrom::Delivery, since(delivered))),
+            (None, _) => Some((CountedFrom::Order, since_order)),
+        };
+        Self { since_order, counted }
+    }
+}
+
+/// How long one item may come back.
+struct Window<'a> {
+    line: u32,
+    policy: &'a Policy,
+    refund_days: u32,
+}
+
+impl<'a> Window<'a> {
+    fn of(order: &Order, item: &OrderItem, policies: &'a Policies) -> Option<Self> {
+        let policy = policies.find(order.customer.is_vip, item.category.as_deref())?;
+        Some(Self { line: item.line, policy, refund_days: policies.refund_days(policy) })
+    }
+}

@@ -1,0 +1,116 @@
+//! How much money goes back.
+
+use super::money::{Money, MoneyError};
+use super::order::Order;
+use super::rma::RmaLine;
+
+/// What is paid back for those lines: Σ price × quantity (seed 001), less what earlier RMAs pay back for the same items,
+/// and never more, with the other RMAs of the order, than was paid.
+///
+/// Where the order was discounted, the first RMAs are paid in full and the last one gets the rest. Lines that the order does
+/// not have count for nothing.
+pub fn refund(order: &Order, lines: &[u32]) -> Result<(Money, Vec<RmaLine>), MoneyError> {
+    let zero = Money::zero(order.paid.currency);
+    let mut left = order.paid;
+    for item in order.items.iter().filter(|item| item.is_in_rma()) {
+        let paid_back = item.rma.as_ref().map_or(zero, |rma| rma.amount);
+        left = left.minus(paid_back)?;
+    }
+    let mut sum = zero;
+    let mut parts = Vec::new();
+    for item in order.items.iter().filter(|item| lines.contains(&item.line)) {
+        let earlier = item.rma.as_ref().filter(|_| item.is_in_rma()).map_or(zero, |rma| rma.amount);
+        let amount = item.unit_price.times(item.quantity)?.minus(earlier)?.at_most(left)?;
+        left = left.minus(amount)?;
+        sum = sum.plus(amount)?;
+        parts.push(RmaLine { line: item.line, amount });
+    }
+    Ok((sum, parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::money::Currency;
+    use super::super::order::{Customer, CustomerId, ItemReturn, OrderItem, OrderStatus};
+    use super::super::rma::RmaStatus;
+    use super::*;
+
+    fn usd(cents: i64) -> Money {
+        Money::new(cents, Currency::Usd)
+    }
+
+    /// An order of items of those prices and quantities, for which so much was paid.
+    fn order(items: &[(i64, u32)], paid: i64) -> Order {
+        let email: super::super::Email = "a@b.vn".parse().unwrap();
+        let items = items.iter().zip(1..).map(|((price, quantity), line)| OrderItem {
+            line,
+            sku: None,
+            name: "Boots".to_owned(),
+            category: None,
+            quantity: *quantity,
+            unit_price: usd(*price),
+            is_returnable: true,
+            is_final_sale: false,
+            rma: None,
+        });
+        Order {
+            number: "77893".parse().unwrap(),
+            customer: Customer {
+                id: CustomerId::of(&"default".parse().unwrap(), &email),
+                name: "A".to_owned(),
+                email: email.clone(),
+                phone: None,
+                user_id: None,
+                is_vip: false,
+                fraud_flag: false,
+            },
+            email,
+            phone: None,
+            status: OrderStatus::Delivered,
+            ordered_at: chrono::DateTime::UNIX_EPOCH,
+            shipped_at: None,
+            delivered_at: None,
+            tracking: None,
+            paid: usd(paid),
+            items: items.collect(),
+        }
+    }
+
+    fn in_rma(order: &mut Order, line: usize, status: RmaStatus, cents: i64) {
+        let number = "RMA-1701234567-ABCD".parse().unwrap();
+        order.items[line - 1].rma = Some(ItemReturn { number, status, amount: usd(cents) });
+    }
+
+    #[test]
+    fn prices_times_quantities_are_paid_back_and_never_more_than_was_paid() {
+        for (items, paid, lines, expected) in [
+            (&[(12_999, 1)][..], 12_999, &[1][..], 12_999),
+            (&[(1_000, 3), (500, 2)], 4_000, &[1, 2], 4_000),
+            (&[(1_000, 3), (500, 2)], 4_000, &[2], 1_000),
+            (&[(1_000, 3), (500, 2)], 3_500, &[1, 2], 3_500),
+            (&[(1_000, 3), (500, 2)], 2_500, &[1], 2_500),
+            (&[(1_000, 1)], 0, &[1], 0),
+            (&[(1_000, 1)], 1_000, &[7], 0),
+            (&[(1_000, 1)], 1_000, &[], 0),
+        ] {
+            let (sum, parts) = refund(&order(items, paid), lines).unwrap();
+            assert_eq!(sum, usd(expected), "{items:?} {paid} {lines:?}");
+            assert_eq!(parts.iter().map(|part| part.amount.minor).sum::<i64>(), expected);
+        }
+    }
+
+    #[test]
+    fn what_earlier_rmas_pay_back_is_subtracted_unless_they_were_rejected() {
+        let mut two = order(&[(1_000, 1), (2_000, 1)], 2_500);
+        in_rma(&mut two, 1, RmaStatus::Refunded, 1_000);
+        assert_eq!(refund(&two, &[2]).unwrap().0, usd(1_500), "the rest of what was paid");
+        assert_eq!(refund(&two, &[1]).unwrap().0, usd(0));
+        in_rma(&mut two, 1, RmaStatus::Rejected, 1_000);
+        assert_eq!(refund(&two, &[1, 2]).unwrap().0, usd(2_500));
+    }
+
+    #[test]
+    fn a_sum_that_is_too_large_is_an_error_and_no_number() {
+        assert_eq!(refund(&order(&[(i64::MAX, 2)], 1), &[1]), Err(MoneyError::TooLarge));
+    }
+}

@@ -1,0 +1,198 @@
+//! Return merchandise authorizations: goods that may come back, from the first yes to the money.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::eligibility::ReasonCode;
+use super::money::Money;
+use super::number::{RmaNumber, TrackingNumber};
+use super::order_number::OrderNumber;
+use super::step::{IllegalStep, Status, Step, named};
+use super::ticket::Action;
+use crate::domain::ConversationId;
+
+named! {
+    /// Where the goods and the money are (seed 001, "RMA Lifecycle").
+    pub enum RmaStatus {
+        Initiated = "Initiated",
+        LabelSent = "Label_Sent",
+        InTransit = "In_Transit",
+        Received = "Received",
+        Inspected = "Inspected",
+        Approved = "Approved",
+        Refunded = "Refunded",
+        Rejected = "Rejected",
+        Processed = "Processed",
+    }
+}
+
+impl Status for RmaStatus {
+    const WHAT: &'static str = "an RMA";
+
+    fn next(self) -> &'static [Self] {
+        match self {
+            Self::Initiated => &[Self::LabelSent],
+            Self::LabelSent => &[Self::InTransit],
+            Self::InTransit => &[Self::Received],
+            Self::Received => &[Self::Inspected],
+            Self::Inspected => &[Self::Approved, Self::Rejected],
+            Self::Approved => &[Self::Refunded],
+            Self::Rejected => &[Self::Processed],
+            Self::Refunded | Self::Processed => &[],
+        }
+    }
+}
+
+impl RmaStatus {
+    /// Whether the return was refused in the end: its items may be asked for again.
+    pub fn is_rejected(self) -> bool {
+        matches!(self, Self::Rejected | Self::Processed)
+    }
+
+    /// Whether nothing more comes.
+    pub fn has_ended(self) -> bool {
+        self.next().is_empty()
+    }
+}
+
+/// Who takes a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hand {
+    /// The desk, a tool, a job.
+    Automatic,
+    /// Somebody of the shop.
+    Person,
+}
+
+/// Why an RMA does not take a step.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoStep {
+    #[error(transparent)]
+    Illegal(#[from] IllegalStep),
+    /// Seed 001: "RMA record locked from automated state changes".
+    #[error(
+        "an RMA that was escalated does not go from {from} to {to} by itself; a person resolves the escalation first"
+    )]
+    Locked { from: RmaStatus, to: RmaStatus },
+}
+
+/// An RMA, for the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RmaId(pub Uuid);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rma {
+    pub id: RmaId,
+    pub number: RmaNumber,
+    pub order: OrderNumber,
+    /// What the customer asked for. `Cancel` has no RMA.
+    pub action: Action,
+    pub status: RmaStatus,
+    pub lines: Vec<RmaLine>,
+    /// What is paid back in all.
+    pub refund: Money,
+    /// In the customer's words.
+    pub reason: String,
+    pub reason_code: ReasonCode,
+    pub escalated: bool,
+    pub escalation_reason: Option<String>,
+    /// Where it was asked for.
+    pub conversation: Option<ConversationId>,
+    pub label: Option<Label>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// One line of the order that comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RmaLine {
+    pub line: u32,
+    pub amount: Money,
+}
+
+/// The label that the customer sticks on the parcel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub tracking: TrackingNumber,
+    pub created_at: DateTime<Utc>,
+}
+
+impl Rma {
+    /// The next state, unless it is no next state or the RMA is locked.
+    pub fn step(&self, to: RmaStatus, hand: Hand) -> Result<Step<RmaStatus>, NoStep> {
+        step(self.status, self.escalated, to, hand)
+    }
+}
+
+/// The rule behind [`Rma::step`]. An illegal step is told before a lock, since no resolution would make it legal.
+pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus, hand: Hand) -> Result<Step<RmaStatus>, NoStep> {
+    let step = Step::new(from, to)?;
+    if escalated && hand == Hand::Automatic {
+        return Err(NoStep::Locked { from, to });
+    }
+    Ok(step)
+}
+
+/// The step by which a person ends an escalated case with a no, wherever the goods are (seed 001's diagram:
+/// `Initiated --> [*]: Rejected Return`, `Label_Sent --> [*]: Escalated Case`). What is approved or over stays so.
+pub fn rejection(from: RmaStatus) -> Result<Step<RmaStatus>, IllegalStep> {
+    use RmaStatus as S;
+    match from {
+        S::Initiated | S::LabelSent | S::InTransit | S::Received | S::Inspected => Ok(Step::beside(from, S::Rejected)),
+        S::Approved | S::Refunded | S::Rejected | S::Processed => Err(IllegalStep::new(from, S::Rejected)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_rma_takes_the_steps_of_the_seed_and_no_others() {
+        use RmaStatus as S;
+        let legal = [
+            (S::Initiated, S::LabelSent),
+            (S::LabelSent, S::InTransit),
+            (S::InTransit, S::Received),
+            (S::Received, S::Inspected),
+            (S::Inspected, S::Approved),
+            (S::Inspected, S::Rejected),
+            (S::Approved, S::Refunded),
+            (S::Rejected, S::Processed),
+        ];
+        for from in S::ALL {
+            for to in S::ALL {
+                let made = step(*from, false, *to, Hand::Automatic);
+                assert_eq!(made.is_ok(), legal.contains(&(*from, *to)), "{from} {to}");
+            }
+        }
+        let error = step(S::Received, false, S::Refunded, Hand::Person).unwrap_err().to_string();
+        assert_eq!(error, "an RMA cannot go from Received to Refunded; it may go to Inspected");
+    }
+
+    #[test]
+    fn an_escalated_rma_moves_by_a_persons_hand_alone() {
+        use RmaStatus as S;
+        let locked = step(S::Initiated, true, S::LabelSent, Hand::Automatic);
+        assert_eq!(locked, Err(NoStep::Locked { from: S::Initiated, to: S::LabelSent }));
+        assert!(step(S::Initiated, true, S::LabelSent, Hand::Person).is_ok());
+        assert!(matches!(step(S::Initiated, true, S::Refunded, Hand::Automatic), Err(NoStep::Illegal(_))));
+    }
+
+    #[test]
+    fn a_person_may_say_no_until_the_goods_are_approved() {
+        let open = RmaStatus::ALL.iter().filter(|status| rejection(**status).is_ok()).count();
+        assert_eq!(open, 5);
+        let error = rejection(RmaStatus::Refunded).unwrap_err().to_string();
+        assert!(error.contains("from Refunded to Rejected"), "{error}");
+    }
+
+    #[test]
+    fn a_status_is_read_from_its_name_in_either_case() {
+        assert_eq!(RmaStatus::parse("label_sent"), Some(RmaStatus::LabelSent));
+        assert_eq!(RmaStatus::parse("received"), Some(RmaStatus::Received));
+        assert_eq!(RmaStatus::parse("lost"), None);
+        assert_eq!(serde_json::to_value(RmaStatus::InTransit).unwrap(), "In_Transit");
+    }
+}
