@@ -32,6 +32,7 @@ mod health;
 mod history;
 mod in_time;
 mod json;
+mod labels;
 mod limit;
 mod messages;
 mod problem;
@@ -89,6 +90,7 @@ fn api() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::get))
         .routes(routes!(tokens::renew))
         .routes(routes!(history::get))
+        .routes(routes!(labels::get))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

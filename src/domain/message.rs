@@ -45,6 +45,18 @@ pub enum Kind {
     Reply,
     FollowUp,
     ErrorNotice,
+    /// The returns desk asks for an order number, or for whose order it is.
+    OrderPrompt,
+    OrderStatus,
+    /// Is it this order?
+    OrderConfirm,
+    /// A return, a refund, or calling the order off?
+    ActionPrompt,
+    /// Whether the goods may come back.
+    ReturnDecision,
+    ReturnTicket,
+    /// A person takes over.
+    Escalation,
 }
 
 impl Kind {
@@ -67,6 +79,13 @@ impl Kind {
             Self::Reply => "reply",
             Self::FollowUp => "follow_up",
             Self::ErrorNotice => "error_notice",
+            Self::OrderPrompt => "order_prompt",
+            Self::OrderStatus => "order_status",
+            Self::OrderConfirm => "order_confirm",
+            Self::ActionPrompt => "action_prompt",
+            Self::ReturnDecision => "return_decision",
+            Self::ReturnTicket => "return_ticket",
+            Self::Escalation => "escalation",
         }
     }
 }

@@ -1,0 +1,87 @@
+//! Links to labels: whoever holds one may open that label until it expires, and nothing else.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, TimeDelta, Utc};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::domain::TenantId;
+use crate::domain::returns::RmaNumber;
+
+/// Makes links and knows its own.
+#[derive(Clone)]
+pub struct LabelLinks {
+    key: Hmac<Sha256>,
+    /// `https://chat.example.com`, without a slash at its end.
+    base: String,
+    holds: TimeDelta,
+}
+
+/// What a link opens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelClaim {
+    pub tenant: TenantId,
+    pub rma: RmaNumber,
+}
+
+/// Told apart from other uses of the same secret.
+const PURPOSE: &[u8] = b"frontdesk label link 1\n";
+
+impl LabelLinks {
+    /// `base` is the address that browsers call; a link holds for so long as `holds`.
+    pub fn new(secret: &str, base: &str, holds: TimeDelta) -> Self {
+        // HMAC takes a key of any length, so the error cannot happen; an empty key would still sign.
+        let key = Hmac::<Sha256>::new_from_slice(secret.as_bytes())
+            .unwrap_or_else(|_| Hmac::<Sha256>::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
+        Self { key: key.chain_update(PURPOSE), base: base.trim_end_matches('/').to_owned(), holds }
+    }
+
+    /// The label's link from now on.
+    pub fn link(&self, claim: &LabelClaim, now: DateTime<Utc>) -> String {
+        let until = (now + self.holds).timestamp();
+        let payload = format!("{}|{}|{until}", claim.tenant, claim.rma);
+        let signature = self.key.clone().chain_update(payload.as_bytes()).finalize().into_bytes();
+        let signature = URL_SAFE_NO_PAD.encode(signature);
+        format!("{}/labels/{}.{signature}", self.base, URL_SAFE_NO_PAD.encode(payload))
+    }
+
+    /// What the last part of a link opens, if we made it and it holds at `now`.
+    pub fn open(&self, signed: &str, now: DateTime<Utc>) -> Option<LabelClaim> {
+        let (payload, signature) = signed.split_once('.')?;
+        let payload = String::from_utf8(URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        // In constant time.
+        self.key.clone().chain_update(payload.as_bytes()).verify_slice(&signature).ok()?;
+        let mut parts = payload.split('|');
+        let claim = LabelClaim { tenant: parts.next()?.parse().ok()?, rma: parts.next()?.parse().ok()? };
+        let until = DateTime::from_timestamp(parts.next()?.parse().ok()?, 0)?;
+        (now < until).then_some(claim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_opens_its_own_label_until_it_expires_and_cannot_be_changed() {
+        let now = Utc::now();
+        let links = LabelLinks::new("a secret of the shop, long enough", "https://chat.example/", TimeDelta::hours(1));
+        let claim = LabelClaim {
+            tenant: "acme".parse().expect("a tenant"),
+            rma: "RMA-1700000000-AB12".parse().expect("a number"),
+        };
+        let link = links.link(&claim, now);
+        let signed = link.strip_prefix("https://chat.example/labels/").expect("a link of ours");
+        assert_eq!(links.open(signed, now), Some(claim.clone()));
+        assert_eq!(links.open(signed, now + TimeDelta::minutes(61)), None);
+        assert_eq!(LabelLinks::new("another secret", "", TimeDelta::hours(1)).open(signed, now), None);
+        let (_, signature) = signed.split_once('.').expect("two parts");
+        let forged = format!("{}.{signature}", URL_SAFE_NO_PAD.encode("acme|RMA-1700000000-ZZ99|99999999999"));
+        assert_eq!(links.open(&forged, now), None);
+        for broken in ["", ".", "a.b", "é.x"] {
+            assert_eq!(links.open(broken, now), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The returns desk, driven over HTTP: every path's whole event stream, on the sample shop.
+
+mod mails;
+mod owner;
+mod questions;
+mod scenarios;
+mod shop;
