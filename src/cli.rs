@@ -10,6 +10,7 @@ mod doctor;
 pub mod eval;
 pub mod index;
 mod logging;
+pub mod seed;
 mod serve;
 mod signals;
 mod traces;
@@ -40,6 +41,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Bring a list of warranties into the database: all of it, or nothing
     UpsertWarranty(upsert_warranty::Args),
+    /// Fill a shop with samples
+    Seed(seed::Args),
     /// Print the API's description
     Openapi,
 }
@@ -80,6 +83,7 @@ async fn run(command: Command) -> ExitCode {
         },
         Command::Serve => with_config(serve::run).await,
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
+        Command::Seed(args) => with_config(async |config| seed::run(config, &args).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }
 }

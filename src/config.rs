@@ -16,6 +16,7 @@ mod log;
 mod mail;
 mod outbox;
 mod retail;
+mod returns;
 mod search;
 mod traces;
 mod vectors;
@@ -32,6 +33,7 @@ pub use log::{LogConfig, LogFormat};
 pub use mail::MailConfig;
 pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::SearchConfig;
 pub use traces::TraceConfig;
 pub use vectors::VectorConfig;
@@ -53,6 +55,7 @@ pub struct Config {
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
+    pub returns: ReturnsConfig,
     pub mail: MailConfig,
     pub grounding: GroundingConfig,
     pub log: LogConfig,
@@ -151,6 +154,7 @@ impl Config {
             },
             knowledge: KnowledgeConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
+            returns: ReturnsConfig::read(env_ref),
             mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
             log: LogConfig::read(env_ref),

@@ -10,6 +10,9 @@
 //! - [`jobs`]: what is to be done after a commit
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
+//! - [`orders`]: orders, customers and return policies; [`orders_import`]: a whole list of orders at once
+//! - [`returns`]: RMAs with their labels, tickets and escalations, each change in one transaction with its record
+//! - [`mails`]: mails to customers; [`audit`]: who changed what; [`order_misses`]: guesses at whose order it is
 //! - [`vectors`]: vectors of texts, in collections
 //! - [`settings`]: what the server itself keeps
 //! - [`retention`]: what is forgotten, and when
@@ -29,6 +32,7 @@ use fence::Fence;
 
 pub mod acceptance;
 mod as_is;
+pub mod audit;
 mod columns;
 pub mod conversations;
 mod entities;
@@ -38,9 +42,14 @@ pub mod idempotency;
 pub mod jobs;
 pub mod journal;
 pub mod lock;
+pub mod mails;
 pub mod messages;
 mod migrations;
+pub mod order_misses;
+pub mod orders;
+pub mod orders_import;
 pub mod retention;
+pub mod returns;
 pub mod settings;
 pub mod turns;
 pub mod vectors;

@@ -33,7 +33,7 @@ pub mod ticket;
 pub use audit::{AuditEntry, AuditKind};
 pub use contact::{Contact, Email, Phone};
 pub use damage::DamageWords;
-pub use eligibility::{Decision, ReasonCode, Rules, Why, decide};
+pub use eligibility::{Decision, Frequency, ReasonCode, Rules, Terms, Why, decide};
 pub use money::{Currency, Money};
 pub use number::{Carrier, MailNumber, RmaNumber, TicketNumber, TrackingNumber};
 pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};

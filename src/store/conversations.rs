@@ -143,7 +143,7 @@ impl TenantStore<'_> {
                 kind: JobKind::ForgetConversation,
                 subject: id.0,
                 tenant: self.tenant,
-                conversation: id,
+                conversation: Some(id),
                 now: Utc::now(),
             };
             enqueue(&transaction, &[forget]).await?;

@@ -18,7 +18,9 @@ use uuid::Uuid;
 
 use super::columns::from_db;
 use super::entities::{jobs, messages};
+use super::mails::MailId;
 use super::{Store, StoreError};
+use crate::domain::returns::RmaId;
 use crate::domain::{ConversationId, MessageId, TenantId};
 
 /// Messages that are given a job in one statement.
@@ -33,21 +35,30 @@ pub enum JobKind {
     ForgetConversation,
     /// Removes the vector of a message that is gone; the subject is the message's id.
     ForgetMessage,
+    /// Makes the label of an RMA; the subject is the RMA's id.
+    IssueLabel,
+    /// Sends a mail; the subject is the mail's id.
+    SendMail,
 }
 
 impl JobKind {
-    const ALL: [Self; 3] = [Self::EmbedMessage, Self::ForgetConversation, Self::ForgetMessage];
+    /// What keeps the memory of conversations in line with them.
+    pub const MEMORY: &'static [Self] = &[Self::EmbedMessage, Self::ForgetConversation, Self::ForgetMessage];
+    /// What a return leaves to be done. It outlives the conversation that it was asked for in.
+    pub const RETURNS: &'static [Self] = &[Self::IssueLabel, Self::SendMail];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::EmbedMessage => "embed_message",
             Self::ForgetConversation => "forget_conversation",
             Self::ForgetMessage => "forget_message",
+            Self::IssueLabel => "issue_label",
+            Self::SendMail => "send_mail",
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+        Self::MEMORY.iter().chain(Self::RETURNS).copied().find(|kind| kind.as_str() == text)
     }
 }
 
@@ -57,7 +68,8 @@ pub struct Job {
     pub kind: JobKind,
     pub subject: Uuid,
     pub tenant: TenantId,
-    pub conversation: ConversationId,
+    /// The conversation that the job ends with; `None`: none.
+    pub conversation: Option<ConversationId>,
     /// How often it was begun, this time included.
     pub attempts: u32,
 }
@@ -76,7 +88,7 @@ pub(super) struct NewJob<'a> {
     pub kind: JobKind,
     pub subject: Uuid,
     pub tenant: &'a TenantId,
-    pub conversation: ConversationId,
+    pub conversation: Option<ConversationId>,
     pub now: DateTime<Utc>,
 }
 
@@ -87,7 +99,15 @@ impl<'a> NewJob<'a> {
         message: MessageId,
         now: DateTime<Utc>,
     ) -> Self {
-        Self { kind: JobKind::EmbedMessage, subject: message.0, tenant, conversation, now }
+        Self { kind: JobKind::EmbedMessage, subject: message.0, tenant, conversation: Some(conversation), now }
+    }
+
+    pub(super) fn label(tenant: &'a TenantId, rma: RmaId, now: DateTime<Utc>) -> Self {
+        Self { kind: JobKind::IssueLabel, subject: rma.0, tenant, conversation: None, now }
+    }
+
+    pub(super) fn mail(tenant: &'a TenantId, mail: MailId, now: DateTime<Utc>) -> Self {
+        Self { kind: JobKind::SendMail, subject: mail.0, tenant, conversation: None, now }
     }
 }
 
@@ -100,7 +120,7 @@ pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>
         kind: Set(job.kind.as_str().to_owned()),
         subject: Set(job.subject.to_string()),
         tenant_id: Set(job.tenant.to_string()),
-        conversation_id: Set(Some(job.conversation.0)),
+        conversation_id: Set(job.conversation.map(|id| id.0)),
         created_at: Set(job.now),
         run_at: Set(job.now),
         leased: Set(false),
@@ -113,9 +133,15 @@ pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>
 }
 
 impl Store {
-    /// Leases jobs that are due, oldest first, at most `limit`: nobody else gets them for so long as `lease`.
-    pub async fn lease_jobs(&self, now: DateTime<Utc>, lease: Duration, limit: u64) -> Result<Vec<Job>, StoreError> {
-        self.lease(Condition::all().add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
+    /// Leases jobs of those kinds that are due, oldest first, at most `limit`: nobody else gets them for so long as `lease`.
+    pub async fn lease_jobs(
+        &self,
+        kinds: &[JobKind],
+        now: DateTime<Utc>,
+        lease: Duration,
+        limit: u64,
+    ) -> Result<Vec<Job>, StoreError> {
+        self.lease(of_kinds(kinds).add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
     }
 
     /// Leases a conversation's jobs that nobody has begun, for somebody who waits for them.
@@ -127,7 +153,7 @@ impl Store {
         limit: u64,
     ) -> Result<Vec<Job>, StoreError> {
         let its = jobs::Column::ConversationId.eq(conversation.0).and(jobs::Column::Leased.eq(false));
-        self.lease(Condition::all().add(its).add(jobs::Column::Error.is_null()), now, lease, limit).await
+        self.lease(of_kinds(JobKind::MEMORY).add(its).add(jobs::Column::Error.is_null()), now, lease, limit).await
     }
 
     /// Whether jobs of the conversation are still to be done. One that comes again later for its failures is not waited
@@ -147,7 +173,8 @@ impl Store {
     /// Stores a job to embed every message of every shop; gives the shops, and how many messages they have.
     pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<(BTreeSet<TenantId>, u64), StoreError> {
         // What was given up is to be tried again.
-        jobs::Entity::delete_many().filter(jobs::Column::Dead.eq(true)).exec(&self.write).await?;
+        let dead = of_kinds(JobKind::MEMORY).add(jobs::Column::Dead.eq(true));
+        jobs::Entity::delete_many().filter(dead).exec(&self.write).await?;
         let (mut tenants, mut count, mut after) = (BTreeSet::new(), 0, Uuid::nil());
         loop {
             let page: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
@@ -180,9 +207,7 @@ impl Store {
         lease: Duration,
         limit: u64,
     ) -> Result<Vec<Job>, StoreError> {
-        // A kind that a newer version stored is left to it.
-        let kinds = JobKind::ALL.map(JobKind::as_str);
-        let which = which.add(jobs::Column::Dead.eq(false)).add(jobs::Column::Kind.is_in(kinds));
+        let which = which.add(jobs::Column::Dead.eq(false));
         let due = || jobs::Entity::find().filter(which.clone());
         // Looked at first without the lock that writers wait for.
         if due().limit(1).all(&self.read).await?.is_empty() {
@@ -211,12 +236,12 @@ impl Store {
         rows.into_iter().map(read_job).collect()
     }
 
-    /// Gives every leased job back: whoever had them is gone. For the start of the one process that serves.
-    pub async fn release_jobs(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+    /// Gives every leased job of those kinds back: whoever had them is gone. For the start of the one process that serves.
+    pub async fn release_jobs(&self, kinds: &[JobKind], now: DateTime<Utc>) -> Result<(), StoreError> {
         jobs::Entity::update_many()
             .col_expr(jobs::Column::RunAt, Expr::value(now))
             .col_expr(jobs::Column::Leased, Expr::value(false))
-            .filter(jobs::Column::Leased.eq(true))
+            .filter(of_kinds(kinds).add(jobs::Column::Leased.eq(true)))
             .exec(&self.write)
             .await?;
         Ok(())
@@ -265,9 +290,10 @@ impl Store {
         Ok(())
     }
 
-    /// How many jobs there are of all shops.
-    pub async fn count_jobs(&self) -> Result<JobCounts, StoreError> {
-        let count = |dead: bool| jobs::Entity::find().filter(jobs::Column::Dead.eq(dead)).count(&self.read);
+    /// How many jobs of those kinds there are of all shops.
+    pub async fn count_jobs(&self, kinds: &[JobKind]) -> Result<JobCounts, StoreError> {
+        let of_kinds = || jobs::Entity::find().filter(of_kinds(kinds));
+        let count = |dead: bool| of_kinds().filter(jobs::Column::Dead.eq(dead)).count(&self.read);
         Ok(JobCounts { waiting: count(false).await?, dead: count(true).await? })
     }
 
@@ -281,6 +307,11 @@ impl Store {
             .await?;
         Ok(next.map(|row| row.run_at))
     }
+}
+
+/// A kind that a newer version stored is left to it.
+fn of_kinds(kinds: &[JobKind]) -> Condition {
+    Condition::all().add(jobs::Column::Kind.is_in(kinds.iter().map(|kind| kind.as_str())))
 }
 
 fn these(jobs: &[Job]) -> Condition {
@@ -299,7 +330,7 @@ fn read_job(row: jobs::Model) -> Result<Job, StoreError> {
         kind: JobKind::parse(&row.kind).ok_or_else(|| unreadable("kind"))?,
         subject: row.subject.parse().map_err(|_| unreadable("subject"))?,
         tenant: row.tenant_id.parse().map_err(|_| unreadable("tenant_id"))?,
-        conversation: ConversationId(row.conversation_id.ok_or_else(|| unreadable("conversation_id"))?),
+        conversation: row.conversation_id.map(ConversationId),
         attempts: from_db(row.attempts) + 1,
     })
 }

@@ -6,6 +6,7 @@ mod m0001_initial;
 mod m0002_durable;
 mod m0003_vectors;
 mod m0005_jobs;
+mod m0008_orders;
 
 pub struct Migrator;
 
@@ -17,6 +18,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_durable::Migration),
             Box::new(m0003_vectors::Migration),
             Box::new(m0005_jobs::Migration),
+            Box::new(m0008_orders::Migration),
         ]
     }
 }

@@ -78,7 +78,7 @@ impl Store {
             kind: JobKind::ForgetMessage,
             subject: *subject,
             tenant,
-            conversation: *conversation,
+            conversation: Some(*conversation),
             now,
         });
         let forget: Vec<NewJob<'_>> = forget.collect();

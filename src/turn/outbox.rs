@@ -61,7 +61,7 @@ impl Outbox {
     }
 
     async fn work(&self) {
-        if let Err(cause) = self.store.release_jobs(Utc::now()).await {
+        if let Err(cause) = self.store.release_jobs(JobKind::MEMORY, Utc::now()).await {
             warn!(error = %cause, "Jobs of an earlier run are taken up when their lease ends");
         }
         loop {
@@ -90,7 +90,8 @@ impl Outbox {
     /// Does all that is due.
     async fn work_through(&self) -> Result<Outcome, StoreError> {
         loop {
-            let jobs = self.store.lease_jobs(Utc::now(), self.config.lease, self.config.batch).await?;
+            let now = Utc::now();
+            let jobs = self.store.lease_jobs(JobKind::MEMORY, now, self.config.lease, self.config.batch).await?;
             if jobs.is_empty() {
                 return Ok(Outcome::Done);
             }
@@ -177,7 +178,7 @@ impl Outbox {
             return Ok(Err(cause));
         }
         for job in of_kind(JobKind::ForgetConversation) {
-            if let Err(cause) = self.memory.forget_conversation(tenant, job.conversation).await {
+            if let Err(cause) = self.memory.forget_conversation(tenant, ConversationId(job.subject)).await {
                 return Ok(Err(cause));
             }
         }
@@ -223,7 +224,7 @@ impl Outbox {
     }
 
     async fn count(&self) {
-        if let Ok(counts) = self.store.count_jobs().await {
+        if let Ok(counts) = self.store.count_jobs(JobKind::MEMORY).await {
             metrics::gauge!("frontdesk_embedding_backlog_jobs").set(counts.waiting as f64);
             metrics::gauge!("frontdesk_embedding_dead_jobs").set(counts.dead as f64);
         }

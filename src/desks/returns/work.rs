@@ -106,7 +106,7 @@ impl Returns {
         SeenOrder {
             number: order.number.clone(),
             status: order.status,
-            ordered_on: day_of(order.ordered_at, self.services.config.retail.time_zone),
+            ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
             items: order
                 .items
                 .iter()
@@ -120,7 +120,7 @@ impl Returns {
     async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
-        let (language, zone) = (turn.language(), self.services.config.retail.time_zone);
+        let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
         let seen = self.seen(&order);
         let texts = self.texts(turn);
         let day = |at| shown_day(day_of(at, zone), language);
@@ -290,7 +290,7 @@ impl Returns {
             windows: config.returns.windows,
             frequency: config.returns.frequency,
             damage: self.rules.damage().clone(),
-            time_zone: config.retail.time_zone,
+            time_zone: config.returns.time_zone,
         }
     }
 

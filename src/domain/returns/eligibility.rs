@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::calendar::{day_of, days_between};
 use super::damage::DamageWords;
 use super::order::{Order, OrderItem, OrderStatus};
-use super::policy::{Policies, Policy};
+use super::policy::{Policies, Policy, Windows};
 use super::step::named;
 
 #[cfg(test)]
@@ -89,6 +89,28 @@ pub struct Frequency {
 impl Default for Frequency {
     fn default() -> Self {
         Self { count: 3, days: 30 }
+    }
+}
+
+/// What the settings of a shop say about returns.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    pub windows: Windows,
+    pub frequency: Frequency,
+    pub damage: DamageWords,
+    /// `SHOP_TIME_ZONE`
+    pub time_zone: Tz,
+}
+
+impl Terms {
+    /// With the policies that the shop has of its own.
+    pub fn with(&self, policies: Vec<Policy>) -> Rules {
+        Rules {
+            policies: Policies::new(policies, self.windows),
+            damage: self.damage.clone(),
+            frequency: self.frequency,
+            time_zone: self.time_zone,
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
 use super::order_number::OrderNumber;
-use super::rma::RmaStatus;
 use super::step::named;
 use crate::domain::ConversationId;
 
@@ -71,7 +70,6 @@ pub struct Ticket {
     pub kind: TicketKind,
     pub order: Option<OrderNumber>,
     pub rma: Option<super::RmaNumber>,
-    pub rma_status: Option<RmaStatus>,
     pub conversation: Option<ConversationId>,
     /// Of an escalation.
     pub priority: Option<Priority>,

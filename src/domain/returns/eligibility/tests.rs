@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::super::damage::tests::shop_words;
 use super::super::money::{Currency, Money};
 use super::super::order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
-use super::super::policy::{Policies, Policy, Scope, Windows};
+use super::super::policy::Scope;
 use super::super::rma::RmaStatus;
 use super::*;
 

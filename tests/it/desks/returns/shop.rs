@@ -17,7 +17,7 @@ pub async fn open(builder: TestAppBuilder) -> TestApp {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let app = builder.env("PERSONA_PATH", root.join("prompts/returns_en.md").display()).start().await;
     let tenant = TenantId::default();
-    let shop = sample::shop(&tenant, Utc::now(), app.inner.config.retail.time_zone);
+    let shop = sample::shop(&tenant, Utc::now(), app.inner.config.returns.time_zone);
     app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
     app
 }

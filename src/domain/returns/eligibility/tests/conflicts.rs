@@ -1,7 +1,9 @@
 use super::*;
 
+type Obstacle = (&'static str, fn(&mut Case), Why);
+
 /// What stands in the way, in the order of the steps. Two with one name would undo each other.
-const IN_THE_WAY: &[(&str, fn(&mut Case), Why)] = &[
+const IN_THE_WAY: &[Obstacle] = &[
     ("items", |c| c.lines = vec![1, 9], Why::ItemsUnknown),
     ("state", |c| c.order().status = OrderStatus::Pending, Why::NotShipped),
     ("state", |c| c.order().status = OrderStatus::Shipped, Why::NotDelivered),

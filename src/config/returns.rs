@@ -1,0 +1,66 @@
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::Env;
+use crate::domain::returns::misses::MissLimit;
+use crate::domain::returns::{Frequency, Windows};
+
+/// How a customer without an account shows whose order it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderVerification {
+    /// With the e-mail address or phone number on the order.
+    Contact,
+    /// Not at all: for a shop whose customers are all known.
+    None,
+}
+
+/// Orders and returns.
+#[derive(Clone, Debug)]
+pub struct ReturnsConfig {
+    /// `RETURN_WINDOW_DAYS` and `REFUND_WINDOW_DAYS`: where no policy of the shop says otherwise.
+    pub windows: Windows,
+    /// `RETURN_REVIEW_COUNT` and `RETURN_REVIEW_DAYS`: from so many returns on a person decides.
+    pub frequency: Frequency,
+    /// `ORDER_VERIFICATION`
+    pub verification: OrderVerification,
+    /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: so many wrong guesses lock for so long.
+    pub misses: MissLimit,
+    /// `SHOP_TIME_ZONE`: the windows count the days there.
+    pub time_zone: chrono_tz::Tz,
+    /// `LABEL_LINK_HOURS`: how long the link to a label holds.
+    pub label_link: Duration,
+    /// `MAIL_WAIT_SECONDS`: how long a turn waits for the first attempt of its mail, to tell the customer what came of it.
+    pub mail_wait: Duration,
+}
+
+impl ReturnsConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        let windows = Windows::default();
+        let frequency = Frequency::default();
+        let lock: u32 = env.number("ORDER_MISS_LOCK_MINUTES", 60);
+        let misses = env.number("ORDER_MISS_LIMIT", MissLimit::default().misses);
+        if misses == 0 {
+            env.refuse("ORDER_MISS_LIMIT", "must be at least 1".to_owned());
+        }
+        Self {
+            windows: Windows {
+                return_days: env.number("RETURN_WINDOW_DAYS", windows.return_days),
+                refund_days: env.number("REFUND_WINDOW_DAYS", windows.refund_days),
+            },
+            frequency: Frequency {
+                count: env.number("RETURN_REVIEW_COUNT", frequency.count),
+                days: env.number("RETURN_REVIEW_DAYS", frequency.days),
+            },
+            verification: env.choice(
+                "ORDER_VERIFICATION",
+                &[("contact", OrderVerification::Contact), ("none", OrderVerification::None)],
+                OrderVerification::Contact,
+            ),
+            misses: MissLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
+            time_zone: env.number("SHOP_TIME_ZONE", chrono_tz::Asia::Ho_Chi_Minh),
+            label_link: Duration::from_secs(env.number("LABEL_LINK_HOURS", 168_u64).saturating_mul(3600)),
+            mail_wait: env.seconds("MAIL_WAIT_SECONDS", 5),
+        }
+    }
+}

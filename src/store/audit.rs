@@ -1,0 +1,89 @@
+//! The record of who changed what: a row with every change, in the change's own transaction.
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use uuid::Uuid;
+
+use super::entities::audit;
+use super::orders::unreadable;
+use super::{StoreError, TenantStore};
+use crate::domain::returns::{AuditEntry, AuditKind, OrderNumber};
+use crate::domain::{ConversationId, TenantId};
+
+impl TenantStore<'_> {
+    /// Stores a row of something that changed nothing else: a tool that was called, a decision.
+    pub async fn record(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        record(&self.store.write, self.tenant, std::slice::from_ref(entry)).await
+    }
+
+    /// The rows that belong to the conversation, oldest first: what happened in it, and what happened since to the
+    /// orders that it changed.
+    pub async fn list_audit(&self, conversation: ConversationId) -> Result<Vec<AuditEntry>, StoreError> {
+        let own = audit::Column::ConversationId.eq(conversation.0);
+        let own = self.audit_where(Condition::all().add(own)).await?;
+        let orders: Vec<&str> = own.iter().filter_map(|entry| entry.order.as_ref()).map(OrderNumber::as_str).collect();
+        if orders.is_empty() {
+            return Ok(own);
+        }
+        let of_orders = audit::Column::OrderNumber.is_in(orders);
+        let elsewhere = audit::Column::ConversationId.is_null();
+        let either = Condition::any()
+            .add(audit::Column::ConversationId.eq(conversation.0))
+            .add(Condition::all().add(of_orders).add(elsewhere));
+        self.audit_where(either).await
+    }
+
+    /// The rows about the order, oldest first.
+    pub async fn list_audit_of_order(&self, number: &OrderNumber) -> Result<Vec<AuditEntry>, StoreError> {
+        self.audit_where(Condition::all().add(audit::Column::OrderNumber.eq(number.as_str()))).await
+    }
+
+    async fn audit_where(&self, which: Condition) -> Result<Vec<AuditEntry>, StoreError> {
+        let rows = audit::Entity::find()
+            .filter(audit::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(which)
+            .order_by_asc(audit::Column::Id)
+            .all(&self.store.read)
+            .await?;
+        rows.into_iter().map(read_entry).collect()
+    }
+}
+
+pub(super) async fn record(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    entries: &[AuditEntry],
+) -> Result<(), StoreError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let rows = entries.iter().map(|entry| audit::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        tenant_id: Set(tenant.to_string()),
+        kind: Set(entry.kind.as_str().to_owned()),
+        who: Set(entry.who.clone()),
+        what: Set(entry.what.clone()),
+        before: Set(entry.before.clone()),
+        after: Set(entry.after.clone()),
+        conversation_id: Set(entry.conversation.map(|id| id.0)),
+        order_number: Set(entry.order.as_ref().map(ToString::to_string)),
+        rma_number: Set(entry.rma.as_ref().map(ToString::to_string)),
+        at: Set(entry.at),
+    });
+    audit::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+fn read_entry(row: audit::Model) -> Result<AuditEntry, StoreError> {
+    Ok(AuditEntry {
+        kind: AuditKind::parse(&row.kind).ok_or_else(|| unreadable("audit", "kind"))?,
+        who: row.who,
+        what: row.what,
+        before: row.before,
+        after: row.after,
+        conversation: row.conversation_id.map(ConversationId),
+        order: row.order_number.map(|number| number.parse()).transpose().map_err(|error| unreadable("audit", error))?,
+        rma: row.rma_number.map(|number| number.parse()).transpose().map_err(|error| unreadable("audit", error))?,
+        at: row.at,
+    })
+}

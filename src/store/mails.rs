@@ -1,0 +1,294 @@
+//! Mails to customers: stored with what they follow from, sent by a job.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::audit::record;
+use super::entities::{jobs, mails};
+use super::jobs::{JobKind, NewJob, enqueue};
+use super::orders::unreadable;
+use super::{StoreError, TenantStore};
+use crate::domain::returns::{AuditEntry, AuditKind, Email, MailNumber, OrderNumber, RmaNumber};
+use crate::domain::{ConversationId, Language, TenantId};
+
+/// A mail, for the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MailId(pub Uuid);
+
+/// How a mail stands (seed 000's `email_status`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailStatus {
+    Queued,
+    Sent,
+    Failed,
+}
+
+impl MailStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Queued, Self::Sent, Self::Failed].into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+/// A mail that is to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewMail {
+    /// Its Message-ID, the same however often it is tried.
+    pub number: MailNumber,
+    pub to: Email,
+    /// `return_approved`, `return_rejected` or `label_ready`.
+    pub template: String,
+    pub language: Language,
+    /// What the template is filled with: a JSON object.
+    pub context: Value,
+    pub conversation: Option<ConversationId>,
+    pub order: Option<OrderNumber>,
+    pub rma: Option<RmaNumber>,
+}
+
+/// A mail as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mail {
+    pub id: MailId,
+    pub number: MailNumber,
+    pub to: Email,
+    pub template: String,
+    pub language: Language,
+    pub context: Value,
+    pub conversation: Option<ConversationId>,
+    pub order: Option<OrderNumber>,
+    pub rma: Option<RmaNumber>,
+    pub status: MailStatus,
+    /// The first 200 characters of what was sent.
+    pub preview: Option<String>,
+    /// Why it failed: for the log and the shop, never for a customer.
+    pub error: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub sent_at: Option<DateTime<Utc>>,
+}
+
+/// What came of a mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailOutcome<'a> {
+    Sent { preview: &'a str },
+    Failed { error: &'a str },
+}
+
+impl TenantStore<'_> {
+    /// Stores a mail with a job to send it. The same number again is the same mail.
+    pub async fn queue_mail(&self, new: &NewMail, who: &str, now: DateTime<Utc>) -> Result<MailId, StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let id = queue(&transaction, self.tenant, new, who, now).await?;
+        transaction.commit().await?;
+        Ok(id)
+    }
+
+    pub async fn find_mail(&self, id: MailId) -> Result<Option<Mail>, StoreError> {
+        let row = mails::Entity::find_by_id(id.0)
+            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
+            .one(&self.store.read)
+            .await?;
+        row.map(read_mail).transpose()
+    }
+
+    /// The mails about an RMA, oldest first.
+    pub async fn list_mails_of(&self, rma: &RmaNumber) -> Result<Vec<Mail>, StoreError> {
+        let rows = mails::Entity::find()
+            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(mails::Column::RmaNumber.eq(rma.as_str()))
+            .order_by_asc(mails::Column::CreatedAt)
+            .order_by_asc(mails::Column::Id)
+            .all(&self.store.read)
+            .await?;
+        rows.into_iter().map(read_mail).collect()
+    }
+
+    /// Stores what came of a mail. `false`: there is no such mail, or it was sent already.
+    pub async fn finish_mail(
+        &self,
+        id: MailId,
+        outcome: &MailOutcome<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let change = match outcome {
+            MailOutcome::Sent { preview } => mails::ActiveModel {
+                status: Set(MailStatus::Sent.as_str().to_owned()),
+                preview: Set(Some((*preview).to_owned())),
+                error: Set(None),
+                sent_at: Set(Some(now)),
+                ..Default::default()
+            },
+            MailOutcome::Failed { error } => mails::ActiveModel {
+                status: Set(MailStatus::Failed.as_str().to_owned()),
+                error: Set(Some((*error).to_owned())),
+                ..Default::default()
+            },
+        };
+        self.change_mail(id, change, "job", now, false).await
+    }
+
+    /// Sends a mail that failed once more, to another address if one is given. `false`: no such mail has failed.
+    pub async fn requeue_mail(
+        &self,
+        id: MailId,
+        to: Option<&Email>,
+        who: &str,
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let mut change = mails::ActiveModel {
+            status: Set(MailStatus::Queued.as_str().to_owned()),
+            error: Set(None),
+            ..Default::default()
+        };
+        if let Some(to) = to {
+            change.recipient = Set(to.as_str().to_owned());
+        }
+        self.change_mail(id, change, who, now, true).await
+    }
+
+    async fn change_mail(
+        &self,
+        id: MailId,
+        change: mails::ActiveModel,
+        who: &str,
+        now: DateTime<Utc>,
+        with_job: bool,
+    ) -> Result<bool, StoreError> {
+        let open: &[MailStatus] =
+            if with_job { &[MailStatus::Failed] } else { &[MailStatus::Queued, MailStatus::Failed] };
+        let open = open.iter().map(|status| status.as_str());
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let before = mails::Entity::find_by_id(id.0)
+            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
+            .one(&transaction)
+            .await?;
+        let changed = mails::Entity::update_many()
+            .set(change)
+            .filter(mails::Column::Id.eq(id.0))
+            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(mails::Column::Status.is_in(open))
+            .exec_with_returning(&transaction)
+            .await?;
+        let (Some(before), Some(after)) = (before, changed.into_iter().next()) else { return Ok(false) };
+        let status = before.status;
+        let mail = read_mail(after)?;
+        record(&transaction, self.tenant, &[entry(&mail, who, Some(json!({"status": status})), now)]).await?;
+        if with_job {
+            forget_job(&transaction, id).await?;
+            enqueue(&transaction, &[NewJob::mail(self.tenant, id, now)]).await?;
+        }
+        transaction.commit().await?;
+        Ok(true)
+    }
+}
+
+/// A job that was given up would keep the new one out.
+async fn forget_job(connection: &impl ConnectionTrait, id: MailId) -> Result<(), StoreError> {
+    jobs::Entity::delete_by_id((JobKind::SendMail.as_str().to_owned(), id.0.to_string())).exec(connection).await?;
+    Ok(())
+}
+
+/// Stores a mail, its job and its record in somebody's transaction.
+pub(super) async fn queue(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    new: &NewMail,
+    who: &str,
+    now: DateTime<Utc>,
+) -> Result<MailId, StoreError> {
+    let there = mails::Entity::find()
+        .filter(mails::Column::TenantId.eq(tenant.as_str()))
+        .filter(mails::Column::Number.eq(new.number.as_str()))
+        .one(connection)
+        .await?;
+    if let Some(row) = there {
+        return Ok(MailId(row.id));
+    }
+    let id = MailId(Uuid::now_v7());
+    let row = mails::ActiveModel {
+        id: Set(id.0),
+        tenant_id: Set(tenant.to_string()),
+        number: Set(new.number.to_string()),
+        conversation_id: Set(new.conversation.map(|id| id.0)),
+        order_number: Set(new.order.as_ref().map(ToString::to_string)),
+        rma_number: Set(new.rma.as_ref().map(ToString::to_string)),
+        recipient: Set(new.to.as_str().to_owned()),
+        template: Set(new.template.clone()),
+        language: Set(new.language.to_string()),
+        context: Set(new.context.clone()),
+        status: Set(MailStatus::Queued.as_str().to_owned()),
+        preview: Set(None),
+        error: Set(None),
+        created_at: Set(now),
+        sent_at: Set(None),
+    };
+    mails::Entity::insert(row).exec_without_returning(connection).await?;
+    enqueue(connection, &[NewJob::mail(tenant, id, now)]).await?;
+    let mail = Mail {
+        id,
+        number: new.number.clone(),
+        to: new.to.clone(),
+        template: new.template.clone(),
+        language: new.language,
+        context: Value::Null,
+        conversation: new.conversation,
+        order: new.order.clone(),
+        rma: new.rma.clone(),
+        status: MailStatus::Queued,
+        preview: None,
+        error: None,
+        created_at: now,
+        sent_at: None,
+    };
+    record(connection, tenant, &[entry(&mail, who, None, now)]).await?;
+    Ok(id)
+}
+
+fn entry(mail: &Mail, who: &str, before: Option<Value>, now: DateTime<Utc>) -> AuditEntry {
+    let after = json!({
+        "mail": mail.number, "template": mail.template, "to": mail.to.masked(), "status": mail.status.as_str(),
+    });
+    AuditEntry {
+        kind: AuditKind::System,
+        who: who.to_owned(),
+        what: format!("mail.{}", mail.status.as_str()),
+        before,
+        after: Some(after),
+        conversation: mail.conversation,
+        order: mail.order.clone(),
+        rma: mail.rma.clone(),
+        at: now,
+    }
+}
+
+fn read_mail(row: mails::Model) -> Result<Mail, StoreError> {
+    let wrong = |error: &dyn std::fmt::Display| unreadable("mails", error);
+    Ok(Mail {
+        id: MailId(row.id),
+        number: row.number.parse().map_err(|error| wrong(&error))?,
+        to: row.recipient.parse().map_err(|error| wrong(&error))?,
+        template: row.template,
+        language: row.language.parse().map_err(|error| wrong(&error))?,
+        context: row.context,
+        conversation: row.conversation_id.map(ConversationId),
+        order: row.order_number.map(|number| number.parse()).transpose().map_err(|error| wrong(&error))?,
+        rma: row.rma_number.map(|number| number.parse()).transpose().map_err(|error| wrong(&error))?,
+        status: MailStatus::parse(&row.status).ok_or_else(|| unreadable("mails", "status"))?,
+        preview: row.preview,
+        error: row.error,
+        created_at: row.created_at,
+        sent_at: row.sent_at,
+    })
+}

@@ -1,0 +1,244 @@
+//! Orders with their customers and items, and the shop's return policies.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use uuid::Uuid;
+
+use super::columns::from_db;
+use super::entities::{customers, order_items, orders, return_policies, rma_items, rmas};
+use super::{StoreError, TenantStore};
+use crate::domain::TenantId;
+use crate::domain::returns::{
+    Currency, Customer, CustomerId, Email, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus, Policy,
+    RmaStatus, Scope,
+};
+
+/// So many orders of a customer are listed (seed 001, `GetOrderDetails`).
+const ORDERS_LISTED: u64 = 10;
+
+impl TenantStore<'_> {
+    /// The order with that number.
+    pub async fn find_order(&self, number: &OrderNumber) -> Result<Option<Order>, StoreError> {
+        let row = orders::Entity::find_by_id(self.order_id(number)).one(&self.store.read).await?;
+        let orders = load(&self.store.read, self.tenant, row.into_iter().collect()).await?;
+        Ok(orders.into_iter().next())
+    }
+
+    /// The newest ten orders with that address on them, the newest first.
+    pub async fn list_orders_by_email(&self, email: &Email) -> Result<Vec<Order>, StoreError> {
+        self.list_orders(orders::Column::Email.eq(email.as_str())).await
+    }
+
+    /// The newest ten orders of the customer, the newest first.
+    pub async fn list_orders_of(&self, customer: CustomerId) -> Result<Vec<Order>, StoreError> {
+        self.list_orders(orders::Column::CustomerId.eq(customer.0)).await
+    }
+
+    async fn list_orders(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Order>, StoreError> {
+        let rows = orders::Entity::find()
+            .filter(orders::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(which)
+            .order_by_desc(orders::Column::OrderedAt)
+            .order_by_desc(orders::Column::Number)
+            .limit(ORDERS_LISTED)
+            .all(&self.store.read)
+            .await?;
+        load(&self.store.read, self.tenant, rows).await
+    }
+
+    /// The customer whom the shop's own system calls that: the `user_id` of a conversation.
+    pub async fn find_customer_by_user(&self, user_id: &str) -> Result<Option<Customer>, StoreError> {
+        let row = customers::Entity::find()
+            .filter(customers::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(customers::Column::UserId.eq(user_id))
+            .order_by_asc(customers::Column::Id)
+            .one(&self.store.read)
+            .await?;
+        row.map(read_customer).transpose()
+    }
+
+    /// The shop's own policies; [`crate::domain::returns::Policies::new`] adds those of its settings.
+    pub async fn list_policies(&self) -> Result<Vec<Policy>, StoreError> {
+        list_policies(&self.store.read, self.tenant).await
+    }
+
+    /// How many orders the shop has.
+    pub async fn count_orders(&self) -> Result<u64, StoreError> {
+        let of_shop = orders::Entity::find().filter(orders::Column::TenantId.eq(self.tenant.as_str()));
+        Ok(of_shop.count(&self.store.read).await?)
+    }
+
+    pub(super) fn order_id(&self, number: &OrderNumber) -> (String, String) {
+        (self.tenant.to_string(), number.to_string())
+    }
+}
+
+/// The order, locked until the transaction ends: whatever changes it, or an RMA of it, takes this lock first.
+pub(super) async fn lock_order(
+    transaction: &impl ConnectionTrait,
+    tenant: &TenantId,
+    number: &OrderNumber,
+) -> Result<Option<Order>, StoreError> {
+    let id = (tenant.to_string(), number.to_string());
+    let row = orders::Entity::find_by_id(id).lock(LockType::Update).one(transaction).await?;
+    let orders = load(transaction, tenant, row.into_iter().collect()).await?;
+    Ok(orders.into_iter().next())
+}
+
+pub(super) async fn list_policies(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+) -> Result<Vec<Policy>, StoreError> {
+    let rows = return_policies::Entity::find()
+        .filter(return_policies::Column::TenantId.eq(tenant.as_str()))
+        .order_by_asc(return_policies::Column::Name)
+        .all(connection)
+        .await?;
+    rows.into_iter().map(read_policy).collect()
+}
+
+/// The orders of those rows, with all that belongs to them, in the same order.
+async fn load(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    rows: Vec<orders::Model>,
+) -> Result<Vec<Order>, StoreError> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = rows.iter().map(|row| row.customer_id);
+    let buyers = customers::Entity::find()
+        .filter(customers::Column::TenantId.eq(tenant.as_str()))
+        .filter(customers::Column::Id.is_in(ids))
+        .all(connection)
+        .await?;
+    let buyers: HashMap<Uuid, customers::Model> = buyers.into_iter().map(|row| (row.id, row)).collect();
+    let items = order_items::Entity::find()
+        .filter(order_items::Column::TenantId.eq(tenant.as_str()))
+        .filter(order_items::Column::OrderNumber.is_in(rows.iter().map(|row| row.number.as_str())))
+        .order_by_asc(order_items::Column::Line)
+        .all(connection)
+        .await?;
+    let numbers: Vec<&str> = rows.iter().map(|row| row.number.as_str()).collect();
+    let mut returns = latest_returns(connection, tenant, &numbers).await?;
+    let mut items_of: HashMap<String, Vec<order_items::Model>> = HashMap::new();
+    for item in items {
+        items_of.entry(item.order_number.clone()).or_default().push(item);
+    }
+    rows.into_iter()
+        .map(|row| {
+            let customer = buyers.get(&row.customer_id).cloned();
+            let customer = customer.ok_or_else(|| unreadable("orders", "the customer is missing"))?;
+            let items = items_of.remove(&row.number).unwrap_or_default();
+            read_order(row, customer, items, &mut returns)
+        })
+        .collect()
+}
+
+/// The latest RMA of each item of the orders, by order and line.
+async fn latest_returns(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    orders: &[&str],
+) -> Result<HashMap<(String, i32), (rmas::Model, i64)>, StoreError> {
+    let rmas = rmas::Entity::find()
+        .filter(rmas::Column::TenantId.eq(tenant.as_str()))
+        .filter(rmas::Column::OrderNumber.is_in(orders.iter().copied()))
+        .order_by_asc(rmas::Column::CreatedAt)
+        .order_by_asc(rmas::Column::Id)
+        .all(connection)
+        .await?;
+    if rmas.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let lines = rma_items::Entity::find()
+        .filter(rma_items::Column::RmaId.is_in(rmas.iter().map(|rma| rma.id)))
+        .all(connection)
+        .await?;
+    let mut latest = HashMap::new();
+    for rma in rmas {
+        for line in lines.iter().filter(|line| line.rma_id == rma.id) {
+            latest.insert((rma.order_number.clone(), line.line), (rma.clone(), line.amount));
+        }
+    }
+    Ok(latest)
+}
+
+fn read_order(
+    row: orders::Model,
+    customer: customers::Model,
+    items: Vec<order_items::Model>,
+    returns: &mut HashMap<(String, i32), (rmas::Model, i64)>,
+) -> Result<Order, StoreError> {
+    let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("orders", "currency"))?;
+    let items = items.into_iter().map(|item| {
+        let rma = returns.remove(&(row.number.clone(), item.line));
+        let rma = rma.map(|(rma, amount)| read_item_return(&rma, amount)).transpose()?;
+        Ok(OrderItem {
+            line: from_db(item.line),
+            sku: item.sku,
+            name: item.name,
+            category: item.category,
+            quantity: from_db(item.quantity),
+            unit_price: Money::new(item.unit_price, currency),
+            is_returnable: item.is_returnable,
+            is_final_sale: item.is_final_sale,
+            rma,
+        })
+    });
+    Ok(Order {
+        items: items.collect::<Result<_, StoreError>>()?,
+        number: row.number.parse().map_err(|error| unreadable("orders", error))?,
+        customer: read_customer(customer)?,
+        email: row.email.parse().map_err(|error| unreadable("orders", error))?,
+        phone: row.phone.and_then(|phone| phone.parse().ok()),
+        status: OrderStatus::parse(&row.status).ok_or_else(|| unreadable("orders", "status"))?,
+        ordered_at: row.ordered_at,
+        shipped_at: row.shipped_at,
+        delivered_at: row.delivered_at,
+        tracking: row.tracking,
+        paid: Money::new(row.paid, currency),
+    })
+}
+
+fn read_item_return(rma: &rmas::Model, amount: i64) -> Result<ItemReturn, StoreError> {
+    let currency = Currency::parse(&rma.currency).ok_or_else(|| unreadable("rmas", "currency"))?;
+    Ok(ItemReturn {
+        number: rma.number.parse().map_err(|error| unreadable("rmas", error))?,
+        status: RmaStatus::parse(&rma.status).ok_or_else(|| unreadable("rmas", "status"))?,
+        amount: Money::new(amount, currency),
+    })
+}
+
+fn read_customer(row: customers::Model) -> Result<Customer, StoreError> {
+    Ok(Customer {
+        id: CustomerId(row.id),
+        name: row.name,
+        email: row.email.parse().map_err(|error| unreadable("customers", error))?,
+        phone: row.phone.and_then(|phone| phone.parse().ok()),
+        user_id: row.user_id,
+        is_vip: row.is_vip,
+        fraud_flag: row.fraud_flag,
+    })
+}
+
+fn read_policy(row: return_policies::Model) -> Result<Policy, StoreError> {
+    let scope = match (row.scope.as_str(), row.category) {
+        ("vip", _) => Scope::Vip,
+        ("general", _) => Scope::General,
+        ("category", Some(category)) => Scope::Category(category),
+        _ => return Err(unreadable("return_policies", "scope")),
+    };
+    Ok(Policy {
+        name: row.name,
+        scope,
+        return_days: from_db(row.return_days),
+        refund_days: row.refund_days.map(from_db),
+    })
+}
+
+pub(super) fn unreadable(table: &'static str, reason: impl ToString) -> StoreError {
+    StoreError::Unreadable { table, reason: reason.to_string() }
+}

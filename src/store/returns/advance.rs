@@ -1,0 +1,117 @@
+//! An RMA's later steps, and its label.
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use serde_json::json;
+
+use super::rows::load_rmas;
+use super::{By, write_order_step, write_rma_step};
+use crate::domain::returns::{AuditEntry, Label, NoStep, OrderStatus, Rma, RmaNumber, RmaStatus, Step, TrackingNumber};
+use crate::store::audit::record;
+use crate::store::entities::{labels, rmas};
+use crate::store::orders::lock_order;
+use crate::store::{StoreError, TenantStore};
+
+/// How a step of an RMA ended. Whatever is not `Done` has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Advance {
+    Done(Box<Rma>),
+    Refused(NoStep),
+    NotFound,
+}
+
+/// How making a label ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelOutcome {
+    Issued(Label),
+    /// There is one already; the same is given again.
+    Repeated(Label),
+    Refused(NoStep),
+    NotFound,
+}
+
+impl TenantStore<'_> {
+    /// Takes the next step of an RMA. When the money of an order's last item is paid back, the order is `Returned`.
+    pub async fn advance_rma(&self, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Advance, StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let Some(rma) = self.lock_rma(&transaction, number).await? else { return Ok(Advance::NotFound) };
+        let step = match rma.step(to, by.hand) {
+            Ok(step) => step,
+            Err(refusal) => return Ok(Advance::Refused(refusal)),
+        };
+        write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
+        if to == RmaStatus::Refunded {
+            self.close_order(&transaction, &rma, by).await?;
+        }
+        transaction.commit().await?;
+        Ok(Advance::Done(Box::new(Rma { status: step.to(), updated_at: by.now, ..rma })))
+    }
+
+    /// Gives an RMA its label, and makes it `Label_Sent`. Asked again, it gives the same label.
+    pub async fn issue_label(
+        &self,
+        number: &RmaNumber,
+        tracking: &TrackingNumber,
+        by: &By<'_>,
+    ) -> Result<LabelOutcome, StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let Some(rma) = self.lock_rma(&transaction, number).await? else { return Ok(LabelOutcome::NotFound) };
+        if let Some(label) = rma.label {
+            return Ok(LabelOutcome::Repeated(label));
+        }
+        let step = match rma.step(RmaStatus::LabelSent, by.hand) {
+            Ok(step) => step,
+            Err(refusal) => return Ok(LabelOutcome::Refused(refusal)),
+        };
+        let label = Label { tracking: tracking.clone(), created_at: by.now };
+        let row = labels::ActiveModel {
+            rma_id: Set(rma.id.0),
+            tenant_id: Set(self.tenant.to_string()),
+            tracking: Set(tracking.to_string()),
+            created_at: Set(by.now),
+        };
+        labels::Entity::insert(row).exec_without_returning(&transaction).await?;
+        let issued = AuditEntry {
+            after: Some(json!({"tracking": tracking})),
+            ..by.entry("label.issued", &rma.order, Some(&rma.number))
+        };
+        record(&transaction, self.tenant, &[issued]).await?;
+        write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
+        transaction.commit().await?;
+        Ok(LabelOutcome::Issued(label))
+    }
+
+    /// The RMA, with its order locked until the transaction ends.
+    pub(super) async fn lock_rma(
+        &self,
+        transaction: &DatabaseTransaction,
+        number: &RmaNumber,
+    ) -> Result<Option<Rma>, StoreError> {
+        let find = || {
+            rmas::Entity::find()
+                .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+                .filter(rmas::Column::Number.eq(number.as_str()))
+        };
+        let Some(row) = find().one(transaction).await? else { return Ok(None) };
+        if let Ok(order) = row.order_number.parse() {
+            lock_order(transaction, self.tenant, &order).await?;
+        }
+        // Read again behind the lock: somebody may have moved it while we waited.
+        let found = find().lock(LockType::Update).all(transaction).await?;
+        Ok(load_rmas(transaction, found).await?.into_iter().next())
+    }
+
+    /// The order is over when all its items are paid back.
+    async fn close_order(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<(), StoreError> {
+        let Some(order) = lock_order(transaction, self.tenant, &rma.order).await? else { return Ok(()) };
+        let is_paid_back = |status: RmaStatus| status == RmaStatus::Refunded;
+        let all = order.items.iter().all(|item| item.rma.as_ref().is_some_and(|rma| is_paid_back(rma.status)));
+        match Step::new(order.status, OrderStatus::Returned) {
+            Ok(step) if all => write_order_step(transaction, self.tenant, &order.number, step, by).await,
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Returns, refunds and cancellations: decided and stored in one transaction, once for each key.
+
+use chrono::{NaiveDate, TimeDelta};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::By;
+use super::rows::{load_rmas, read_ticket};
+use crate::domain::TenantId;
+use crate::domain::returns::calendar::day_of;
+use crate::domain::returns::refund::refund;
+use crate::domain::returns::ticket::idempotency_key;
+use crate::domain::returns::{
+    Action, AuditEntry, Decision, MailNumber, Order, OrderNumber, OrderStatus, Rma, RmaId, RmaNumber, RmaStatus, Rules,
+    Step, Terms, Ticket, TicketKind, TicketNumber, decide,
+};
+use crate::store::audit::record;
+use crate::store::columns::to_db;
+use crate::store::entities::{rma_items, rmas, tickets};
+use crate::store::jobs::{NewJob, enqueue};
+use crate::store::mails::{MailId, NewMail, queue};
+use crate::store::orders::{list_policies, lock_order};
+use crate::store::{StoreError, TenantStore};
+
+/// What the mail about an RMA says; `None`: there is to be none.
+pub type MailAbout<'a> = dyn Fn(&Order, &Rma) -> Option<NewMail> + Sync + 'a;
+
+/// A return or a refund that a customer asks for.
+pub struct NewReturn<'a> {
+    pub order: &'a OrderNumber,
+    /// The lines that are to come back.
+    pub lines: &'a [u32],
+    /// `Return` or `Refund`.
+    pub action: Action,
+    /// In the customer's words.
+    pub reason: &'a str,
+    /// Names the asking, such as a conversation and its flow: the same asking that comes again after a crash is told that
+    /// it was created, and not that it is a duplicate.
+    pub request: &'a str,
+    pub terms: &'a Terms,
+    /// Tells apart RMAs of one second.
+    pub random: [u8; 4],
+    pub mail: &'a MailAbout<'a>,
+}
+
+/// How asking for a return ended. Whatever is not `Created` has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReturnOutcome {
+    Created(Box<Rma>),
+    /// It was asked for before.
+    Duplicate(Box<Rma>),
+    /// The rules refuse it, whatever the caller believes.
+    Refused(Box<Decision>),
+    /// The amounts of the order cannot be reckoned with.
+    BadAmounts,
+}
+
+/// How asking for a cancellation ended. Whatever is not `Created` has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// The shop is to stop the order.
+    Created(Box<Ticket>),
+    Duplicate(Box<Ticket>),
+    /// It has left the shop.
+    TooLate(OrderStatus),
+    NotFound,
+}
+
+impl TenantStore<'_> {
+    /// What the rules say of those lines now; changes nothing.
+    pub async fn check_eligibility(
+        &self,
+        number: &OrderNumber,
+        lines: &[u32],
+        reason: &str,
+        terms: &Terms,
+        now: chrono::DateTime<chrono::Utc>,
+    ) -> Result<Decision, StoreError> {
+        let order = self.find_order(number).await?;
+        decide_on(&self.store.read, self.tenant, order.as_ref(), lines, reason, terms, now).await
+    }
+
+    /// Makes an RMA with its ticket, its mail and the jobs for label and mail, and moves the order: all of it or
+    /// nothing. The rules decide again, in the same transaction, so that no caller gets around them.
+    pub async fn create_return(&self, new: &NewReturn<'_>, by: &By<'_>) -> Result<ReturnOutcome, StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let order = lock_order(&transaction, self.tenant, new.order).await?;
+        let mut generation = 0;
+        let key = loop {
+            let whole = order.as_ref().is_none_or(|order| order.is_whole(new.lines));
+            let key = idempotency_key(new.order, new.action, (!whole).then_some(new.lines), generation);
+            match self.find_earlier(&transaction, &key).await? {
+                None => break key,
+                Some((_, rma)) if rma.status.is_rejected() => generation += 1,
+                Some((request, rma)) if request == new.request => return Ok(ReturnOutcome::Created(Box::new(rma))),
+                Some((_, rma)) => return Ok(ReturnOutcome::Duplicate(Box::new(rma))),
+            }
+        };
+        let decision =
+            decide_on(&transaction, self.tenant, order.as_ref(), new.lines, new.reason, new.terms, by.now).await?;
+        let is_open = match new.action {
+            Action::Return => decision.is_return_eligible,
+            Action::Refund => decision.is_refund_eligible,
+            Action::Cancel => false,
+        };
+        let Some(order) = order.filter(|_| is_open) else { return Ok(ReturnOutcome::Refused(Box::new(decision))) };
+        let Ok((sum, lines)) = refund(&order, new.lines) else { return Ok(ReturnOutcome::BadAmounts) };
+        let rma = Rma {
+            id: RmaId(Uuid::now_v7()),
+            number: self.free_number(&transaction, new.random, by).await?,
+            order: order.number.clone(),
+            action: new.action,
+            status: RmaStatus::Initiated,
+            lines,
+            refund: sum,
+            reason: new.reason.to_owned(),
+            reason_code: decision.reason_code,
+            escalated: false,
+            escalation_reason: None,
+            conversation: by.conversation,
+            label: None,
+            created_at: by.now,
+            updated_at: by.now,
+        };
+        self.insert_return(&transaction, new, by, &order, &rma, key).await?;
+        transaction.commit().await?;
+        Ok(ReturnOutcome::Created(Box::new(rma)))
+    }
+
+    /// The RMA of the ticket with that key, and which asking made it.
+    async fn find_earlier(
+        &self,
+        transaction: &DatabaseTransaction,
+        key: &str,
+    ) -> Result<Option<(String, Rma)>, StoreError> {
+        let Some(ticket) = find_by_key(transaction, self.tenant, key).await? else { return Ok(None) };
+        let found = rmas::Entity::find()
+            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(rmas::Column::Number.eq(ticket.rma_number.as_deref().unwrap_or_default()))
+            .all(transaction)
+            .await?;
+        let rma = load_rmas(transaction, found).await?.into_iter().next();
+        Ok(rma.map(|rma| (ticket.request, rma)))
+    }
+
+    /// A number that no RMA of the shop has.
+    async fn free_number(
+        &self,
+        transaction: &DatabaseTransaction,
+        mut random: [u8; 4],
+        by: &By<'_>,
+    ) -> Result<RmaNumber, StoreError> {
+        loop {
+            let number = RmaNumber::new(by.now, random);
+            let taken = rmas::Entity::find()
+                .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+                .filter(rmas::Column::Number.eq(number.as_str()))
+                .one(transaction)
+                .await?;
+            if taken.is_none() {
+                return Ok(number);
+            }
+            random = u32::from_be_bytes(random).wrapping_add(1).to_be_bytes();
+        }
+    }
+
+    async fn insert_return(
+        &self,
+        transaction: &DatabaseTransaction,
+        new: &NewReturn<'_>,
+        by: &By<'_>,
+        order: &Order,
+        rma: &Rma,
+        key: String,
+    ) -> Result<Option<MailId>, StoreError> {
+        let row = rma_row(self.tenant, order, rma);
+        rmas::Entity::insert(row).exec_without_returning(transaction).await?;
+        rma_items::Entity::insert_many(item_rows(self.tenant, rma)).exec_without_returning(transaction).await?;
+        let ticket = tickets::ActiveModel {
+            id: Set(rma.number.to_string()),
+            kind: Set(TicketKind::from(new.action).as_str().to_owned()),
+            rma_number: Set(Some(rma.number.to_string())),
+            ..ticket_row(self.tenant, &order.number, key, new.request, new.reason, by)
+        };
+        tickets::Entity::insert(ticket).exec_without_returning(transaction).await?;
+        let created = AuditEntry {
+            after: Some(json!({
+                "status": rma.status, "action": rma.action, "refund": rma.refund.to_string(),
+                "lines": rma.lines.iter().map(|line| line.line).collect::<Vec<_>>(), "reason_code": rma.reason_code,
+            })),
+            ..by.entry("rma.created", &order.number, Some(&rma.number))
+        };
+        record(transaction, self.tenant, &[created]).await?;
+        if let Ok(step) = Step::new(order.status, OrderStatus::ReturnInitiated) {
+            super::write_order_step(transaction, self.tenant, &order.number, step, by).await?;
+        }
+        enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await?;
+        match (new.mail)(order, rma) {
+            Some(mail) => Ok(Some(queue(transaction, self.tenant, &mail, by.who, by.now).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Makes a ticket that asks the shop to stop an order that has not left it.
+    pub async fn create_cancellation(
+        &self,
+        number: &OrderNumber,
+        reason: &str,
+        request: &str,
+        by: &By<'_>,
+    ) -> Result<CancelOutcome, StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let Some(order) = lock_order(&transaction, self.tenant, number).await? else {
+            return Ok(CancelOutcome::NotFound);
+        };
+        let key = idempotency_key(number, Action::Cancel, None, 0);
+        if let Some(earlier) = find_by_key(&transaction, self.tenant, &key).await? {
+            let is_same = earlier.request == request;
+            let ticket = Box::new(read_ticket(earlier)?);
+            return Ok(if is_same { CancelOutcome::Created(ticket) } else { CancelOutcome::Duplicate(ticket) });
+        }
+        if order.status != OrderStatus::Pending {
+            return Ok(CancelOutcome::TooLate(order.status));
+        }
+        let id = TicketNumber::new(by.now, &[number.as_str(), Action::Cancel.as_str()]);
+        let row = tickets::ActiveModel {
+            id: Set(id.to_string()),
+            kind: Set(TicketKind::Cancel.as_str().to_owned()),
+            ..ticket_row(self.tenant, number, key, request, reason, by)
+        };
+        let stored = tickets::Entity::insert(row).exec_with_returning(&transaction).await?;
+        let entry = AuditEntry { after: Some(json!({"ticket": id})), ..by.entry("cancel.asked", number, None) };
+        record(&transaction, self.tenant, &[entry]).await?;
+        transaction.commit().await?;
+        Ok(CancelOutcome::Created(Box::new(read_ticket(stored)?)))
+    }
+}
+
+impl NewMail {
+    /// The number of a mail with that template about that RMA: the same for the same RMA, whenever it is asked for.
+    pub fn number_for(rma: &Rma, template: &str) -> MailNumber {
+        MailNumber::new(rma.created_at, &[rma.number.as_str(), template])
+    }
+}
+
+pub(super) async fn find_by_key(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    key: &str,
+) -> Result<Option<tickets::Model>, StoreError> {
+    let found = tickets::Entity::find()
+        .filter(tickets::Column::TenantId.eq(tenant.as_str()))
+        .filter(tickets::Column::IdempotencyKey.eq(key))
+        .one(connection)
+        .await?;
+    Ok(found)
+}
+
+async fn decide_on(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    order: Option<&Order>,
+    lines: &[u32],
+    reason: &str,
+    terms: &Terms,
+    now: chrono::DateTime<chrono::Utc>,
+) -> Result<Decision, StoreError> {
+    let rules: Rules = terms.with(list_policies(connection, tenant).await?);
+    let returns = match order {
+        Some(order) => return_days(connection, tenant, order, &rules, now).await?,
+        None => Vec::new(),
+    };
+    Ok(decide(order, lines, reason, &returns, &rules, day_of(now, rules.time_zone)))
+}
+
+/// The days on which RMAs were made for the order's customer, as far back as the rules look.
+async fn return_days(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    order: &Order,
+    rules: &Rules,
+    now: chrono::DateTime<chrono::Utc>,
+) -> Result<Vec<NaiveDate>, StoreError> {
+    // A day more, since the shop's days begin at another hour than those of UTC.
+    let since = now - TimeDelta::days(i64::from(rules.frequency.days) + 2);
+    let made: Vec<chrono::DateTime<chrono::Utc>> = rmas::Entity::find()
+        .select_only()
+        .column(rmas::Column::CreatedAt)
+        .filter(rmas::Column::TenantId.eq(tenant.as_str()))
+        .filter(rmas::Column::CustomerId.eq(order.customer.id.0))
+        .filter(rmas::Column::CreatedAt.gte(since))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(made.into_iter().map(|at| day_of(at, rules.time_zone)).collect())
+}
+
+pub(in crate::store) fn rma_row(tenant: &TenantId, order: &Order, rma: &Rma) -> rmas::ActiveModel {
+    rmas::ActiveModel {
+        id: Set(rma.id.0),
+        tenant_id: Set(tenant.to_string()),
+        number: Set(rma.number.to_string()),
+        order_number: Set(order.number.to_string()),
+        customer_id: Set(order.customer.id.0),
+        action: Set(rma.action.as_str().to_owned()),
+        status: Set(rma.status.as_str().to_owned()),
+        currency: Set(rma.refund.currency.as_str().to_owned()),
+        refund: Set(rma.refund.minor),
+        reason: Set(rma.reason.clone()),
+        reason_code: Set(rma.reason_code.as_str().to_owned()),
+        escalated: Set(rma.escalated),
+        escalation_reason: Set(rma.escalation_reason.clone()),
+        escalation_ticket: Set(None),
+        conversation_id: Set(rma.conversation.map(|id| id.0)),
+        created_at: Set(rma.created_at),
+        updated_at: Set(rma.updated_at),
+    }
+}
+
+pub(in crate::store) fn item_rows(tenant: &TenantId, rma: &Rma) -> impl Iterator<Item = rma_items::ActiveModel> {
+    rma.lines.iter().map(|line| rma_items::ActiveModel {
+        rma_id: Set(rma.id.0),
+        line: Set(to_db(line.line)),
+        tenant_id: Set(tenant.to_string()),
+        amount: Set(line.amount.minor),
+    })
+}
+
+/// A ticket about an order; its id and kind are set by who makes it.
+fn ticket_row(
+    tenant: &TenantId,
+    order: &OrderNumber,
+    key: String,
+    request: &str,
+    reason: &str,
+    by: &By<'_>,
+) -> tickets::ActiveModel {
+    tickets::ActiveModel {
+        tenant_id: Set(tenant.to_string()),
+        id: Set(String::new()),
+        kind: Set(String::new()),
+        idempotency_key: Set(key),
+        request: Set(request.to_owned()),
+        order_number: Set(Some(order.to_string())),
+        rma_number: Set(None),
+        conversation_id: Set(by.conversation.map(|id| id.0)),
+        priority: Set(None),
+        reason: Set(reason.to_owned()),
+        summary: Set(String::new()),
+        created_at: Set(by.now),
+        resolution: Set(None),
+        resolved_by: Set(None),
+        resolved_why: Set(None),
+        resolved_at: Set(None),
+    }
+}

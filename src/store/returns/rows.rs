@@ -1,0 +1,99 @@
+//! RMAs and tickets, from their rows.
+
+use std::collections::HashMap;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use uuid::Uuid;
+
+use crate::domain::ConversationId;
+use crate::domain::returns::ticket::Resolved;
+use crate::domain::returns::{
+    Action, Currency, Label, Money, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket,
+    TicketKind,
+};
+use crate::store::StoreError;
+use crate::store::columns::from_db;
+use crate::store::entities::{labels, rma_items, rmas, tickets};
+use crate::store::orders::unreadable;
+
+/// The RMAs of those rows, with their lines and labels, in the same order.
+pub(super) async fn load_rmas(
+    connection: &impl ConnectionTrait,
+    found: Vec<rmas::Model>,
+) -> Result<Vec<Rma>, StoreError> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
+    let lines = rma_items::Entity::find()
+        .filter(rma_items::Column::RmaId.is_in(ids.iter().copied()))
+        .order_by_asc(rma_items::Column::Line)
+        .all(connection)
+        .await?;
+    let labels = labels::Entity::find().filter(labels::Column::RmaId.is_in(ids)).all(connection).await?;
+    let mut labels: HashMap<Uuid, labels::Model> = labels.into_iter().map(|row| (row.rma_id, row)).collect();
+    found
+        .into_iter()
+        .map(|row| {
+            let label = labels.remove(&row.id);
+            let id = row.id;
+            let lines = lines.iter().filter(|line| line.rma_id == id);
+            read_rma(row, lines, label)
+        })
+        .collect()
+}
+
+fn read_rma<'a>(
+    row: rmas::Model,
+    lines: impl Iterator<Item = &'a rma_items::Model>,
+    label: Option<labels::Model>,
+) -> Result<Rma, StoreError> {
+    let unreadable = |reason: &str| unreadable("rmas", reason);
+    let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("currency"))?;
+    let label = label.map(|label| {
+        let tracking = label.tracking.parse().map_err(|_| unreadable("tracking"))?;
+        Ok::<_, StoreError>(Label { tracking, created_at: label.created_at })
+    });
+    Ok(Rma {
+        id: RmaId(row.id),
+        number: row.number.parse().map_err(|_| unreadable("number"))?,
+        order: row.order_number.parse().map_err(|_| unreadable("order_number"))?,
+        action: Action::parse(&row.action).ok_or_else(|| unreadable("action"))?,
+        status: RmaStatus::parse(&row.status).ok_or_else(|| unreadable("status"))?,
+        lines: lines
+            .map(|line| RmaLine { line: from_db(line.line), amount: Money::new(line.amount, currency) })
+            .collect(),
+        refund: Money::new(row.refund, currency),
+        reason: row.reason,
+        reason_code: ReasonCode::parse(&row.reason_code).ok_or_else(|| unreadable("reason_code"))?,
+        escalated: row.escalated,
+        escalation_reason: row.escalation_reason,
+        conversation: row.conversation_id.map(ConversationId),
+        label: label.transpose()?,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    })
+}
+
+pub(super) fn read_ticket(row: tickets::Model) -> Result<Ticket, StoreError> {
+    let unreadable = |reason: &str| unreadable("tickets", reason);
+    let resolved = match (row.resolution, row.resolved_by, row.resolved_why, row.resolved_at) {
+        (Some(decision), Some(by), Some(why), Some(at)) => {
+            let decision = Resolution::parse(&decision).ok_or_else(|| unreadable("resolution"))?;
+            Some(Resolved { decision, by, why, at })
+        }
+        _ => None,
+    };
+    Ok(Ticket {
+        id: row.id,
+        kind: TicketKind::parse(&row.kind).ok_or_else(|| unreadable("kind"))?,
+        order: row.order_number.map(|number| number.parse()).transpose().map_err(|_| unreadable("order_number"))?,
+        rma: row.rma_number.map(|number| number.parse()).transpose().map_err(|_| unreadable("rma_number"))?,
+        conversation: row.conversation_id.map(ConversationId),
+        priority: row.priority.as_deref().and_then(Priority::parse),
+        reason: row.reason,
+        summary: row.summary,
+        created_at: row.created_at,
+        resolved,
+    })
+}
