@@ -258,6 +258,7 @@ impl App {
             ("store", self.store.describe()),
             ("language model", model),
             ("vectors", format!("{}; {} documents, {} chunks", self.meaning(), report.documents, report.chunks)),
+            ("mails", self.post.describe()),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
     }

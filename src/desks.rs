@@ -49,6 +49,9 @@ pub enum DeskError {
     /// A text of the shop cannot be said as it is written.
     #[error("{0}")]
     Text(String),
+    /// A desk's machine goes from step to step and never waits for the customer.
+    #[error("the desk's machine does not come to rest")]
+    Restless,
 }
 
 /// What desks stand on.

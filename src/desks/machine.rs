@@ -8,10 +8,8 @@
 use async_trait::async_trait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tracing::error;
 
 use super::{DeskError, Turn};
-use crate::domain::ErrorCode;
 use crate::store::Store;
 
 /// What comes next.
@@ -52,8 +50,7 @@ pub trait Machine: Sync {
         Self: Sized;
 
     /// Does what the worker is for. What a customer may run into is an event; an error ends the turn.
-    async fn work(&self, turn: &mut Turn, state: &Self::State, worker: Self::Worker)
-    -> Result<Self::Event, DeskError>;
+    async fn work(&self, turn: &mut Turn, state: &Self::State, worker: Self::Worker) -> Result<Self::Event, DeskError>;
 
     async fn ask(
         &self,
@@ -62,8 +59,12 @@ pub trait Machine: Sync {
         question: Self::Question,
     ) -> Result<Self::Event, DeskError>;
 
-    async fn finish(&self, turn: &mut Turn, state: &Self::State, ending: Self::Ending)
-    -> Result<Self::Event, DeskError>;
+    async fn finish(
+        &self,
+        turn: &mut Turn,
+        state: &Self::State,
+        ending: Self::Ending,
+    ) -> Result<Self::Event, DeskError>;
 }
 
 /// More steps than any way through a machine has: one that does not come to rest would otherwise never let go.
@@ -91,9 +92,7 @@ pub async fn drive<M: Machine>(
         };
         state = M::advance(state, event);
     }
-    error!(conversation.id = %turn.conversation.id, "A desk's machine does not come to rest");
-    turn.fail(ErrorCode::Internal, "").await?;
-    Ok(())
+    Err(DeskError::Restless)
 }
 
 async fn save<S: Serialize>(turn: &mut Turn, store: &Store, state: &S) -> Result<(), DeskError> {

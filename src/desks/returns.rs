@@ -155,8 +155,8 @@ impl Desk for Returns {
             if state.is_idle() {
                 return self.offer_more(turn, state, answered).await;
             }
-            // The flow goes on where it was: the question stands again.
-            heard = Heard { text: heard.text, ..Heard::default() };
+            // The flow goes on where it was: the question stands again, and nothing that was asked is an answer to it.
+            heard = Heard::default();
         }
         drive(self, turn, &self.services.store, state, Event::Said(heard)).await
     }

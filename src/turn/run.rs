@@ -62,8 +62,8 @@ pub(super) async fn run(
         Played::TooLong => (TurnStatus::Failed, Some(ErrorCode::Timeout)),
         Played::Panicked => (TurnStatus::Failed, Some(ErrorCode::Internal)),
         Played::Broken | Played::Through(Err(DeskError::Sink(SinkClosed))) => return Err(SinkClosed),
-        Played::Through(Err(DeskError::Text(cause))) => {
-            error!(cause, "A desk could not say what it had to");
+        Played::Through(Err(cause @ (DeskError::Text(_) | DeskError::Restless))) => {
+            error!(error = %cause, "A desk could not go on");
             (TurnStatus::Failed, Some(ErrorCode::Internal))
         }
         Played::Through(Err(DeskError::Store(cause))) => {

@@ -1,8 +1,8 @@
 //! What an event makes of the state.
 
 use super::route::{action_of, review_of};
-use super::scenario::Scenario;
 use super::rules::{Answer, Heard};
+use super::scenario::Scenario;
 use super::state::{ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, Trouble};
 use crate::domain::returns::order_number::Confidence;
 use crate::domain::returns::{Action, Contact, Decision, Money, OrderNumber, RmaNumber};
@@ -284,7 +284,7 @@ fn take_intent(state: &mut State, heard: &Heard) {
 /// The customer's words about why: what was said in this flow, up to a limit.
 fn keep_reason(state: &mut State, heard: &Heard) {
     let left = REASON_MAX_CHARS.saturating_sub(state.reason.chars().count());
-    if left == 0 || state.action_ticket.is_some() {
+    if left == 0 || heard.text.is_empty() || state.action_ticket.is_some() {
         return;
     }
     if !state.reason.is_empty() {

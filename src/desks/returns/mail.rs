@@ -98,7 +98,10 @@ impl MailTexts {
                 let content = prompts.text(&file)?.to_owned();
                 let wrong = |line: Option<usize>, mend: String| prompts.error(&file, line, mend);
                 if subject_and_text(&content).is_none() {
-                    return Err(wrong(Some(1), "the first line must be 'Subject: …', with an empty line below".to_owned()));
+                    return Err(wrong(
+                        Some(1),
+                        "the first line must be 'Subject: …', with an empty line below".to_owned(),
+                    ));
                 }
                 let name = name_of(template, *language);
                 templates
@@ -127,12 +130,7 @@ impl MailTexts {
     }
 
     /// The mail in that language; in the desk's first one where it has no such mail.
-    pub fn write(
-        &self,
-        template: Template,
-        language: Language,
-        values: &MailValues,
-    ) -> Result<Written, MailTextError> {
+    pub fn write(&self, template: Template, language: Language, values: &MailValues) -> Result<Written, MailTextError> {
         let language = if self.languages.contains(&language) { language } else { self.languages[0] };
         let fail = |cause| MailTextError { template: template.as_str(), cause };
         let written = self

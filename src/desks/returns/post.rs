@@ -31,6 +31,8 @@ use crate::tools::label_link::{LabelClaim, LabelLinks};
 const BACK_OFF_MAX: Duration = Duration::from_secs(600);
 /// How often jobs are looked for when nobody says that there are some.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// A mail that could not be sent for so long never will be: RFC 5321, 4.5.4.1, has it 4 to 5 days.
+const GIVE_UP_AFTER: TimeDelta = TimeDelta::days(5);
 /// Jobs that are taken at once.
 const BATCH: u64 = 16;
 
@@ -83,14 +85,15 @@ impl Post {
         self.texts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The link to a label from now on.
-    pub fn link(&self, claim: &LabelClaim) -> String {
-        self.links.link(claim, Utc::now())
+    /// What carries the mails, in one line.
+    pub fn describe(&self) -> String {
+        self.mailer.describe()
     }
 
-    /// The label that the last part of a link opens, as a PDF; `None`: no link of ours, or no longer one, or no label yet.
-    pub async fn label(&self, signed: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let (Some(claim), Some(texts)) = (self.links.open(signed, Utc::now()), self.texts()) else { return Ok(None) };
+    /// The label that a link opens, by its path's last part and its signature, as a PDF; `None`: no link of ours, or no longer one, or no label yet.
+    pub async fn label(&self, label: &str, signature: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let claim = self.links.open(label, signature, Utc::now());
+        let (Some(claim), Some(texts)) = (claim, self.texts()) else { return Ok(None) };
         let rma = self.store.tenant(&claim.tenant).find_rma(&claim.rma).await?;
         Ok(rma.and_then(|rma| {
             let tracking = rma.label?.tracking;
@@ -189,13 +192,11 @@ impl Post {
             Err(cause) => {
                 let told = cause.to_string();
                 store.finish_mail(id, &MailOutcome::Failed { error: &told }, Utc::now()).await?;
-                match cause.is_for_good() {
-                    true => {
-                        error!(mail = %mail.number, error = told, "A mail was refused for good");
-                        self.store.finish_jobs(std::slice::from_ref(job)).await
-                    }
-                    false => self.put_off(job, &told).await,
+                if cause.is_for_good() || Utc::now() - mail.created_at > GIVE_UP_AFTER {
+                    error!(mail = %mail.number, error = told, "A mail was given up");
+                    return self.store.finish_jobs(std::slice::from_ref(job)).await;
                 }
+                self.put_off(job, &told).await
             }
         }
     }
@@ -214,7 +215,9 @@ impl Post {
 
     /// The mail's words, with a link to the label that holds from now on.
     fn write(&self, tenant: &TenantId, mail: &Mail) -> Result<Written, String> {
-        let texts = self.texts().ok_or_else(|| "no persona of the shop takes returns, so there are no mail texts".to_owned())?;
+        let texts = self
+            .texts()
+            .ok_or_else(|| "no persona of the shop takes returns, so there are no mail texts".to_owned())?;
         let template =
             Template::parse(&mail.template).ok_or_else(|| format!("there is no mail template {}", mail.template))?;
         let of = |name: &str| mail.context.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -229,14 +232,10 @@ impl Post {
         texts.mails.write(template, mail.language, &values).map_err(|error| error.to_string())
     }
 
-    /// The job comes again later, or never.
+    /// The job comes again later.
     async fn put_off(&self, job: &Job, cause: &str) -> Result<(), StoreError> {
         let kind = job.kind.as_str();
-        if job.attempts >= self.config.attempts {
-            error!(error = cause, job.kind = kind, job.subject = %job.subject, "A job was given up");
-            return self.store.bury_job(job, cause).await;
-        }
-        warn!(error = cause, job.kind = kind, job.subject = %job.subject, job.attempts, "A job failed");
+        warn!(error = cause, job.kind = kind, job.subject = %job.subject, job.attempts, "A job failed and comes again");
         let again = next_attempt(Utc::now(), self.config.back_off, job.attempts, rand::rng().random_range(0.5..1.0));
         self.store.retry_jobs(std::slice::from_ref(job), again, cause, true).await
     }

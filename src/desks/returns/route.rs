@@ -3,7 +3,7 @@
 //! Rows are evaluated in their order, and the first that applies decides. Where a row is not the seed's to the letter, it
 //! says so.
 
-use super::state::{Ending, EmailStatus, Escalate, Intent, Question, State, TicketStatus, Trouble};
+use super::state::{EmailStatus, Ending, Escalate, Intent, Question, State, TicketStatus, Trouble};
 use crate::desks::machine::Step;
 use crate::domain::returns::{Action, Decision, Why};
 
@@ -130,9 +130,8 @@ fn order_not_looked_up(state: &State) -> Option<ReturnsStep> {
 
 /// The seed's condition is "not true", which would leave row 9 to nobody; here a no is row 9's.
 fn not_confirmed(state: &State) -> Option<ReturnsStep> {
-    let open = state.intent.is_some_and(Intent::is_return)
-        && state.order.is_some()
-        && state.user_confirmed_order.is_none();
+    let open =
+        state.intent.is_some_and(Intent::is_return) && state.order.is_some() && state.user_confirmed_order.is_none();
     open.then_some(Step::Ask(Question::Confirm))
 }
 
@@ -142,8 +141,7 @@ fn declined(state: &State) -> Option<ReturnsStep> {
 
 /// Not where the same was asked for before: then there is a ticket already.
 fn policy_unchecked(state: &State) -> Option<ReturnsStep> {
-    let open =
-        state.user_confirmed_order == Some(true) && state.eligibility.is_none() && state.action_ticket.is_none();
+    let open = state.user_confirmed_order == Some(true) && state.eligibility.is_none() && state.action_ticket.is_none();
     open.then_some(Step::Run(Worker::CheckPolicy))
 }
 

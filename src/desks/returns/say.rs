@@ -178,5 +178,9 @@ fn escalation(state: &State, ticket: &str) -> Value {
 
 /// A day as customers of that language read it.
 pub(super) fn shown_day(day: NaiveDate, language: Language) -> String {
-    if language == Language::VI { crate::domain::warranty::format_date(day) } else { day.format("%b %-d, %Y").to_string() }
+    if language == Language::VI {
+        crate::domain::warranty::format_date(day)
+    } else {
+        day.format("%b %-d, %Y").to_string()
+    }
 }

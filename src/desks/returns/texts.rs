@@ -123,8 +123,10 @@ fn places(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    const FILES: [&str; 2] =
-        [include_str!("../../../prompts/texts/returns.en.toml"), include_str!("../../../prompts/texts/returns.vi.toml")];
+    const FILES: [&str; 2] = [
+        include_str!("../../../prompts/texts/returns.en.toml"),
+        include_str!("../../../prompts/texts/returns.vi.toml"),
+    ];
 
     fn texts() -> [ReturnsTexts; 2] {
         FILES.map(|file| toml::from_str(file).expect("the shipped texts"))
@@ -174,7 +176,11 @@ mod tests {
     fn a_text_that_names_a_word_nobody_fills_in_is_refused_with_its_name() {
         for (from, to, complaint) in [
             ("**#{order_number}** from **{order_date}**", "**#{oder_number}**", "confirm_order names {oder_number}"),
-            ("\"Then let's try another one. What's the right **order number**?\",", "", "ask_other_order must have at least 3"),
+            (
+                "\"Then let's try another one. What's the right **order number**?\",",
+                "",
+                "ask_other_order must have at least 3",
+            ),
             ("returned = \"Returned\"", "", "[statuses] has no returned"),
         ] {
             let broken = FILES[0].replacen(from, to, 1);

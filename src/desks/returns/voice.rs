@@ -24,7 +24,8 @@ impl<'a> Voice<'a> {
     pub fn text(&mut self, scenario: Scenario, values: &[(&str, &str)]) -> Result<String, DeskError> {
         let said = self.said.iter().rev().find(|(of, _)| *of == scenario).map(|(_, place)| *place);
         let last = said.or_else(|| self.last.get(&scenario).copied());
-        let (text, place) = self.texts.say(scenario, last, values).map_err(|missing| DeskError::Text(missing.to_string()))?;
+        let (text, place) =
+            self.texts.say(scenario, last, values).map_err(|missing| DeskError::Text(missing.to_string()))?;
         self.said.push((scenario, place));
         Ok(text)
     }

@@ -159,8 +159,7 @@ impl Returns {
         let store = self.store_of(turn);
         let Some(order) = store.find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let lines = wanted_lines(&order, state);
-        let decision =
-            store.check_eligibility(&order.number, &lines, &state.reason, &self.terms(), Utc::now()).await?;
+        let decision = store.check_eligibility(&order.number, &lines, &state.reason, &self.terms(), Utc::now()).await?;
         let told = json!({ "decision": decision.to_metadata(""), "lines": lines });
         self.record(turn, "eligibility.decided", &order.number, told).await?;
         if decision.why == Why::AlreadyInRma {
@@ -338,9 +337,8 @@ fn contact_of(state: &State) -> Option<Contact> {
 /// The lines whose names stand in the customer's words; `None`: none of them, or all.
 fn named_lines(order: &Order, said: &str) -> Option<Vec<u32>> {
     let said = words(said);
-    let is_named = |name: &str| {
-        words(name).iter().any(|word| word.chars().count() >= TELLING_LETTERS && said.contains(word))
-    };
+    let is_named =
+        |name: &str| words(name).iter().any(|word| word.chars().count() >= TELLING_LETTERS && said.contains(word));
     let named: Vec<u32> = order.items.iter().filter(|item| is_named(&item.name)).map(|item| item.line).collect();
     (!named.is_empty() && named.len() < order.items.len()).then_some(named)
 }
@@ -385,9 +383,10 @@ fn summary(why: Escalate, state: &State) -> String {
         None => "not clear yet",
     };
     let order = state.order.as_ref().map_or("none named".to_owned(), |order| order.number.to_string());
-    let decision = state.eligibility.as_ref().map_or("none".to_owned(), |decision| {
-        format!("{} ({})", decision.reason_code, decision.why)
-    });
+    let decision = state
+        .eligibility
+        .as_ref()
+        .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.why));
     let rma = state.meta.last_rma.as_ref().map_or("none".to_owned(), ToString::to_string);
     let next = match why {
         Escalate::Person => "answer the customer in the conversation",

@@ -28,8 +28,9 @@ impl Mailer for MailFiles {
         let formatted = message(email, &self.from)?.formatted();
         // Ids are ours, but a file's name must not lead elsewhere whoever made it.
         let name: String = email.id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-        let failed =
-            |cause: std::io::Error| EmailError::Temporary(format!("the mail folder cannot be written: {}", cause.kind()));
+        let failed = |cause: std::io::Error| {
+            EmailError::Temporary(format!("the mail folder cannot be written: {}", cause.kind()))
+        };
         tokio::fs::create_dir_all(&self.folder).await.map_err(failed)?;
         // Under another name until it is whole: whoever watches the folder sees no half of a mail.
         let part = self.folder.join(format!(".{name}.part"));
@@ -58,12 +59,7 @@ mod tests {
     }
 
     fn config(folder: PathBuf) -> MailConfig {
-        MailConfig {
-            smtp_url: None,
-            from: "shop@example.com".to_owned(),
-            folder,
-            deadline: Duration::from_secs(1),
-        }
+        MailConfig { smtp_url: None, from: "shop@example.com".to_owned(), folder, deadline: Duration::from_secs(1) }
     }
 
     #[tokio::test]

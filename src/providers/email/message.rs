@@ -20,8 +20,10 @@ pub(super) fn sender(written: &str) -> Result<Mailbox, InvalidSender> {
 /// # Errors
 /// [`EmailError::Permanent`]: the customer's address is none, or the subject cannot stand in a header.
 pub(super) fn message(email: &Email, from: &Mailbox) -> Result<Message, EmailError> {
-    let to: Address =
-        email.to.parse().map_err(|_| EmailError::Permanent("the customer's address is no e-mail address".to_owned()))?;
+    let to: Address = email
+        .to
+        .parse()
+        .map_err(|_| EmailError::Permanent("the customer's address is no e-mail address".to_owned()))?;
     // Quoted-printable: letters outside ASCII arrive on every server, and a reader of the raw file can still read it.
     let body = SinglePart::builder()
         .header(ContentType::TEXT_PLAIN)

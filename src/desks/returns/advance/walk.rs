@@ -40,13 +40,27 @@ impl World {
         let contact = |text: &str| Contact::Email(text.parse().expect("an address"));
         Heard {
             text: "words".to_owned(),
-            intent: self.pick(&[None, None, Some(Intent::Return), Some(Intent::Refund), Some(Intent::OrderStatus), Some(Intent::Other)]),
+            intent: self.pick(&[
+                None,
+                None,
+                Some(Intent::Return),
+                Some(Intent::Refund),
+                Some(Intent::OrderStatus),
+                Some(Intent::Other),
+            ]),
             wants_both: self.roll(6) == 0,
             wants_cancel: self.roll(8) == 0,
             number: self.pick(&[None, None, Some(number("77893")), Some(number("77894"))]),
             may_name_order: self.roll(8) == 0,
             contact: self.pick(&[None, None, Some(contact("a@example.com"))]),
-            answer: self.pick(&[None, Some(Answer::Yes), Some(Answer::Yes), Some(Answer::No), Some(Answer::Cancel), Some(Answer::Again)]),
+            answer: self.pick(&[
+                None,
+                Some(Answer::Yes),
+                Some(Answer::Yes),
+                Some(Answer::No),
+                Some(Answer::Cancel),
+                Some(Answer::Again),
+            ]),
             says_no: self.roll(4) == 0,
             says_cancel: self.roll(8) == 0,
             damage: self.roll(12) == 0,
@@ -74,12 +88,12 @@ impl World {
                     Some(id) => Event::AskedBefore(ActionTicket { id: id.clone(), status: TicketStatus::Duplicate }),
                     None => Event::Decided(
                         match self.roll(7) {
-                        0 => sample::refused(Why::NotShipped),
-                        1 => sample::refused(Why::WindowOver),
-                        2 => sample::refused(Why::Damaged),
-                        3 => sample::open(true, false),
-                        4 => sample::open(false, true),
-                        _ => sample::approved(),
+                            0 => sample::refused(Why::NotShipped),
+                            1 => sample::refused(Why::WindowOver),
+                            2 => sample::refused(Why::Damaged),
+                            3 => sample::open(true, false),
+                            4 => sample::open(false, true),
+                            _ => sample::approved(),
                         },
                         vec![1],
                     ),
@@ -170,5 +184,9 @@ fn a_walk_of_ten_thousand_events_never_leaves_the_legal_states_nor_makes_a_ticke
         state = advance(state, event);
         check(&state);
     }
-    assert_eq!(world.rows.into_iter().collect::<Vec<_>>(), (1..=16).collect::<Vec<_>>(), "every row was reached, 17 never");
+    assert_eq!(
+        world.rows.into_iter().collect::<Vec<_>>(),
+        (1..=16).collect::<Vec<_>>(),
+        "every row was reached, 17 never"
+    );
 }

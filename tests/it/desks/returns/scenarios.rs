@@ -158,7 +158,11 @@ async fn two_orders_one_after_the_other_are_two_tickets() {
     let second = chat.say_all(&["I also want to return order ABC-100015", "yes"]).await;
     let ticket = |events| metadata(events, "return_ticket")["action_ticket"]["id"].clone();
     assert_ne!(ticket(&first), ticket(&second));
-    assert_ne!(first.text("return_ticket").split(' ').next(), second.text("return_ticket").split(' ').next(), "variants");
+    assert_ne!(
+        first.text("return_ticket").split(' ').next(),
+        second.text("return_ticket").split(' ').next(),
+        "variants"
+    );
     assert_eq!(mails(&app).len(), 2);
     assert_chat!("two_orders", chat);
 }
