@@ -120,6 +120,7 @@ impl Config {
         let env_ref = &mut env;
         let llm = LlmConfig::read(env_ref);
         let embed = EmbedConfig::read(env_ref, &llm);
+        let retail = RetailConfig::read(env_ref);
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
@@ -153,8 +154,8 @@ impl Config {
                 persona_max_chars: env_ref.number("PERSONA_MAX_CHARS", 4000),
             },
             knowledge: KnowledgeConfig::read(env_ref),
-            retail: RetailConfig::read(env_ref),
-            returns: ReturnsConfig::read(env_ref),
+            returns: ReturnsConfig::read(env_ref, retail.time_zone),
+            retail,
             mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
             log: LogConfig::read(env_ref),

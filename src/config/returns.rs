@@ -26,7 +26,7 @@ pub struct ReturnsConfig {
     pub verification: OrderVerification,
     /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: so many wrong guesses lock for so long.
     pub misses: MissLimit,
-    /// `SHOP_TIME_ZONE`: the windows count the days there.
+    /// `SHOP_TIME_ZONE`, as the retail desk has it: the windows count the days there.
     pub time_zone: chrono_tz::Tz,
     /// `LABEL_LINK_HOURS`: how long the link to a label holds.
     pub label_link: Duration,
@@ -35,7 +35,7 @@ pub struct ReturnsConfig {
 }
 
 impl ReturnsConfig {
-    pub(super) fn read(env: &mut Env) -> Self {
+    pub(super) fn read(env: &mut Env, time_zone: chrono_tz::Tz) -> Self {
         let windows = Windows::default();
         let frequency = Frequency::default();
         let lock: u32 = env.number("ORDER_MISS_LOCK_MINUTES", 60);
@@ -58,7 +58,7 @@ impl ReturnsConfig {
                 OrderVerification::Contact,
             ),
             misses: MissLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
-            time_zone: env.number("SHOP_TIME_ZONE", chrono_tz::Asia::Ho_Chi_Minh),
+            time_zone,
             label_link: Duration::from_secs(env.number("LABEL_LINK_HOURS", 168_u64).saturating_mul(3600)),
             mail_wait: env.seconds("MAIL_WAIT_SECONDS", 5),
         }

@@ -81,10 +81,34 @@ pub(super) async fn lock_order(
     tenant: &TenantId,
     number: &OrderNumber,
 ) -> Result<Option<Order>, StoreError> {
-    let id = (tenant.to_string(), number.to_string());
-    let row = orders::Entity::find_by_id(id).lock(LockType::Update).one(transaction).await?;
-    let orders = load(transaction, tenant, row.into_iter().collect()).await?;
-    Ok(orders.into_iter().next())
+    Ok(lock_orders(transaction, tenant, &[number]).await?.into_iter().next())
+}
+
+/// The orders that are there, locked in the order of their numbers, so that nobody waits for each other.
+pub(super) async fn lock_orders(
+    transaction: &impl ConnectionTrait,
+    tenant: &TenantId,
+    numbers: &[&OrderNumber],
+) -> Result<Vec<Order>, StoreError> {
+    let rows = with_numbers(tenant, numbers).lock(LockType::Update).all(transaction).await?;
+    load(transaction, tenant, rows).await
+}
+
+/// The orders that are there, as they are now.
+pub(super) async fn list_orders_with(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    numbers: &[&OrderNumber],
+) -> Result<Vec<Order>, StoreError> {
+    let rows = with_numbers(tenant, numbers).all(connection).await?;
+    load(connection, tenant, rows).await
+}
+
+fn with_numbers(tenant: &TenantId, numbers: &[&OrderNumber]) -> sea_orm::Select<orders::Entity> {
+    orders::Entity::find()
+        .filter(orders::Column::TenantId.eq(tenant.as_str()))
+        .filter(orders::Column::Number.is_in(numbers.iter().map(|number| number.as_str())))
+        .order_by_asc(orders::Column::Number)
 }
 
 pub(super) async fn list_policies(

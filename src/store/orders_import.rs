@@ -4,6 +4,8 @@
 //! is right about everything up to the delivery; about returns this database is: an order that is coming back stays so,
 //! and a line that stands in an RMA stays as it was.
 
+use std::collections::{BTreeMap, HashMap};
+
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
@@ -12,12 +14,16 @@ use super::columns::to_db;
 use super::entities::{
     audit, customers, jobs, labels, mails, order_items, order_misses, orders, return_policies, rma_items, rmas, tickets,
 };
-use super::orders::lock_order;
+use super::orders::{list_orders_with, lock_orders};
 use super::returns::create::{item_rows, rma_row};
 use super::{StoreError, TenantStore};
 use crate::domain::TenantId;
 use crate::domain::returns::misses::MissSubject;
 use crate::domain::returns::{Customer, Order, OrderItem, OrderNumber, OrderStatus, Policy, Rma, Scope};
+
+/// Orders that are compared and written in one statement each, and items likewise: databases bind 32,766 values and more.
+const ORDERS_AT_ONCE: usize = 200;
+const ITEMS_AT_ONCE: usize = 1_000;
 
 /// How a list of orders differs from what the shop has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,40 +65,36 @@ pub enum Sampling {
 }
 
 impl TenantStore<'_> {
-    /// Compares the list with the shop's orders and, if `apply` and there are no conflicts or they may be left out, writes
-    /// what differs: all of it or nothing.
+    /// Compares the list with the shop's orders; writes nothing and locks nothing.
+    pub async fn compare_orders(&self, list: &[ListedOrder]) -> Result<OrderComparison, StoreError> {
+        let mut comparison = OrderComparison::default();
+        for part in list.chunks(ORDERS_AT_ONCE) {
+            let numbers: Vec<&OrderNumber> = part.iter().map(|listed| &listed.order.number).collect();
+            let there = list_orders_with(&self.store.read, self.tenant, &numbers).await?;
+            differing(part, &there, &mut comparison);
+        }
+        Ok(comparison)
+    }
+
+    /// Writes what differs in one transaction, unless an order is in conflict with its RMAs. With `skip_conflicts` those
+    /// orders are left as they are. The answer says what was written, or, with conflicts, what would have been.
+    ///
+    /// On SQLite others who write wait as long as it takes, on PostgreSQL those who write the same orders.
     pub async fn import_orders(
         &self,
         list: &[ListedOrder],
-        apply: bool,
         skip_conflicts: bool,
     ) -> Result<OrderComparison, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         let mut comparison = OrderComparison::default();
-        for listed in list {
-            let there = lock_order(&transaction, self.tenant, &listed.order.number).await?;
-            let order = match there.as_ref().map(|there| merged(there, listed)) {
-                None => {
-                    comparison.new += 1;
-                    with_flags(listed, None)
-                }
-                Some(Ok(order)) if there.as_ref() == Some(&order) => {
-                    comparison.unchanged += 1;
-                    continue;
-                }
-                Some(Ok(order)) => {
-                    comparison.changed += 1;
-                    order
-                }
-                Some(Err(line)) => {
-                    comparison.conflicts.push((listed.order.number.clone(), line));
-                    continue;
-                }
-            };
-            write_order(&transaction, self.tenant, &order).await?;
+        for part in list.chunks(ORDERS_AT_ONCE) {
+            let numbers: Vec<&OrderNumber> = part.iter().map(|listed| &listed.order.number).collect();
+            let there = lock_orders(&transaction, self.tenant, &numbers).await?;
+            let changed = differing(part, &there, &mut comparison);
+            write_orders(&transaction, self.tenant, &changed).await?;
         }
-        if apply && (skip_conflicts || comparison.conflicts.is_empty()) {
+        if skip_conflicts || comparison.conflicts.is_empty() {
             transaction.commit().await?;
         }
         Ok(comparison)
@@ -110,16 +112,15 @@ impl TenantStore<'_> {
         if others > 0 && !beside_others {
             return Ok(Sampling::RealOrders(others));
         }
-        for order in &sample.orders {
-            let there = lock_order(&transaction, self.tenant, &order.number).await?;
-            if there.is_some_and(|there| there.customer.email != order.customer.email) {
-                return Ok(Sampling::NumberTaken(order.number.clone()));
+        let ours: Vec<&OrderNumber> = sample.orders.iter().map(|order| &order.number).collect();
+        for there in lock_orders(&transaction, self.tenant, &ours).await? {
+            let sampled = sample.orders.iter().find(|order| order.number == there.number);
+            if sampled.is_some_and(|order| order.customer.email != there.customer.email) {
+                return Ok(Sampling::NumberTaken(there.number));
             }
         }
         self.forget_orders(&transaction, &numbers).await?;
-        for order in &sample.orders {
-            write_order(&transaction, self.tenant, order).await?;
-        }
+        write_orders(&transaction, self.tenant, &sample.orders).await?;
         for rma in &sample.rmas {
             let order = sample.orders.iter().find(|order| order.number == rma.order);
             if let Some(order) = order {
@@ -222,6 +223,27 @@ impl TenantStore<'_> {
     }
 }
 
+/// The orders of the list that are not there as they are listed, counted as such.
+fn differing(list: &[ListedOrder], there: &[Order], comparison: &mut OrderComparison) -> Vec<Order> {
+    let there: HashMap<&OrderNumber, &Order> = there.iter().map(|order| (&order.number, order)).collect();
+    let mut changed = Vec::new();
+    for listed in list {
+        match there.get(&listed.order.number).map(|there| (*there, merged(there, listed))) {
+            None => {
+                comparison.new += 1;
+                changed.push(with_flags(listed, None));
+            }
+            Some((there, Ok(order))) if *there == order => comparison.unchanged += 1,
+            Some((_, Ok(order))) => {
+                comparison.changed += 1;
+                changed.push(order);
+            }
+            Some((_, Err(line))) => comparison.conflicts.push((listed.order.number.clone(), line)),
+        }
+    }
+    changed
+}
+
 /// The listed order as it is to stand in place of `there`. The error is the line that stands in an RMA and would change.
 fn merged(there: &Order, listed: &ListedOrder) -> Result<Order, u32> {
     let mut order = with_flags(listed, Some(there));
@@ -252,43 +274,42 @@ fn with_flags(listed: &ListedOrder, there: Option<&Order>) -> Order {
     order
 }
 
-/// Writes an order with its customer and items, over what is there.
-async fn write_order(connection: &impl ConnectionTrait, tenant: &TenantId, order: &Order) -> Result<(), StoreError> {
-    write_customer(connection, tenant, &order.customer).await?;
-    use orders::Column as C;
+/// Writes orders with their customers and items, over what is there.
+async fn write_orders(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    written: &[Order],
+) -> Result<(), StoreError> {
+    use {customers::Column as Of, orders::Column as C};
+    if written.is_empty() {
+        return Ok(());
+    }
+    // One row for each customer: a statement cannot write the same row twice.
+    let buyers: BTreeMap<_, _> = written.iter().map(|order| (order.customer.id, &order.customer)).collect();
+    let mut replace = OnConflict::column(Of::Id);
+    replace.update_columns([Of::Name, Of::Email, Of::Phone, Of::UserId, Of::IsVip, Of::FraudFlag]);
+    let rows = buyers.values().map(|customer| customer_row(tenant, customer));
+    customers::Entity::insert_many(rows).on_conflict(replace).exec_without_returning(connection).await?;
     let mut replace = OnConflict::columns([C::TenantId, C::Number]);
-    replace.update_columns([
-        C::CustomerId,
-        C::Email,
-        C::Phone,
-        C::Status,
-        C::Currency,
-        C::Paid,
-        C::OrderedAt,
-        C::ShippedAt,
-        C::DeliveredAt,
-        C::Tracking,
-    ]);
-    orders::Entity::insert(order_row(tenant, order)).on_conflict(replace).exec_without_returning(connection).await?;
+    replace.update_columns([C::CustomerId, C::Email, C::Phone, C::Status, C::Currency, C::Paid]);
+    replace.update_columns([C::OrderedAt, C::ShippedAt, C::DeliveredAt, C::Tracking]);
+    let rows = written.iter().map(|order| order_row(tenant, order));
+    orders::Entity::insert_many(rows).on_conflict(replace).exec_without_returning(connection).await?;
     order_items::Entity::delete_many()
         .filter(order_items::Column::TenantId.eq(tenant.as_str()))
-        .filter(order_items::Column::OrderNumber.eq(order.number.as_str()))
+        .filter(order_items::Column::OrderNumber.is_in(written.iter().map(|order| order.number.as_str())))
         .exec(connection)
         .await?;
-    let rows = order.items.iter().map(|item| item_row(tenant, &order.number, item));
-    order_items::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    let items = written.iter().flat_map(|order| order.items.iter().map(|item| item_row(tenant, &order.number, item)));
+    let items: Vec<order_items::ActiveModel> = items.collect();
+    for part in items.chunks(ITEMS_AT_ONCE) {
+        order_items::Entity::insert_many(part.to_vec()).exec_without_returning(connection).await?;
+    }
     Ok(())
 }
 
-async fn write_customer(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    customer: &Customer,
-) -> Result<(), StoreError> {
-    use customers::Column as C;
-    let mut replace = OnConflict::column(C::Id);
-    replace.update_columns([C::Name, C::Email, C::Phone, C::UserId, C::IsVip, C::FraudFlag]);
-    let row = customers::ActiveModel {
+fn customer_row(tenant: &TenantId, customer: &Customer) -> customers::ActiveModel {
+    customers::ActiveModel {
         id: Set(customer.id.0),
         tenant_id: Set(tenant.to_string()),
         name: Set(customer.name.clone()),
@@ -297,9 +318,7 @@ async fn write_customer(
         user_id: Set(customer.user_id.clone()),
         is_vip: Set(customer.is_vip),
         fraud_flag: Set(customer.fraud_flag),
-    };
-    customers::Entity::insert(row).on_conflict(replace).exec_without_returning(connection).await?;
-    Ok(())
+    }
 }
 
 fn order_row(tenant: &TenantId, order: &Order) -> orders::ActiveModel {

@@ -5,6 +5,8 @@ mod conversations;
 mod jobs;
 mod journal;
 mod lock;
+mod orders_import;
+mod returns;
 mod vectors;
 
 use std::time::Duration;

@@ -1,0 +1,415 @@
+//! Orders and returns: what changes an order changes it once, whole, and with its record.
+
+mod escalations;
+mod misses;
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use frontdesk::cli::seed::sample;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::{
+    Action, DamageWords, Email, Frequency, Hand, NoStep, Order, OrderNumber, OrderStatus, Rma, RmaStatus, Terms,
+    TrackingNumber, Why, Windows,
+};
+use frontdesk::store::Store;
+use frontdesk::store::jobs::JobKind;
+use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail};
+use frontdesk::store::orders_import::Sampling;
+use frontdesk::store::returns::By;
+use frontdesk::store::returns::advance::{Advance, LabelOutcome};
+use frontdesk::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
+
+use super::{TestStore, opened, tenant};
+
+const ZONE: chrono_tz::Tz = chrono_tz::Asia::Ho_Chi_Minh;
+
+/// A shop with the sample's orders, at the moment that they were made.
+pub struct Shop {
+    pub test: TestStore,
+    pub tenant: TenantId,
+    pub now: DateTime<Utc>,
+    pub terms: Terms,
+}
+
+pub fn number(text: &str) -> OrderNumber {
+    text.parse().unwrap()
+}
+
+impl Shop {
+    pub async fn open() -> Self {
+        let test = TestStore::open().await;
+        let (tenant, now) = (tenant("acme"), Utc::now());
+        let made = test.store.tenant(&tenant).make_sample(&sample::shop(&tenant, now, ZONE), false).await.unwrap();
+        assert_eq!(made, Sampling::Done { policies: true });
+        let damage = DamageWords::new(&["shattered"], &["not"]);
+        let terms = Terms { windows: Windows::default(), frequency: Frequency::default(), damage, time_zone: ZONE };
+        Self { test, tenant, now, terms }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.test.store
+    }
+
+    pub fn by<'a>(&self, hand: Hand, who: &'a str) -> By<'a> {
+        By { hand, who, conversation: None, now: self.now }
+    }
+
+    pub fn desk(&self) -> By<'static> {
+        self.by(Hand::Automatic, "desk")
+    }
+
+    pub fn person(&self) -> By<'static> {
+        self.by(Hand::Person, "Thu")
+    }
+
+    pub async fn ask(&self, order: &str, lines: &[u32], action: Action, request: &str, reason: &str) -> ReturnOutcome {
+        let order = number(order);
+        let new = NewReturn {
+            order: &order,
+            lines,
+            action,
+            reason,
+            request,
+            terms: &self.terms,
+            random: [7; 4],
+            mail: &|order, rma| Some(mail(order, rma)),
+        };
+        self.store().tenant(&self.tenant).create_return(&new, &self.desk()).await.unwrap()
+    }
+
+    /// A return of the whole order, which is open.
+    pub async fn returned(&self, order: &str) -> Rma {
+        match self.ask(order, &[1], Action::Return, "r-1", "too small").await {
+            ReturnOutcome::Created(rma) => *rma,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn order(&self, order: &str) -> Order {
+        self.store().tenant(&self.tenant).find_order(&number(order)).await.unwrap().unwrap()
+    }
+
+    pub async fn rma(&self, rma: &Rma) -> Rma {
+        self.store().tenant(&self.tenant).find_rma(&rma.number).await.unwrap().unwrap()
+    }
+
+    /// What was recorded about the order: who did what.
+    pub async fn recorded(&self, order: &str) -> Vec<String> {
+        let entries = self.store().tenant(&self.tenant).list_audit_of_order(&number(order)).await.unwrap();
+        entries.iter().map(|entry| format!("{} {}", entry.who, entry.what)).collect()
+    }
+
+    pub async fn waiting_jobs(&self) -> u64 {
+        self.store().count_jobs(JobKind::RETURNS).await.unwrap().waiting
+    }
+
+    pub async fn advance(&self, rma: &Rma, to: RmaStatus) -> Advance {
+        self.store().tenant(&self.tenant).advance_rma(&rma.number, to, &self.person()).await.unwrap()
+    }
+
+    /// Takes the steps, all of which are legal.
+    pub async fn walk(&self, rma: &Rma, steps: &[RmaStatus]) {
+        for to in steps {
+            assert!(matches!(self.advance(rma, *to).await, Advance::Done(_)), "{to}");
+        }
+    }
+}
+
+fn mail(order: &Order, rma: &Rma) -> NewMail {
+    NewMail {
+        number: NewMail::number_for(rma, "return_approved"),
+        to: order.email.clone(),
+        template: "return_approved".to_owned(),
+        language: "en".parse().unwrap(),
+        context: serde_json::json!({"rma_number": rma.number}),
+        conversation: rma.conversation,
+        order: Some(order.number.clone()),
+        rma: Some(rma.number.clone()),
+    }
+}
+
+#[tokio::test]
+async fn a_return_comes_with_its_order_ticket_label_mail_and_record() {
+    let shop = Shop::open().await;
+    let rma = shop.returned("77893").await;
+    assert_eq!((rma.status, rma.refund.to_string()), (RmaStatus::Initiated, "129.99 USD".to_owned()));
+    assert_eq!(shop.rma(&rma).await.lines, rma.lines);
+    let order = shop.order("77893").await;
+    assert_eq!((order.status, order.open_lines()), (OrderStatus::ReturnInitiated, vec![]));
+    assert_eq!(order.items[0].rma.as_ref().map(|item| &item.number), Some(&rma.number));
+    let door = shop.store().tenant(&shop.tenant);
+    let ticket = door.find_ticket(rma.number.as_str()).await.unwrap().unwrap();
+    assert_eq!((ticket.rma.as_ref(), ticket.order), (Some(&rma.number), Some(number("77893"))));
+    let mails = door.list_mails_of(&rma.number).await.unwrap();
+    assert_eq!((mails.len(), mails[0].status, mails[0].to.as_str()), (1, MailStatus::Queued, "john.doe@example.com"));
+    assert_eq!(shop.recorded("77893").await, ["desk rma.created", "desk order.status", "desk mail.queued"]);
+    let jobs =
+        shop.store().lease_jobs(JobKind::RETURNS, shop.now, std::time::Duration::from_secs(60), 9).await.unwrap();
+    let found: BTreeSet<_> = jobs.iter().map(|job| (job.kind.as_str(), job.subject)).collect();
+    assert_eq!(found, BTreeSet::from([("issue_label", rma.id.0), ("send_mail", mails[0].id.0)]));
+}
+
+#[tokio::test]
+async fn fifty_at_once_with_one_key_are_one_return() {
+    let shop = std::sync::Arc::new(Shop::open().await);
+    let asking = (0..50).map(|n| {
+        let shop = shop.clone();
+        tokio::spawn(async move { shop.ask("77893", &[1], Action::Return, &format!("r-{n}"), "too small").await })
+    });
+    let asking: Vec<_> = asking.collect();
+    let (mut created, mut numbers) = (0, BTreeSet::new());
+    for asked in asking {
+        match asked.await.unwrap() {
+            ReturnOutcome::Created(rma) => {
+                created += 1;
+                numbers.insert(rma.number);
+            }
+            ReturnOutcome::Duplicate(rma) => drop(numbers.insert(rma.number)),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((created, numbers.len()), (1, 1));
+    let door = shop.store().tenant(&shop.tenant);
+    assert_eq!(door.list_rmas_of(&number("77893")).await.unwrap().len(), 1);
+    assert_eq!(shop.waiting_jobs().await, 2);
+    assert_eq!(shop.recorded("77893").await.len(), 3);
+}
+
+#[tokio::test]
+async fn the_same_asking_that_comes_again_was_created_and_another_one_is_a_duplicate() {
+    let shop = Shop::open().await;
+    let first = shop.returned("77893").await;
+    for (request, is_new) in [("r-1", true), ("r-2", false)] {
+        let again = shop.ask("77893", &[1], Action::Return, request, "too small").await;
+        assert_eq!(matches!(&again, ReturnOutcome::Created(rma) if rma.number == first.number), is_new);
+        assert_eq!(matches!(&again, ReturnOutcome::Duplicate(rma) if rma.number == first.number), !is_new);
+    }
+}
+
+#[tokio::test]
+async fn an_item_is_in_one_rma_whatever_is_asked_for_at_once() {
+    let shop = std::sync::Arc::new(Shop::open().await);
+    let asks: [(&[u32], Action); 4] =
+        [(&[1], Action::Return), (&[1], Action::Refund), (&[1, 1], Action::Return), (&[1], Action::Refund)];
+    let asking = asks.into_iter().cycle().take(24).enumerate().map(|(n, (lines, action))| {
+        let shop = shop.clone();
+        // The electronics of this order may come back in both ways.
+        tokio::spawn(async move { shop.ask("ABC-100003", lines, action, &format!("r-{n}"), "x").await })
+    });
+    for asked in asking.collect::<Vec<_>>() {
+        let asked = asked.await.unwrap();
+        assert!(!matches!(asked, ReturnOutcome::BadAmounts));
+    }
+    let rmas = shop.store().tenant(&shop.tenant).list_rmas_of(&number("ABC-100003")).await.unwrap();
+    assert_eq!(rmas.len(), 1, "{rmas:?}");
+}
+
+#[tokio::test]
+async fn what_the_rules_refuse_is_refused_whoever_asks_and_leaves_nothing() {
+    let shop = Shop::open().await;
+    for (order, lines, action, reason, why) in [
+        ("77894", &[1][..], Action::Return, "x", Why::WindowOver),
+        ("77896", &[1], Action::Return, "x", Why::FinalSale),
+        ("77897", &[1], Action::Return, "x", Why::FraudFlag),
+        ("77898", &[1], Action::Return, "x", Why::ReturnsTooFrequent),
+        ("77899", &[1], Action::Return, "x", Why::NotDelivered),
+        ("77900", &[1], Action::Return, "x", Why::AlreadyInRma),
+        ("77893", &[1], Action::Return, "they are shattered", Why::Damaged),
+        ("77893", &[2], Action::Return, "x", Why::ItemsUnknown),
+        ("77893", &[], Action::Return, "x", Why::ItemsUnknown),
+        // The return is open, the refund is over.
+        ("77893", &[1], Action::Refund, "x", Why::Approved),
+        ("00000", &[1], Action::Return, "x", Why::OrderNotFound),
+    ] {
+        match shop.ask(order, lines, action, "r-1", reason).await {
+            ReturnOutcome::Refused(decision) => assert_eq!(decision.why, why, "{order}"),
+            other => panic!("{order} {other:?}"),
+        }
+        assert_eq!(shop.recorded(order).await, [""; 0], "{order}");
+    }
+    assert_eq!(shop.waiting_jobs().await, 0);
+    assert!(matches!(shop.ask("77895", &[1], Action::Return, "r", "x").await, ReturnOutcome::Created(_)));
+    assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created(_)));
+}
+
+#[tokio::test]
+async fn after_a_rejection_the_same_may_be_asked_for_again() {
+    let shop = Shop::open().await;
+    let first = shop.returned("77893").await;
+    use RmaStatus::{InTransit, Inspected, LabelSent, Received, Rejected};
+    shop.walk(&first, &[LabelSent, InTransit, Received, Inspected, Rejected]).await;
+    let second = shop.ask("77893", &[1], Action::Return, "r-1", "too small").await;
+    let ReturnOutcome::Created(second) = second else { panic!("{second:?}") };
+    assert_ne!(second.number, first.number);
+    assert!(
+        matches!(shop.ask("77893", &[1], Action::Return, "r-9", "x").await, ReturnOutcome::Duplicate(rma) if rma.number == second.number)
+    );
+}
+
+#[tokio::test]
+async fn an_illegal_step_names_both_states_and_writes_nothing() {
+    let shop = Shop::open().await;
+    let rma = shop.returned("77893").await;
+    let before = (shop.rma(&rma).await, shop.recorded("77893").await);
+    match shop.advance(&rma, RmaStatus::Refunded).await {
+        Advance::Refused(NoStep::Illegal(error)) => {
+            assert_eq!((error.from.as_str(), error.to.as_str()), ("Initiated", "Refunded"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!((shop.rma(&rma).await, shop.recorded("77893").await), before);
+    let nobody = "RMA-1-AAAA".parse().unwrap();
+    let door = shop.store().tenant(&shop.tenant);
+    assert_eq!(door.advance_rma(&nobody, RmaStatus::Received, &shop.person()).await.unwrap(), Advance::NotFound);
+}
+
+#[tokio::test]
+async fn an_order_is_returned_when_its_last_item_is_paid_back() {
+    let shop = Shop::open().await;
+    let ReturnOutcome::Created(rma) = shop.ask("77900", &[2], Action::Return, "r", "x").await else { panic!() };
+    use RmaStatus::{Approved, InTransit, Inspected, LabelSent, Received, Refunded};
+    shop.walk(&rma, &[LabelSent, InTransit, Received, Inspected, Approved]).await;
+    assert_eq!(shop.order("77900").await.status, OrderStatus::ReturnInitiated);
+    shop.walk(&rma, &[Refunded]).await;
+    assert_eq!(shop.order("77900").await.status, OrderStatus::Returned);
+    let recorded = shop.recorded("77900").await;
+    assert_eq!(recorded.iter().filter(|what| *what == "Thu rma.status").count(), 6);
+    assert_eq!(recorded.last().unwrap(), "Thu order.status");
+}
+
+#[tokio::test]
+async fn a_label_is_made_once_and_given_again() {
+    let shop = Shop::open().await;
+    let rma = shop.returned("77893").await;
+    let door = shop.store().tenant(&shop.tenant);
+    let issue = async |random| door.issue_label(&rma.number, &TrackingNumber::new(random), &shop.desk()).await.unwrap();
+    let LabelOutcome::Issued(first) = issue(1).await else { panic!() };
+    assert_eq!(issue(2).await, LabelOutcome::Repeated(first.clone()));
+    let stored = shop.rma(&rma).await;
+    assert_eq!((stored.status, stored.label.map(|label| label.tracking)), (RmaStatus::LabelSent, Some(first.tracking)));
+}
+
+#[tokio::test]
+async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stays_sent() {
+    let shop = Shop::open().await;
+    let rma = shop.returned("77893").await;
+    let door = shop.store().tenant(&shop.tenant);
+    let id = door.list_mails_of(&rma.number).await.unwrap()[0].id;
+    assert!(!door.requeue_mail(id, None, "desk", shop.now).await.unwrap(), "it has not failed");
+    let lease = std::time::Duration::from_secs(60);
+    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
+    shop.store().bury_job(&jobs[0], "refused").await.unwrap();
+    assert!(door.finish_mail(id, &MailOutcome::Failed { error: "refused" }, shop.now).await.unwrap());
+    let other: Email = "john@example.org".parse().unwrap();
+    assert!(door.requeue_mail(id, Some(&other), "desk", shop.now).await.unwrap());
+    let mail = door.find_mail(id).await.unwrap().unwrap();
+    assert_eq!((mail.status, mail.to, mail.error), (MailStatus::Queued, other, None));
+    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
+    assert_eq!(jobs.iter().map(|job| job.subject).collect::<Vec<_>>(), [id.0]);
+    assert!(door.finish_mail(id, &MailOutcome::Sent { preview: "Hello" }, shop.now).await.unwrap());
+    assert!(!door.finish_mail(id, &MailOutcome::Failed { error: "late" }, shop.now).await.unwrap());
+    let mail = door.find_mail(id).await.unwrap().unwrap();
+    assert_eq!((mail.status, mail.preview.as_deref(), mail.sent_at.is_some()), (MailStatus::Sent, Some("Hello"), true));
+    let recorded = shop.recorded("77893").await;
+    assert_eq!(recorded[2..], ["desk mail.queued", "job mail.failed", "desk mail.queued", "job mail.sent"]);
+}
+
+#[tokio::test]
+async fn an_order_that_has_not_left_the_shop_is_cancelled_by_one_ticket() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let cancel = async |order: &str, request: &str| {
+        door.create_cancellation(&number(order), "changed my mind", request, &shop.desk()).await.unwrap()
+    };
+    let CancelOutcome::Created(ticket) = cancel("ABC-100001", "r-1").await else { panic!() };
+    assert!(ticket.id.starts_with("TICKET-"), "{ticket:?}");
+    assert_eq!(cancel("ABC-100001", "r-1").await, CancelOutcome::Created(ticket.clone()));
+    assert_eq!(cancel("ABC-100001", "r-2").await, CancelOutcome::Duplicate(ticket));
+    assert_eq!(cancel("77899", "r-1").await, CancelOutcome::TooLate(OrderStatus::Shipped));
+    assert_eq!(cancel("00000", "r-1").await, CancelOutcome::NotFound);
+    assert_eq!(shop.recorded("ABC-100001").await, ["desk cancel.asked"]);
+}
+
+#[tokio::test]
+async fn another_shop_sees_and_changes_nothing_of_it() {
+    let shop = Shop::open().await;
+    let rma = shop.returned("77893").await;
+    let other = tenant("bcme");
+    let door = shop.store().tenant(&other);
+    let by = shop.person();
+    let mail = shop.store().tenant(&shop.tenant).list_mails_of(&rma.number).await.unwrap().remove(0);
+    assert_eq!(door.find_order(&number("77893")).await.unwrap(), None);
+    assert_eq!(door.list_orders_by_email(&mail.to).await.unwrap(), []);
+    assert_eq!(door.list_orders_of(shop.order("77893").await.customer.id).await.unwrap(), []);
+    assert_eq!(door.list_policies().await.unwrap(), []);
+    assert_eq!(door.count_orders().await.unwrap(), 0);
+    assert_eq!(door.find_rma(&rma.number).await.unwrap(), None);
+    assert_eq!(door.find_rma_by_id(rma.id).await.unwrap(), None);
+    assert_eq!(door.list_rmas_of(&rma.order).await.unwrap(), []);
+    assert_eq!(door.find_ticket(rma.number.as_str()).await.unwrap(), None);
+    assert_eq!(door.find_mail(mail.id).await.unwrap(), None);
+    assert_eq!(door.list_mails_of(&rma.number).await.unwrap(), []);
+    assert_eq!(door.list_audit_of_order(&rma.order).await.unwrap(), []);
+    assert_eq!(door.advance_rma(&rma.number, RmaStatus::LabelSent, &by).await.unwrap(), Advance::NotFound);
+    let tracking = TrackingNumber::new(1);
+    assert_eq!(door.issue_label(&rma.number, &tracking, &by).await.unwrap(), LabelOutcome::NotFound);
+    assert!(!door.finish_mail(mail.id, &MailOutcome::Sent { preview: "" }, shop.now).await.unwrap());
+    assert_eq!(shop.rma(&rma).await, rma);
+}
+
+#[tokio::test]
+async fn the_newest_ten_orders_of_an_address_are_listed_newest_first() {
+    let shop = Shop::open().await;
+    let email: Email = "buyer-77898@example.com".parse().unwrap();
+    let orders = shop.store().tenant(&shop.tenant).list_orders_by_email(&email).await.unwrap();
+    let numbers: Vec<&str> = orders.iter().map(|order| order.number.as_str()).collect();
+    assert_eq!(numbers, ["77898", "77913", "77912", "77911"]);
+}
+
+#[tokio::test]
+async fn a_return_outlives_the_conversation_that_it_was_asked_for_in() {
+    let shop = Shop::open().await;
+    let conversation = opened(shop.store(), &shop.tenant).await;
+    let order = number("77893");
+    let new = NewReturn {
+        order: &order,
+        lines: &[1],
+        action: Action::Return,
+        reason: "too small",
+        request: "r-1",
+        terms: &shop.terms,
+        random: [1; 4],
+        mail: &|order, rma| Some(mail(order, rma)),
+    };
+    let by = By { conversation: Some(conversation), ..shop.desk() };
+    let door = shop.store().tenant(&shop.tenant);
+    assert!(matches!(door.create_return(&new, &by).await.unwrap(), ReturnOutcome::Created(_)));
+    assert_eq!(door.list_rmas_in(conversation).await.unwrap().len(), 1);
+    assert_eq!(door.list_tickets_in(conversation).await.unwrap().len(), 1);
+    assert_eq!(door.list_audit(conversation).await.unwrap().len(), 3);
+    assert!(door.delete_conversation(conversation).await.unwrap());
+    assert_eq!(shop.waiting_jobs().await, 2);
+    assert_eq!(door.list_rmas_of(&order).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_sample_made_again_starts_over_and_stays_out_of_a_real_shop() {
+    let shop = Shop::open().await;
+    shop.returned("77893").await;
+    let door = shop.store().tenant(&shop.tenant);
+    let sample = sample::shop(&shop.tenant, shop.now + TimeDelta::days(1), ZONE);
+    assert_eq!(door.make_sample(&sample, false).await.unwrap(), Sampling::Done { policies: true });
+    assert_eq!(shop.order("77893").await.status, OrderStatus::Delivered);
+    assert_eq!(shop.waiting_jobs().await, 0);
+    assert_eq!(door.count_orders().await.unwrap(), sample.orders.len() as u64);
+    // As if it were the shop's own.
+    let mut real = sample.clone();
+    real.orders.truncate(1);
+    real.orders[0].number = number("REAL-1");
+    real.rmas.clear();
+    door.make_sample(&real, true).await.unwrap();
+    assert_eq!(door.make_sample(&sample, false).await.unwrap(), Sampling::RealOrders(1));
+    assert!(matches!(door.make_sample(&sample, true).await.unwrap(), Sampling::Done { .. }));
+    assert!(door.find_order(&number("REAL-1")).await.unwrap().is_some());
+}

@@ -1,0 +1,60 @@
+use frontdesk::domain::ConversationId;
+use frontdesk::domain::returns::Contact;
+use frontdesk::domain::returns::misses::{MissLimit, MissSubject};
+use frontdesk::store::order_misses::Verification;
+
+use super::*;
+
+fn contact(text: &str) -> Contact {
+    Contact::Email(text.parse().unwrap())
+}
+
+fn subjects(order: &str) -> Vec<MissSubject> {
+    vec![MissSubject::Conversation(ConversationId::now()), MissSubject::Order(number(order))]
+}
+
+#[tokio::test]
+async fn the_contact_on_the_order_opens_it_and_five_wrong_ones_lock_it_for_an_hour() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let limit = MissLimit::default();
+    let verify = async |order: &str, email: &str, at: DateTime<Utc>| {
+        door.verify_order(&number(order), &contact(email), &subjects(order), &limit, at).await.unwrap()
+    };
+    let opened = verify("77893", "John.Doe@example.com", shop.now).await;
+    assert!(matches!(&opened, Verification::Verified(order) if order.number == number("77893")), "{opened:?}");
+    assert_eq!(verify("00000", "john.doe@example.com", shop.now).await, Verification::Missed);
+    for _ in 0..5 {
+        // Each time from another conversation.
+        assert_eq!(verify("77893", "other@example.com", shop.now).await, Verification::Missed);
+    }
+    let until = shop.now + TimeDelta::hours(1);
+    match verify("77893", "john.doe@example.com", shop.now).await {
+        Verification::Locked { until: told } => assert_eq!(told.timestamp(), until.timestamp()),
+        other => panic!("{other:?}"),
+    }
+    let locked = door.find_miss_lock(&subjects("77893"), shop.now).await.unwrap();
+    assert_eq!(locked.map(|until| until.timestamp()), Some(until.timestamp()));
+    assert!(matches!(verify("77894", "buyer-77894@example.com", shop.now).await, Verification::Verified(_)));
+    assert!(matches!(verify("77893", "john.doe@example.com", until).await, Verification::Verified(_)));
+}
+
+#[tokio::test]
+async fn of_a_hundred_guesses_at_once_five_are_answered() {
+    let shop = std::sync::Arc::new(Shop::open().await);
+    let conversation = ConversationId::now();
+    let guessing = (0..100).map(|n| {
+        let shop = shop.clone();
+        tokio::spawn(async move {
+            let subjects = [MissSubject::Conversation(conversation), MissSubject::Client(format!("hash-{n}"))];
+            let (order, contact) = (number(&format!("9{n:04}")), contact("a@example.com"));
+            let door = shop.store().tenant(&shop.tenant);
+            door.verify_order(&order, &contact, &subjects, &MissLimit::default(), shop.now).await.unwrap()
+        })
+    });
+    let mut answered = 0;
+    for guessed in guessing.collect::<Vec<_>>() {
+        answered += usize::from(guessed.await.unwrap() == Verification::Missed);
+    }
+    assert_eq!(answered, 5);
+}
