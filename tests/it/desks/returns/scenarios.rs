@@ -243,3 +243,14 @@ async fn damage_goes_to_a_person_before_anything_is_made() {
     assert_eq!(mails(&app), [] as [String; 0]);
     assert_chat!("damaged_vi", chat);
 }
+
+#[tokio::test]
+async fn the_same_goes_in_vietnamese_with_and_without_marks() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({})).await;
+    let done = chat.say_all(&["toi muon tra hang", "đơn 77893", JOHN, "đúng rồi em"]).await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
+    assert!(done.text("return_ticket").starts_with("Dạ"), "{done:?}");
+    assert!(mails(&app)[0].contains("Subject: =?utf-8?"), "{:?}", mails(&app));
+    assert_chat!("happy_path_vi", chat);
+}
