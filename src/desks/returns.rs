@@ -22,8 +22,6 @@ pub mod mail;
 mod post;
 pub mod route;
 pub mod rules;
-#[cfg(test)]
-mod sample;
 mod say;
 pub mod scenario;
 pub mod state;
@@ -190,3 +188,6 @@ impl Machine for Returns {
         self.end(turn, state, ending).await
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -146,7 +146,8 @@ fn said(state: State, heard: &Heard) -> State {
         return called_off(state);
     }
     take_slots(&mut state, heard, asked);
-    match asked {
+    // Where another order was named instead of an answer, the question is over with the order that it was about.
+    match asked.filter(|_| state.order.is_some()) {
         Some(Question::Confirm) => confirmed(&mut state, heard),
         Some(Question::OnlyReturn) => chosen(&mut state, heard, Action::Return),
         Some(Question::OnlyRefund) => chosen(&mut state, heard, Action::Refund),
@@ -216,10 +217,6 @@ fn written(contact: &Contact) -> String {
 
 /// Is it this order? A first no asks for another one, a second no ends it.
 fn confirmed(state: &mut State, heard: &Heard) {
-    if state.order.is_none() {
-        // Another number was named instead of an answer.
-        return;
-    }
     match heard.answer {
         Some(Answer::Yes) => state.user_confirmed_order = Some(true),
         Some(Answer::No) if state.declines > 0 => state.user_confirmed_order = Some(false),
@@ -294,4 +291,4 @@ fn keep_reason(state: &mut State, heard: &Heard) {
 }
 
 #[cfg(test)]
-mod walk;
+mod tests;

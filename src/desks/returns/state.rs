@@ -245,6 +245,7 @@ impl State {
         self.order = None;
         self.user_confirmed_order = None;
         self.eligibility = None;
+        self.desired_action = None;
         self.lines = None;
     }
 

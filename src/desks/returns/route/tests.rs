@@ -1,8 +1,9 @@
 use super::super::advance::{Event, advance};
 use super::super::rules::{Answer, Heard};
-use super::super::sample;
 use super::super::state::{ActionTicket, Meta};
+use super::super::tests::sample;
 use super::*;
+use crate::domain::returns::order_number::{Confidence, Found};
 
 /// A state on which the row decides, and the step that it gives.
 fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
@@ -203,5 +204,25 @@ fn nothing_that_was_shipped_or_doubted_is_called_off() {
         (heard(Answer::No, false, true), None),
     ] {
         assert_eq!(advance(offered.clone(), Event::Said(said.clone())).desired_action, action, "{said:?}");
+    }
+}
+
+#[test]
+fn a_yes_that_names_another_order_is_no_yes_to_this_one() {
+    let number = Found { number: "77894".parse().expect("a number"), confidence: Confidence::Named };
+    for asked in [Question::Confirm, Question::OnlyReturn, Question::OfferCancel] {
+        let state = State {
+            intent: Some(Intent::Return),
+            order_number: Some(sample::number()),
+            order: Some(sample::order()),
+            user_confirmed_order: Some(true).filter(|_| asked != Question::Confirm),
+            eligibility: Some(sample::approved()).filter(|_| asked != Question::Confirm),
+            asked: Some(asked),
+            ..State::default()
+        };
+        let said = Heard { answer: Some(Answer::Yes), number: Some(number.clone()), ..Heard::default() };
+        let next = advance(state, Event::Said(said));
+        assert_eq!((next.user_confirmed_order, next.desired_action), (None, None), "{asked:?}");
+        assert_eq!(route(&next), Step::Run(Worker::LookUpOrder), "{asked:?}");
     }
 }

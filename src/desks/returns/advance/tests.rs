@@ -8,8 +8,8 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::desks::machine::Step;
 use crate::desks::returns::route::{Worker, decide};
-use crate::desks::returns::sample;
 use crate::desks::returns::state::TicketStatus;
+use crate::desks::returns::tests::sample;
 use crate::domain::returns::order_number::Found;
 use crate::domain::returns::{Why, ticket::idempotency_key};
 

@@ -1,6 +1,6 @@
 //! An order and decisions for tests.
 
-use super::state::{SeenItem, SeenOrder};
+use crate::desks::returns::state::{SeenItem, SeenOrder};
 use crate::domain::returns::{Decision, OrderNumber, OrderStatus, ReasonCode, Why};
 
 pub fn number() -> OrderNumber {
