@@ -8,8 +8,10 @@ use clap::{Parser, Subcommand};
 mod chat;
 mod doctor;
 pub mod eval;
+pub mod import;
 pub mod index;
 mod logging;
+mod rma;
 pub mod seed;
 mod serve;
 mod signals;
@@ -41,6 +43,10 @@ enum Command {
     Doctor(doctor::Args),
     /// Bring a list of warranties into the database: all of it, or nothing
     UpsertWarranty(upsert_warranty::Args),
+    /// Bring a list of orders into the database: all of it, or nothing
+    Import(import::Args),
+    /// Take an RMA's next step, or decide on an escalation
+    Rma(rma::Args),
     /// Fill a shop with samples
     Seed(seed::Args),
     /// Print the API's description
@@ -83,6 +89,8 @@ async fn run(command: Command) -> ExitCode {
         },
         Command::Serve => with_config(serve::run).await,
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
+        Command::Import(args) => import::run(&args).await,
+        Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,
         Command::Seed(args) => with_config(async |config| seed::run(config, &args).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }

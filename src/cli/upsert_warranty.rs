@@ -24,10 +24,10 @@ use crate::domain::warranty::parse_row;
 use crate::store::warranty_import::{Applied, ImportRow, RowSorter, WarrantyImport};
 use crate::store::{Store, StoreOptions};
 
-mod csv_rows;
+pub(super) mod csv_rows;
 mod header;
-mod records;
-mod report;
+pub(super) mod records;
+pub(super) mod report;
 
 pub use self::report::Report;
 
@@ -72,10 +72,10 @@ struct Command {
 }
 
 /// The server's default as well.
-const DEFAULT_DATABASE_URL: &str = "sqlite://database/frontdesk.db";
+pub(super) const DEFAULT_DATABASE_URL: &str = "sqlite://database/frontdesk.db";
 
 /// A variable that is set to nothing counts as unset, as it does for the server.
-fn database_url(text: &str) -> Result<String, Infallible> {
+pub(super) fn database_url(text: &str) -> Result<String, Infallible> {
     let text = text.trim();
     Ok(if text.is_empty() { DEFAULT_DATABASE_URL } else { text }.to_owned())
 }
@@ -132,7 +132,7 @@ pub async fn import(args: &Args) -> anyhow::Result<Report> {
     progress.set_style(ProgressStyle::with_template("{spinner} {msg}")?);
     progress.enable_steady_tick(Duration::from_millis(100));
     progress.set_message("Comparing with the database");
-    let (store, _scratch) = open_store(args).await?;
+    let (store, _scratch) = open_store(&args.database_url, args.dry_run).await?;
     let mut import = WarrantyImport::begin(&store, &args.tenant).await?;
     let comparison = import.compare(rows, |conflict| refusals.add_conflict(&conflict)).await?;
 
@@ -185,10 +185,10 @@ fn stage(path: &Path, shown_max: usize, progress: &ProgressBar) -> anyhow::Resul
 
 /// The shop's database. A dry run does not create one: it compares with an empty one in a temporary folder, which
 /// vanishes with the second value.
-async fn open_store(args: &Args) -> anyhow::Result<(Store, Option<tempfile::TempDir>)> {
-    let mut options = StoreOptions { url: args.database_url.clone(), timeout: STORE_TIMEOUT, connections: 1 };
+pub(super) async fn open_store(url: &str, dry_run: bool) -> anyhow::Result<(Store, Option<tempfile::TempDir>)> {
+    let mut options = StoreOptions { url: url.to_owned(), timeout: STORE_TIMEOUT, connections: 1 };
     let mut scratch = None;
-    if args.dry_run && options.would_create()? {
+    if dry_run && options.would_create()? {
         let folder = tempfile::tempdir()?;
         options.url = format!("sqlite://{}", folder.path().join("empty.db").display());
         scratch = Some(folder);

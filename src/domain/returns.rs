@@ -10,6 +10,7 @@
 //! - [`policy`], [`damage`], [`eligibility`]: whether goods may come back
 //! - [`refund`]: how much money goes back
 //! - [`ticket`]: what was asked of the shop, once; [`number`]: what tickets, RMAs, labels and mails are called
+//! - [`listing`]: orders as a shop's own system lists them
 //! - [`misses`]: guesses at whose order it is
 //! - [`audit`]: who changed what
 //! - [`calendar`]: days as the shop counts them
@@ -19,6 +20,7 @@ pub mod calendar;
 pub mod contact;
 pub mod damage;
 pub mod eligibility;
+pub mod listing;
 pub mod misses;
 pub mod money;
 pub mod number;
@@ -34,6 +36,7 @@ pub use audit::{AuditEntry, AuditKind};
 pub use contact::{Contact, Email, Phone};
 pub use damage::DamageWords;
 pub use eligibility::{Decision, Frequency, ReasonCode, Rules, Terms, Why, decide};
+pub use listing::ListedOrder;
 pub use money::{Currency, Money};
 pub use number::{Carrier, MailNumber, RmaNumber, TicketNumber, TrackingNumber};
 pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};

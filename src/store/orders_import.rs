@@ -19,7 +19,7 @@ use super::returns::create::{item_rows, rma_row};
 use super::{StoreError, TenantStore};
 use crate::domain::TenantId;
 use crate::domain::returns::misses::MissSubject;
-use crate::domain::returns::{Customer, Order, OrderItem, OrderNumber, OrderStatus, Policy, Rma, Scope};
+use crate::domain::returns::{Customer, ListedOrder, Order, OrderItem, OrderNumber, OrderStatus, Policy, Rma, Scope};
 
 /// Orders that are compared and written in one statement each, and items likewise: databases bind 32,766 values and more.
 const ORDERS_AT_ONCE: usize = 200;
@@ -33,14 +33,6 @@ pub struct OrderComparison {
     pub unchanged: u64,
     /// Orders that cannot be taken over, and the line that stands in an RMA; they are in none of the numbers.
     pub conflicts: Vec<(OrderNumber, u32)>,
-}
-
-/// What a list says of an order; `None` in a flag: it says nothing of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedOrder {
-    pub order: Order,
-    pub is_vip: Option<bool>,
-    pub fraud_flag: Option<bool>,
 }
 
 /// A shop to try things out in.

@@ -4,6 +4,7 @@ mod chat;
 mod doctor;
 mod eval;
 mod index;
+mod orders;
 mod serve;
 mod shop;
 mod traces;

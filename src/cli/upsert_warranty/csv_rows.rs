@@ -11,7 +11,7 @@ use super::records::Records;
 pub enum FileError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    #[error("the file is empty; its first line must name the columns: serial,product_name,warranty_end_date")]
+    #[error("the file is empty; its first line must name the columns")]
     Empty,
     #[error("line {line} is not UTF-8 text; {SAVE_AS_UTF8}")]
     NotUtf8 { line: u64 },
@@ -37,10 +37,31 @@ const CHUNK: usize = 64 << 10;
 
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 
+/// A file whose beginning has been read.
+pub type FileRecords<R> = Records<BufReader<Chain<Cursor<Vec<u8>>, R>>>;
+
+/// Opens a CSV file and reads its header; the line is the one that the header begins on. `known_among` says how many of the
+/// fields name a column, which tells the delimiter.
+pub fn open_records<R: Read>(
+    mut file: R,
+    known_among: impl Fn(&[&str]) -> usize,
+) -> Result<(FileRecords<R>, u64), FileError> {
+    let mut head = Vec::with_capacity(CHUNK);
+    file.by_ref().take(CHUNK as u64).read_to_end(&mut head)?;
+    check_encoding(&head)?;
+    let bom = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let delimiter = sniff_delimiter(head.get(bom..).unwrap_or_default(), known_among)?;
+    let mut head = Cursor::new(head);
+    head.set_position(bom as u64);
+    let mut records = Records::new(BufReader::with_capacity(CHUNK, head.chain(file)), delimiter);
+    let line = records.advance()?.ok_or(FileError::Empty)?;
+    Ok((records, line))
+}
+
 /// The rows below the header, one by one.
 #[derive(Debug)]
 pub struct CsvRows<R> {
-    records: Records<BufReader<Chain<Cursor<Vec<u8>>, R>>>,
+    records: FileRecords<R>,
     columns: Columns,
 }
 
@@ -55,16 +76,8 @@ pub enum Row<'a> {
 
 impl<R: Read> CsvRows<R> {
     /// Reads the header.
-    pub fn open(mut file: R) -> Result<Self, FileError> {
-        let mut head = Vec::with_capacity(CHUNK);
-        file.by_ref().take(CHUNK as u64).read_to_end(&mut head)?;
-        check_encoding(&head)?;
-        let bom = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let delimiter = sniff_delimiter(head.get(bom..).unwrap_or_default())?;
-        let mut head = Cursor::new(head);
-        head.set_position(bom as u64);
-        let mut records = Records::new(BufReader::with_capacity(CHUNK, head.chain(file)), delimiter);
-        let Some(line) = records.advance()? else { return Err(FileError::Empty) };
+    pub fn open(file: R) -> Result<Self, FileError> {
+        let (records, line) = open_records(file, Columns::known_among)?;
         let columns = Columns::find(&records.fields(line)?)?;
         Ok(Self { records, columns })
     }
@@ -111,14 +124,14 @@ fn check_encoding(head: &[u8]) -> Result<(), FileError> {
 }
 
 /// The delimiter with which the first line names most of our columns, or else has most columns.
-fn sniff_delimiter(head: &[u8]) -> Result<u8, FileError> {
+fn sniff_delimiter(head: &[u8], known_among: impl Fn(&[&str]) -> usize) -> Result<u8, FileError> {
     let mut best = (b',', (0, 0));
     for delimiter in DELIMITERS {
         let mut records = Records::new(head, delimiter);
         // A header that fails with this delimiter fails with the right one too, and is reported then.
         let Ok(Some(line)) = records.advance() else { continue };
         let Ok(fields) = records.fields(line) else { return Err(FileError::NotUtf8 { line }) };
-        let score = (Columns::known_among(&fields), fields.len());
+        let score = (known_among(&fields), fields.len());
         if score > best.1 {
             best = (delimiter, score);
         }

@@ -70,7 +70,15 @@ impl Refusals {
         });
     }
 
-    fn add(&mut self, line: u64, describe: impl FnOnce() -> (Option<&'static str>, String, String)) {
+    /// The rows that are kept, in the order of the file, and how many more there are.
+    pub fn into_first(self) -> (Vec<Refused>, u64) {
+        let first = self.first.into_sorted_vec();
+        let more = self.count - first.len() as u64;
+        (first, more)
+    }
+
+    /// A refused row; `describe` gives its column, value and mend, if it is kept.
+    pub fn add(&mut self, line: u64, describe: impl FnOnce() -> (Option<&'static str>, String, String)) {
         self.count += 1;
         let refused = |(column, value, reason): (_, String, _)| Refused {
             line,
@@ -128,7 +136,7 @@ impl Report {
         let Comparison { new, changed, unchanged, repeated } = comparison;
         let refused = refusals.count;
         let rows = new + changed + unchanged + repeated + refused;
-        let refused_rows = refusals.first.into_sorted_vec();
+        let (refused_rows, refused_rows_not_shown) = refusals.into_first();
         Self {
             file: args.file.display().to_string(),
             tenant: args.tenant.to_string(),
@@ -139,8 +147,8 @@ impl Report {
             repeated,
             dry_run: args.dry_run,
             written: applied.is_some(),
-            refused_rows_not_shown: refused - refused_rows.len() as u64,
             refused_rows,
+            refused_rows_not_shown,
             ignored_columns,
             seconds: milliseconds(took),
             rows_per_second: (rows as f64 / took.as_secs_f64().max(0.001)) as u64,
@@ -162,14 +170,7 @@ impl Report {
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { new, changed, unchanged, refused, .. } = self;
         writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged, {refused} refused")?;
-        for Refused { line, column, value, reason } in &self.refused_rows {
-            let column = column.unwrap_or("row");
-            writeln!(out, "line {line}: {column} {}: {reason}", quoted(value, VALUE_SHOWN + 1))?;
-        }
-        match self.refused_rows_not_shown {
-            0 => Ok(()),
-            more => writeln!(out, "… and {more} more refused (--max-refused-shown shows more)"),
-        }
+        write_refused(out, "line", &self.refused_rows, self.refused_rows_not_shown)
     }
 
     /// What one should know beside the result.
@@ -194,6 +195,18 @@ impl Report {
                 self.locked_seconds
             )
         }
+    }
+}
+
+/// A line for each refused row; `place` is what their numbers count.
+pub fn write_refused(out: &mut impl Write, place: &str, rows: &[Refused], not_shown: u64) -> io::Result<()> {
+    for Refused { line, column, value, reason } in rows {
+        let column = column.unwrap_or("row");
+        writeln!(out, "{place} {line}: {column} {}: {reason}", quoted(value, VALUE_SHOWN + 1))?;
+    }
+    match not_shown {
+        0 => Ok(()),
+        more => writeln!(out, "… and {more} more refused (--max-refused-shown shows more)"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bringing a list of orders in: what differs is written, and returns are left alone.
 
-use frontdesk::domain::returns::{Action, Money, OrderStatus};
-use frontdesk::store::orders_import::{ListedOrder, OrderComparison};
+use frontdesk::domain::returns::{Action, ListedOrder, Money, OrderStatus};
+use frontdesk::store::orders_import::OrderComparison;
 use frontdesk::store::returns::create::ReturnOutcome;
 
 use super::returns::{Shop, number};

@@ -72,7 +72,8 @@ const RISKS: &[fn(&mut Case)] = &[
     |c| c.item().is_final_sale = true,
     |c| c.item().is_returnable = false,
     |c| c.in_rma(1, RmaStatus::Received),
-    |c| c.today += TimeDelta::days(40),
+    // Not a later today, by which earlier returns would fall out of their 30 days.
+    |c| c.delivered(400),
     |c| c.lines.push(77),
 ];
 

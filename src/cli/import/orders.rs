@@ -1,0 +1,116 @@
+//! `import orders`: a list of orders, one row for each item, or JSON with the items inside the orders.
+//!
+//! - `file`: rows from CSV or JSON
+//! - `report`: what was found, and how it is printed
+//!
+//! The list is held in memory while it is read, about a kilobyte for each order. Exit codes as those of
+//! `upsert-warranty`: 0, done; 1, rows were refused and nothing was written; 2, the command line, the file or the database is
+//! at fault, and nothing was written.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use chrono_tz::Tz;
+
+use self::report::Report;
+use crate::cli::upsert_warranty::report::Refusals;
+use crate::cli::upsert_warranty::{DEFAULT_DATABASE_URL, database_url, open_store};
+use crate::domain::TenantId;
+use crate::domain::returns::listing::{BadRow, Row, orders_of};
+use crate::store::orders_import::OrderComparison;
+
+mod file;
+mod report;
+
+/// The arguments.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The list: CSV in UTF-8 with a row for each item, or a JSON array of orders (by the file's name: .json)
+    #[arg(long, value_name = "PATH")]
+    pub file: PathBuf,
+    /// Compare and report, but write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The shop whose orders these are
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub tenant: TenantId,
+    /// Write the good orders even if others are refused
+    #[arg(long)]
+    pub skip_invalid: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// How many refused rows to show
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub max_refused_shown: usize,
+    /// The database: sqlite://PATH or postgres://…
+    #[arg(
+        long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL",
+        default_value = DEFAULT_DATABASE_URL, value_parser = database_url
+    )]
+    pub database_url: String,
+    /// Where the times of the list are: an IANA name
+    #[arg(long, env = "SHOP_TIME_ZONE", value_name = "ZONE", default_value = "Asia/Ho_Chi_Minh")]
+    pub time_zone: Tz,
+}
+
+const FAILED: u8 = 2;
+
+/// Runs the command, prints what it found or what went wrong, and gives the exit code.
+pub async fn run(args: &Args) -> ExitCode {
+    let printed = match import(args).await {
+        Ok(report) => report.print(args.json).map(|()| report.exit_code()).context("the report cannot be printed"),
+        Err(error) => Err(error),
+    };
+    printed.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(FAILED)
+    })
+}
+
+/// Reads the list, compares it with what the shop has and, unless something stands in the way, writes it.
+async fn import(args: &Args) -> anyhow::Result<Report> {
+    let path = args.file.clone();
+    let listed = tokio::task::spawn_blocking(move || file::read(File::open(&path)?, &path)).await?;
+    let file::Listed { rows, ragged, ignored_columns, place } =
+        listed.with_context(|| args.file.display().to_string())?;
+    let mut refusals = Refusals::new(args.max_refused_shown);
+    let half: Vec<&str> = ragged.iter().map(|row| row.number.as_str()).collect();
+    let (mut orders, bad) = orders_of(&rows, &args.tenant, args.time_zone);
+    // A row that is cut short belongs to an order as well.
+    orders.retain(|listed| !half.iter().any(|number| number.eq_ignore_ascii_case(listed.order.number.as_str())));
+    for row in &ragged {
+        refusals.add_ragged(row.line, row.fields, row.expected, &row.number);
+    }
+    for BadRow { place, field, value, mend } in bad {
+        refusals.add(place, || (Some(field.as_str()), value, mend));
+    }
+    let may_write = |refusals: &Refusals| !args.dry_run && (refusals.count() == 0 || args.skip_invalid);
+    let (store, _scratch) = open_store(&args.database_url, args.dry_run).await?;
+    let door = store.tenant(&args.tenant);
+    let mut comparison = door.compare_orders(&orders).await?;
+    add_conflicts(&mut refusals, &comparison, &rows);
+    let write = may_write(&refusals);
+    if write && comparison.new + comparison.changed > 0 {
+        comparison = door.import_orders(&orders, args.skip_invalid).await?;
+    }
+    Ok(Report::new(args, &comparison, refusals, ignored_columns, place, write))
+}
+
+/// Orders that their RMAs keep as they are, at the place of their first row.
+fn add_conflicts(refusals: &mut Refusals, comparison: &OrderComparison, rows: &[Row]) {
+    use crate::domain::returns::listing::Field;
+    for (number, line) in &comparison.conflicts {
+        let is_of = |row: &&Row| {
+            row.fields.get(&Field::OrderNumber).is_some_and(|text| text.eq_ignore_ascii_case(number.as_str()))
+        };
+        let place = rows.iter().find(is_of).map_or(0, |row| row.place);
+        refusals.add(place, || {
+            let mend =
+                format!("line {line} of the order stands in an RMA, so its quantity and price stay; list it as it was");
+            (Some(Field::OrderNumber.as_str()), number.to_string(), mend)
+        });
+    }
+}

@@ -1,0 +1,141 @@
+use super::*;
+
+/// Rows of those fields, from place 2 on; an empty text: the field is not there.
+fn rows(fields: &[Field], rows: &[&[&str]]) -> Vec<Row> {
+    let row = |(texts, place): (&&[&str], u64)| Row {
+        place,
+        fields: fields
+            .iter()
+            .zip(*texts)
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(field, text)| (*field, (*text).to_owned()))
+            .collect(),
+    };
+    rows.iter().zip(2..).map(row).collect()
+}
+
+const FIELDS: [Field; 12] = [
+    Field::OrderNumber,
+    Field::CustomerEmail,
+    Field::CustomerName,
+    Field::Status,
+    Field::OrderedAt,
+    Field::Currency,
+    Field::ItemName,
+    Field::UnitPrice,
+    Field::DeliveredAt,
+    Field::Quantity,
+    Field::Paid,
+    Field::Line,
+];
+
+const GOOD: [&str; 12] =
+    ["77893", "a@b.vn", "An", "Delivered", "2026-11-01", "USD", "Boots", "129.99", "2026-11-05", "", "", ""];
+
+/// A good row, but for those fields.
+fn with(changes: &[(Field, &'static str)]) -> [&'static str; 12] {
+    let mut row = GOOD;
+    for (field, text) in changes {
+        let at = FIELDS.iter().position(|known| known == field).unwrap();
+        row[at] = text;
+    }
+    row
+}
+
+fn read(list: &[[&str; 12]]) -> (Vec<ListedOrder>, Vec<BadRow>) {
+    let list: Vec<&[&str]> = list.iter().map(|row| &row[..]).collect();
+    orders_of(&rows(&FIELDS, &list), &TenantId::default(), chrono_tz::Asia::Ho_Chi_Minh)
+}
+
+#[test]
+fn rows_of_one_number_are_one_order() {
+    let two = with(&[(Field::ItemName, "Poles"), (Field::UnitPrice, "59"), (Field::Quantity, "2")]);
+    let other = with(&[(Field::OrderNumber, "abc-1234"), (Field::Paid, "100.00")]);
+    let (orders, bad) = read(&[GOOD, two, other]);
+    assert_eq!(bad, []);
+    let seen: Vec<(String, String, Vec<(u32, u32)>)> = orders
+        .iter()
+        .map(|listed| {
+            let order = &listed.order;
+            let lines = order.items.iter().map(|item| (item.line, item.quantity)).collect();
+            (order.number.to_string(), order.paid.to_string(), lines)
+        })
+        .collect();
+    let expected = [
+        ("77893".to_owned(), "247.99 USD".to_owned(), vec![(1, 1), (2, 2)]),
+        ("ABC-1234".to_owned(), "100.00 USD".to_owned(), vec![(1, 1)]),
+    ];
+    assert_eq!(seen, expected);
+    let order = &orders[0].order;
+    assert_eq!((orders[0].is_vip, order.customer.is_vip), (None, false));
+    // Noon in Vietnam.
+    assert_eq!(order.ordered_at.to_rfc3339(), "2026-11-01T05:00:00+00:00");
+}
+
+#[test]
+fn a_moment_is_written_in_many_ways() {
+    for (text, expected) in [
+        ("2026-11-01T08:30:00Z", "2026-11-01T08:30:00+00:00"),
+        ("2026-11-01T08:30:00+07:00", "2026-11-01T01:30:00+00:00"),
+        ("2026-11-01 08:30", "2026-11-01T01:30:00+00:00"),
+        ("2026-11-01 08:30:15", "2026-11-01T01:30:15+00:00"),
+        ("01/11/2026", "2026-11-01T05:00:00+00:00"),
+        ("01/11/2026 23:59", "2026-11-01T16:59:00+00:00"),
+    ] {
+        let (orders, bad) = read(&[with(&[(Field::OrderedAt, text)])]);
+        assert_eq!((orders[0].order.ordered_at.to_rfc3339().as_str(), bad.len()), (expected, 0), "{text}");
+    }
+}
+
+#[test]
+fn a_bad_row_is_refused_with_its_field_and_the_way_out() {
+    for (field, text, says) in [
+        (Field::OrderNumber, "", "it is empty"),
+        (Field::OrderNumber, "7789", "5 to 40"),
+        (Field::CustomerEmail, "an", "name@example.com"),
+        (Field::CustomerName, "a\0b", "control character"),
+        (Field::Status, "Lost", "none of Pending, Shipped"),
+        (Field::OrderedAt, "2026-02-30", "no such day"),
+        (Field::OrderedAt, "soon", "YYYY-MM-DD"),
+        (Field::Currency, "GBP", "none of USD, EUR"),
+        (Field::ItemName, "", "it is empty"),
+        (Field::UnitPrice, "1,299.00", "129.99"),
+        (Field::UnitPrice, "1.999", "2 decimals"),
+        (Field::DeliveredAt, "2026-10-01", "before the order"),
+        (Field::Quantity, "0", "whole number"),
+        (Field::Quantity, "two", "whole number"),
+        (Field::Paid, "-1", "no amount"),
+        (Field::Line, "0", "whole number"),
+    ] {
+        let (orders, bad) = read(&[with(&[(field, text)])]);
+        assert_eq!((orders.len(), bad.len()), (0, 1), "{field} {text:?}");
+        assert_eq!((bad[0].place, bad[0].field, bad[0].value.as_str()), (2, field, text));
+        assert!(bad[0].mend.contains(says), "{} lacks {says:?}", bad[0].mend);
+    }
+    let early = read(&[with(&[(Field::Status, "Shipped")])]).1;
+    assert_eq!((early.len(), early[0].field), (1, Field::DeliveredAt));
+}
+
+#[test]
+fn an_order_with_one_bad_row_is_left_out_as_a_whole() {
+    let bad_twin = with(&[(Field::ItemName, "Poles"), (Field::UnitPrice, "x")]);
+    let fine = with(&[(Field::OrderNumber, "ABC-1234")]);
+    for list in [[GOOD, bad_twin, fine], [bad_twin, GOOD, fine]] {
+        let (orders, bad) = read(&list);
+        let numbers: Vec<&str> = orders.iter().map(|listed| listed.order.number.as_str()).collect();
+        assert_eq!((numbers, bad.len()), (vec!["ABC-1234"], 1));
+    }
+}
+
+#[test]
+fn rows_that_disagree_or_say_the_same_twice_are_refused() {
+    for (second, field) in [
+        (with(&[(Field::CustomerName, "Another")]), Field::OrderNumber),
+        (with(&[(Field::ItemName, "Poles"), (Field::Paid, "5")]), Field::OrderNumber),
+        (GOOD, Field::ItemName),
+        (with(&[(Field::ItemName, "Poles"), (Field::Line, "1")]), Field::Line),
+    ] {
+        let (orders, bad) = read(&[GOOD, second]);
+        assert_eq!((orders.len(), bad.len(), bad[0].place, bad[0].field), (0, 1, 3, field), "{second:?}");
+    }
+}

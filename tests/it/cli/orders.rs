@@ -1,0 +1,200 @@
+//! `frontdesk seed returns`, `frontdesk import orders` and `frontdesk rma`, run as programs on a real database.
+
+use std::process::{Command, Output, Stdio};
+
+use chrono::Utc;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::{
+    Action, DamageWords, Frequency, Hand, Order, OrderStatus, Priority, Rma, RmaStatus, Terms, Windows,
+};
+use frontdesk::store::returns::By;
+use frontdesk::store::returns::create::{NewReturn, ReturnOutcome};
+use frontdesk::store::returns::escalate::NewEscalation;
+use frontdesk::store::{Store, StoreOptions};
+use tempfile::TempDir;
+
+use crate::support::database;
+
+/// A folder with a database.
+struct Shop {
+    folder: TempDir,
+    url: String,
+}
+
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+const HEADER: &str =
+    "order_number,customer_email,customer_name,status,ordered_at,delivered_at,currency,item_name,unit_price,quantity\n";
+
+impl Shop {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = database::fresh(&folder.path().join("data")).await;
+        Self { folder, url }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
+        command.current_dir(self.folder.path()).env("DATABASE_URL", &self.url).stdin(Stdio::null());
+        command.args(arguments).output().unwrap().into()
+    }
+
+    fn import(&self, file: &str, content: &str, arguments: &[&str]) -> Run {
+        std::fs::write(self.folder.path().join(file), content).unwrap();
+        self.run(&[&["import", "orders", "--file", file], arguments].concat())
+    }
+
+    async fn store(&self) -> Store {
+        let options =
+            StoreOptions { url: self.url.clone(), timeout: std::time::Duration::from_secs(30), connections: 2 };
+        Store::open(&options).await.unwrap()
+    }
+
+    async fn order(&self, number: &str) -> Option<Order> {
+        self.store().await.tenant(&TenantId::default()).find_order(&number.parse().unwrap()).await.unwrap()
+    }
+
+    /// A return of order 77893, as the desk makes it.
+    async fn returned(&self) -> Rma {
+        let terms = Terms {
+            windows: Windows::default(),
+            frequency: Frequency::default(),
+            damage: DamageWords::default(),
+            time_zone: chrono_tz::Asia::Ho_Chi_Minh,
+        };
+        let order = "77893".parse().unwrap();
+        let new = NewReturn {
+            order: &order,
+            lines: &[1],
+            action: Action::Return,
+            reason: "too small",
+            request: "r-1",
+            terms: &terms,
+            random: [1; 4],
+            mail: &|_, _| None,
+        };
+        let store = self.store().await;
+        match store.tenant(&TenantId::default()).create_return(&new, &desk()).await.unwrap() {
+            ReturnOutcome::Created(rma) => *rma,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn desk() -> By<'static> {
+    By { hand: Hand::Automatic, who: "desk", conversation: None, now: Utc::now() }
+}
+
+#[tokio::test]
+async fn the_samples_are_made_and_made_again() {
+    let shop = Shop::new().await;
+    for _ in 0..2 {
+        let run = shop.run(&["seed", "returns"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(run.stdout.starts_with("20 customers, 55 orders, 5 policies, 4 RMAs"), "{}", run.stdout);
+    }
+    let order = shop.order("77893").await.unwrap();
+    assert_eq!((order.status, order.email.as_str()), (OrderStatus::Delivered, "john.doe@example.com"));
+    shop.import("own.csv", &format!("{HEADER}OWN-1,a@b.vn,An,Pending,2026-11-01,,USD,Boots,10,1\n"), &[]);
+    let run = shop.run(&["seed", "returns"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("has 1 orders of its own") && run.stderr.contains("--tenant"), "{}", run.stderr);
+    assert_eq!(shop.run(&["seed", "returns", "--force"]).code, 0);
+    assert!(shop.order("OWN-1").await.is_some());
+}
+
+#[tokio::test]
+async fn an_rma_takes_its_steps_from_the_command_line_and_an_illegal_one_is_told() {
+    let shop = Shop::new().await;
+    shop.run(&["seed", "returns"]);
+    let rma = shop.returned().await;
+    let number = rma.number.as_str();
+    for (to, told) in [("label_sent", "Label_Sent"), ("In-Transit", "In_Transit"), ("received", "Received")] {
+        let run = shop.run(&["rma", "advance", number, to, "--by", "Thu"]);
+        assert_eq!(run.stdout.trim(), format!("{number} of order 77893 is {told} now"), "{}", run.stderr);
+    }
+    let run = shop.run(&["rma", "advance", number, "refunded"]);
+    let expected = "error: an RMA cannot go from Received to Refunded; it may go to Inspected";
+    assert_eq!((run.code, run.stderr.trim()), (1, expected));
+    let run = shop.run(&["rma", "advance", "RMA-1-AAAA", "received"]);
+    assert!(run.code == 1 && run.stderr.contains("has no RMA-1-AAAA"), "{}", run.stderr);
+    assert_eq!(shop.run(&["rma", "advance", number, "lost"]).code, 2);
+}
+
+#[tokio::test]
+async fn a_person_decides_on_an_escalation_with_a_reason() {
+    let shop = Shop::new().await;
+    shop.run(&["seed", "returns"]);
+    let rma = shop.returned().await;
+    let store = shop.store().await;
+    let door_tenant = TenantId::default();
+    let door = store.tenant(&door_tenant);
+    let number = rma.number.as_str();
+    let new = NewEscalation {
+        rma: Some(&rma.number),
+        order: None,
+        priority: Priority::High,
+        reason: "Damaged items",
+        summary: "…",
+    };
+    let ticket = door.escalate(&new, &desk()).await.unwrap().ticket().id.clone();
+    assert_eq!(shop.run(&["rma", "resolve", number, "approve", "--by", "Thu"]).code, 2, "a reason is needed");
+    let run = shop.run(&["rma", "resolve", &ticket, "reject", "--by", "Thu", "--why", "worn out"]);
+    let expected = format!("{ticket}: reject, by Thu\n{number} of order 77893 is Rejected, not locked\n");
+    assert_eq!((run.code, run.stdout.as_str()), (0, expected.as_str()), "{}", run.stderr);
+    assert_eq!(door.find_rma(&rma.number).await.unwrap().unwrap().status, RmaStatus::Rejected);
+    let run = shop.run(&["rma", "resolve", number, "approve", "--by", "An", "--why", "x"]);
+    assert!(run.code == 1 && run.stderr.contains("was decided already: reject, by Thu"), "{}", run.stderr);
+}
+
+#[tokio::test]
+async fn a_list_of_orders_goes_in_whole_or_not_at_all() {
+    let shop = Shop::new().await;
+    let good = "AB-1001,a@b.vn,An,Delivered,2026-11-01,2026-11-03,USD,Boots,129.99,1\n\
+        AB-1001,a@b.vn,An,Delivered,2026-11-01,2026-11-03,USD,Poles,59,2\n\
+        AB-1002,b@b.vn,Bình,Shipped,02/11/2026,,VND,Tai nghe,1290000,1\n";
+    let bad = "AB-1003,c@b.vn,Chi,Lost,2026-11-01,,USD,Boots,10,1\nAB-1004,d@b.vn\n";
+    let list = format!("{HEADER}{good}{bad}");
+    let run = shop.import("orders.csv", &list, &[]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines[0], "2 new, 0 changed, 0 unchanged orders, 2 refused rows");
+    assert!(lines[1].starts_with("line 5: status \"Lost\": it is none of Pending"), "{}", lines[1]);
+    assert!(lines[2].starts_with("line 6: row \"AB-1004\": the row has 2 columns"), "{}", lines[2]);
+    assert_eq!(shop.order("AB-1001").await, None);
+
+    let good = format!("{HEADER}{good}");
+    let run = shop.import("orders.csv", &good, &["--dry-run"]);
+    assert_eq!((run.code, run.stdout.trim()), (0, "2 new, 0 changed, 0 unchanged orders, 0 refused rows"));
+    assert_eq!(shop.order("AB-1001").await, None);
+    assert_eq!(shop.import("orders.csv", &good, &[]).code, 0);
+    let order = shop.order("AB-1001").await.unwrap();
+    assert_eq!((order.items.len(), order.paid.to_string()), (2, "247.99 USD".to_owned()));
+    let run = shop.import("orders.csv", &good, &["--json"]);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&report["unchanged"], &report["written"]), (&2.into(), &true.into()));
+
+    let json = r#"[{"order_number": "AB-1002", "customer_email": "b@b.vn", "customer_name": "Bình", "status": "Delivered",
+        "ordered_at": "2026-11-02", "delivered_at": "2026-11-05", "currency": "VND", "is_vip": true,
+        "items": [{"item_name": "Tai nghe", "unit_price": 1290000}]}]"#;
+    let run = shop.import("orders.json", json, &[]);
+    assert_eq!(run.stdout.trim(), "0 new, 1 changed, 0 unchanged orders, 0 refused rows", "{}", run.stderr);
+    let order = shop.order("AB-1002").await.unwrap();
+    assert!(order.customer.is_vip && order.status == OrderStatus::Delivered);
+    let run = shop.import("orders.json", "{", &[]);
+    assert!(run.code == 2 && run.stderr.contains("JSON array of orders"), "{}", run.stderr);
+}
