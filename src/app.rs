@@ -17,6 +17,7 @@ use tracing::{error, info, warn};
 use utoipa::ToSchema;
 
 use crate::config::{Config, LlmMode};
+use crate::desks::returns::Post;
 use crate::desks::{Desks, Services};
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, EventId, Kind, Language, LanguageSource, Message, MessageId,
@@ -24,6 +25,7 @@ use crate::domain::{
 };
 use crate::persona::watch::Watch;
 use crate::persona::{PromptError, Prompts};
+use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Availability, Gateway, InvalidOllama, Ollama};
 use crate::providers::vector::{InvalidChroma, VectorIndex};
@@ -34,6 +36,8 @@ use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::settings::TOKEN_SECRET;
 use crate::store::{Store, StoreError};
+use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::LabelLinks;
 use crate::turn::journal::Journal;
 use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
@@ -88,6 +92,8 @@ pub struct App {
     embedder: Arc<Embedder>,
     vectors: Arc<dyn VectorIndex>,
     outbox: Arc<Outbox>,
+    /// Labels and mails of returns.
+    pub post: Arc<Post>,
     llm: Arc<Gateway>,
     turns: TaskTracker,
     background: TaskTracker,
@@ -107,6 +113,8 @@ pub enum StartError {
     Chroma(#[from] InvalidChroma),
     #[error("OLLAMA_HOST cannot be used: {0}")]
     Ollama(#[from] InvalidOllama),
+    #[error(transparent)]
+    Smtp(#[from] InvalidSmtp),
     #[error("LLM=ollama, but there is no language model: {0}. Start Ollama, pull the model, or set LLM=auto")]
     NoModel(String),
 }
@@ -192,6 +200,11 @@ impl App {
         read_knowledge(&knowledge, &config, &prompts)?;
         let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
         let outbox = Outbox::new(store.clone(), memory.clone(), config.outbox.clone());
+        let secret = match &config.auth.token_secret {
+            Some(secret) => secret.clone(),
+            None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
+        };
+        let post = Post::new(store.clone(), mailer(&config)?, label_links(&config, &secret), config.outbox.clone());
         let services = Services {
             config: config.clone(),
             store: store.clone(),
@@ -199,12 +212,10 @@ impl App {
             knowledge: knowledge.clone(),
             memory,
             misses: Arc::default(),
+            post: post.clone(),
+            client_names: ClientNames::new(&secret),
         };
         let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
-        let secret = match &config.auth.token_secret {
-            Some(secret) => secret.clone(),
-            None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
-        };
         let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
         let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
         background.spawn(writer);
@@ -218,6 +229,7 @@ impl App {
         background.spawn(watch_files(reloading, stop.clone()));
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
+        background.spawn(post.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
         let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
@@ -242,6 +254,7 @@ impl App {
             embedder,
             vectors,
             outbox,
+            post,
             llm,
             turns,
             background,
@@ -271,6 +284,7 @@ impl App {
             ("store", self.store.describe()),
             ("language model", model),
             ("vectors", format!("{}; {} documents, {} chunks", self.meaning(), report.documents, report.chunks)),
+            ("mails", self.post.describe()),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
     }
@@ -418,6 +432,20 @@ impl App {
         self.stop.cancel();
         self.background.close();
     }
+}
+
+fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {
+    Ok(match &config.mail.smtp_url {
+        Some(url) => Arc::new(Smtp::new(url, &config.mail)?),
+        None => Arc::new(MailFiles::new(&config.mail)?),
+    })
+}
+
+/// Links lead to `PUBLIC_URL`; without it to the address that the server listens on, which is right for this machine alone.
+fn label_links(config: &Config, secret: &str) -> LabelLinks {
+    let bound = format!("http://{}", config.http.bind);
+    let base = config.http.public_url.as_deref().unwrap_or(&bound);
+    LabelLinks::new(secret, base, TimeDelta::from_std(config.returns.label_link).unwrap_or(TimeDelta::MAX))
 }
 
 fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {

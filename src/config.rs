@@ -15,6 +15,7 @@ mod http;
 mod knowledge;
 mod llm;
 mod log;
+mod mail;
 mod outbox;
 mod retail;
 mod returns;
@@ -33,6 +34,7 @@ pub use http::HttpConfig;
 pub use knowledge::{ChunkConfig, KnowledgeConfig};
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
+pub use mail::MailConfig;
 pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
@@ -59,6 +61,7 @@ pub struct Config {
     pub knowledge: KnowledgeConfig,
     pub retail: RetailConfig,
     pub returns: ReturnsConfig,
+    pub mail: MailConfig,
     pub grounding: GroundingConfig,
     pub evals: EvalConfig,
     pub log: LogConfig,
@@ -160,6 +163,7 @@ impl Config {
             knowledge: KnowledgeConfig::read(env_ref),
             returns: ReturnsConfig::read(env_ref, retail.time_zone),
             retail,
+            mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
             evals: EvalConfig::read(env_ref),
             log: LogConfig::read(env_ref),

@@ -15,11 +15,14 @@ use crate::providers::llm::Gateway;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::search::Knowledge;
 use crate::store::{Store, StoreError};
+use crate::tools::client_name::ClientNames;
 
 pub mod grounding;
 pub mod language;
+pub mod machine;
 mod play;
 pub mod retail;
+pub mod returns;
 mod show;
 pub mod wording;
 
@@ -43,6 +46,12 @@ pub enum DeskError {
     /// The turn's events cannot be stored any more.
     #[error(transparent)]
     Sink(#[from] SinkClosed),
+    /// A text of the shop cannot be said as it is written.
+    #[error("{0}")]
+    Text(String),
+    /// A desk's machine goes from step to step and never waits for the customer.
+    #[error("the desk's machine does not come to rest")]
+    Restless,
 }
 
 /// What desks stand on.
@@ -57,6 +66,10 @@ pub struct Services {
     pub memory: Arc<Memory>,
     /// Serial numbers that were tried and not found; outlives a reload.
     pub misses: Arc<retail::Misses>,
+    /// Labels and mails of returns.
+    pub post: Arc<returns::Post>,
+    /// What browsers' addresses are called where misses are counted.
+    pub client_names: ClientNames,
 }
 
 /// All desks, with the prompts they were made from: replaced as a whole when a file changes.
@@ -119,6 +132,11 @@ fn read(prompts: &Prompts) -> Result<Read, PromptError> {
     let mut desks: BTreeMap<&'static str, OpenDesk> = BTreeMap::new();
     let retail = retail::Retail::read(prompts, &spoken_at(prompts, "retail"))?;
     desks.insert("retail", Box::new(|services| Arc::new(retail(services))));
+    // A shop that sells and takes nothing back has no persona for it, and needs none of its texts.
+    if prompts.personas().any(|persona| persona.desk == "returns") {
+        let returns = returns::Returns::read(prompts, &spoken_at(prompts, "returns"))?;
+        desks.insert("returns", Box::new(|services| Arc::new(returns(services))));
+    }
     for persona in prompts.personas() {
         if !desks.contains_key(persona.desk.as_str()) {
             let known: Vec<&str> = desks.keys().copied().collect();

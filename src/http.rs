@@ -33,6 +33,7 @@ mod health;
 mod history;
 mod in_time;
 mod json;
+mod labels;
 mod limit;
 mod messages;
 mod problem;
@@ -90,6 +91,7 @@ fn api(body_max: usize) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(tokens::renew))
         .routes(routes!(history::get))
         .merge(console::routes())
+        .routes(routes!(labels::get))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))

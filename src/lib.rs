@@ -13,6 +13,7 @@
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
 //!   feeds and replay, recovery
 //! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
+//! - [`tools`]: what a desk can do besides talking
 //! - [`retrieval`]: finding the passages of the shop's documents that answer a question
 //! - [`providers`]: what runs elsewhere: the language model
 //! - [`store`]: SQLite or PostgreSQL; the only module that knows the database, with one door to a shop's rows
@@ -32,4 +33,5 @@ pub mod persona;
 pub mod providers;
 pub mod retrieval;
 pub mod store;
+pub mod tools;
 pub mod turn;

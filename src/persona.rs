@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use crate::domain::Language;
 
 mod cut;
@@ -15,6 +17,15 @@ pub mod watch;
 
 pub use cut::cut_at_sentence;
 pub use prompts::{PromptError, PromptErrors, Prompts};
+
+/// Who decides on the next step of a desk that can be driven in several ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The desk's own table (seed 000).
+    #[default]
+    Supervisor,
+}
 
 /// A persona: who speaks, and for which desk.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +41,7 @@ pub struct Persona {
     /// The language model it wants, where it is not the server's.
     pub model: Option<String>,
     pub temperature: Option<f32>,
+    pub mode: Mode,
     /// The folders below the knowledge folder that it knows, never empty; an empty name is the files at the top.
     pub knowledge: Vec<String>,
     /// Where `knowledge` stands: the file as errors name it, and the line.

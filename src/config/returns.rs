@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use chrono::TimeDelta;
 
 use super::Env;
@@ -26,6 +28,10 @@ pub struct ReturnsConfig {
     pub misses: MissLimit,
     /// `SHOP_TIME_ZONE`, as the retail desk has it: the windows count the days there.
     pub time_zone: chrono_tz::Tz,
+    /// `LABEL_LINK_HOURS`: how long the link to a label holds.
+    pub label_link: Duration,
+    /// `MAIL_WAIT_SECONDS`: how long a turn waits for the first attempt of its mail, to tell the customer what came of it.
+    pub mail_wait: Duration,
 }
 
 impl ReturnsConfig {
@@ -53,6 +59,8 @@ impl ReturnsConfig {
             ),
             misses: MissLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
             time_zone,
+            label_link: Duration::from_secs(env.number("LABEL_LINK_HOURS", 168_u64).saturating_mul(3600)),
+            mail_wait: env.seconds("MAIL_WAIT_SECONDS", 5),
         }
     }
 }

@@ -47,6 +47,18 @@ pub enum Kind {
     ErrorNotice,
     /// A person's answer.
     Agent,
+    /// The returns desk asks for an order number, or for whose order it is.
+    OrderPrompt,
+    OrderStatus,
+    /// Is it this order?
+    OrderConfirm,
+    /// A return, a refund, or calling the order off?
+    ActionPrompt,
+    /// Whether the goods may come back.
+    ReturnDecision,
+    ReturnTicket,
+    /// A person takes over.
+    Escalation,
 }
 
 impl Kind {
@@ -69,6 +81,13 @@ impl Kind {
             Self::Reply => "reply",
             Self::FollowUp => "follow_up",
             Self::ErrorNotice => "error_notice",
+            Self::OrderPrompt => "order_prompt",
+            Self::OrderStatus => "order_status",
+            Self::OrderConfirm => "order_confirm",
+            Self::ActionPrompt => "action_prompt",
+            Self::ReturnDecision => "return_decision",
+            Self::ReturnTicket => "return_ticket",
+            Self::Escalation => "escalation",
             Self::Agent => "agent",
         }
     }

@@ -15,7 +15,7 @@
 
 use serde::Deserialize;
 
-use super::{Lines, Persona, PromptError};
+use super::{Lines, Mode, Persona, PromptError};
 use crate::domain::Language;
 
 #[derive(Debug, Default, Deserialize)]
@@ -27,6 +27,7 @@ struct FrontMatter {
     model: Option<String>,
     temperature: Option<f32>,
     knowledge: Option<Folders>,
+    mode: Option<Mode>,
 }
 
 /// One folder, or a list of them.
@@ -67,6 +68,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
         languages,
         model: front.model,
         temperature: front.temperature,
+        mode: front.mode.unwrap_or_default(),
         knowledge: folders(front.knowledge).map_err(|mend| error(knowledge_line, mend))?,
         knowledge_place: (file.to_owned(), knowledge_line),
         text: String::new(),
@@ -219,6 +221,7 @@ mod tests {
             ("---\ndesk: retail\nWho.\nGreeting: Hi\n", 1, "not closed"),
             ("---\ndesk: retail\nlangauges: [vi]\n---\nWho.\nGreeting: Hi\n", 3, "langauges"),
             ("---\nlanguages: [xyz]\n---\nWho.\nGreeting: Hi\n", 2, "two lower-case letters"),
+            ("---\ndesk: returns\nmode: pilot\n---\nWho.\nGreeting: Hi\n", 3, "supervisor"),
             ("---\ntemperature: 9\n---\nWho.\nGreeting: Hi\n", 1, "between 0 and 2"),
             ("---\ndesk: retail\nknowledge: ../secrets\n---\nWho.\nGreeting: Hi\n", 3, "without .."),
             ("---\nknowledge: [returns, /etc]\n---\nWho.\nGreeting: Hi\n", 2, "'/etc'"),

@@ -106,6 +106,20 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_conversation).collect()
     }
 
+    /// Stores what the desk remembers, in the middle of a turn; refused once another server has taken the database.
+    pub async fn save_state(&self, id: ConversationId, state: &Value) -> Result<(), StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        conversations::Entity::update_many()
+            .set(conversations::ActiveModel { state: Set(state.clone()), ..Default::default() })
+            .filter(conversations::Column::Id.eq(id.0))
+            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
+            .exec(&transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
     /// Removes the conversation and all that belongs to it. `false`: there was none.
     pub async fn delete_conversation(&self, id: ConversationId) -> Result<bool, StoreError> {
         let transaction = self.store.begin().await?;

@@ -62,6 +62,10 @@ pub(super) async fn run(
         Played::TooLong => (TurnStatus::Failed, Some(ErrorCode::Timeout)),
         Played::Panicked => (TurnStatus::Failed, Some(ErrorCode::Internal)),
         Played::Broken | Played::Through(Err(DeskError::Sink(SinkClosed))) => return Err(SinkClosed),
+        Played::Through(Err(cause @ (DeskError::Text(_) | DeskError::Restless))) => {
+            error!(error = %cause, "A desk could not go on");
+            (TurnStatus::Failed, Some(ErrorCode::Internal))
+        }
         Played::Through(Err(DeskError::Store(cause))) => {
             error!(error = %cause, "A desk could not use the store");
             let code = if cause.is_unavailable() { ErrorCode::Unavailable } else { ErrorCode::Internal };

@@ -1,3 +1,4 @@
+mod email;
 mod gateway;
 mod ollama;
 mod vectors;

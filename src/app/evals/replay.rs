@@ -14,8 +14,9 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::case::{Answer, AnswerMessage, Case, CaseMessage};
-use crate::app::{StartError, load_prompts, read_knowledge};
+use crate::app::{StartError, label_links, load_prompts, mailer, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
+use crate::desks::returns::Post;
 use crate::desks::{Caller, DeskError, Desks, Services, Sink, SinkClosed, Turn};
 use crate::domain::serial::find_serials;
 use crate::domain::{
@@ -30,6 +31,7 @@ use crate::retrieval::search::Knowledge;
 use crate::store::journal::Change;
 use crate::store::warranty_import::{ImportError, ImportRow, RowSorter, WarrantyImport};
 use crate::store::{Store, StoreError, StoreOptions};
+use crate::tools::client_name::ClientNames;
 
 /// What plays cases: the desks as the shop's settings and files make them now.
 pub struct Replayer {
@@ -95,7 +97,13 @@ impl Replayer {
         }
         // Nothing is ever put into it: conversations that are played again have no past.
         let memory = Arc::new(Memory::new(embedder, vectors, config.vectors.collection.clone()));
-        let services = Services { config, store, llm, knowledge, memory, misses: Arc::default() };
+        // Labels are not made and mails not sent: their worker does not run.
+        let secret = random_secret();
+        let links = label_links(&config, &secret);
+        let mailer = mailer(&config).map_err(StartError::from)?;
+        let post = Post::new(store.clone(), mailer, links, config.outbox.clone());
+        let client_names = ClientNames::new(&secret);
+        let services = Services { config, store, llm, knowledge, memory, misses: Arc::default(), post, client_names };
         let desks = Desks::new(&services, prompts).map_err(StartError::from)?;
         Ok(Self { desks, services, shop, remarks, _scratch: scratch })
     }
@@ -122,6 +130,10 @@ impl Replayer {
             Ok(Ok(())) => None,
             Ok(Err(DeskError::Store(cause))) => {
                 warn!(error = %cause, "A desk could not use the store");
+                Some(ErrorCode::Internal)
+            }
+            Ok(Err(cause @ (DeskError::Text(_) | DeskError::Restless))) => {
+                warn!(error = %cause, "A desk could not play a turn");
                 Some(ErrorCode::Internal)
             }
             Ok(Err(DeskError::Sink(SinkClosed))) => Some(ErrorCode::Internal),

@@ -64,7 +64,9 @@ fn the_end_of_the_pipe_ends_it_and_persona_and_language_can_be_chosen() {
         assert_eq!((run.code, run.stdout.as_str()), (Some(0), english), "{arguments:?}: {run:?}");
     }
     let run = shop.run(&["chat", "--persona", "nobody"], &[]);
-    run.is_refused_with(&["There is no such persona; take one of system_persona_en, system_persona_vi."]);
+    run.is_refused_with(&[
+        "There is no such persona; take one of returns_en, returns_vi, system_persona_en, system_persona_vi.",
+    ]);
     assert_eq!(shop.run(&["chat", "--language", "english"], &[]).code, Some(2));
 }
 

@@ -32,7 +32,7 @@ fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
     has(
         &lines,
         OK,
-        "prompts: personas system_persona_en (en, vi), system_persona_vi (vi, en); default system_persona_vi",
+        "prompts: personas returns_en (en, vi), returns_vi (vi, en), system_persona_en (en, vi), system_persona_vi (vi, en); default system_persona_vi",
     );
     has(&lines, OK, "knowledge: 14 documents, ");
     has(&lines, OK, "store: SQLite (database/frontdesk.db) is not there yet: the first start creates it");

@@ -23,7 +23,7 @@ fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
         "store: SQLite (database/frontdesk.db)",
         "language model: none answers at ",
         "vectors: bge-m3 by Ollama while it answers, kept in the database; ",
-        "personas: system_persona_en, system_persona_vi (default system_persona_vi)",
+        "personas: returns_en, returns_vi, system_persona_en, system_persona_vi (default system_persona_vi)",
         "development: ",
     ] {
         server.stdout_line(line);

@@ -1,7 +1,7 @@
 //! The retail desk, driven over HTTP: every path's whole event stream, and what the language model was asked.
 
 mod any_text;
-mod chat;
+pub mod chat;
 mod clarify;
 mod classify;
 mod failures;

@@ -165,7 +165,12 @@ impl TestAppBuilder {
             Some(url) => url,
             None => database::fresh(folder.path()).await,
         };
-        let own = [("BIND_ADDR", "127.0.0.1:0".to_owned()), ("DATABASE_URL", database_url.clone())];
+        let mails = folder.path().join("outbox").display().to_string();
+        let own = [
+            ("BIND_ADDR", "127.0.0.1:0".to_owned()),
+            ("DATABASE_URL", database_url.clone()),
+            ("MAIL_OUTBOX_PATH", mails),
+        ];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
         let config = Config::read(Env::of(own.chain(self.variables))).unwrap();
         let store = Store::open(&StoreOptions {

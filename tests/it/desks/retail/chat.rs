@@ -39,6 +39,8 @@ pub struct Shop {
 /// Starts the server, as the builder says, on the documents of these tests.
 pub async fn open_shop(builder: TestAppBuilder) -> Shop {
     let knowledge = tempfile::tempdir().unwrap();
+    // The shipped personas of the returns desk name it.
+    std::fs::create_dir(knowledge.path().join("returns")).unwrap();
     for (name, text) in DOCUMENTS {
         std::fs::write(knowledge.path().join(name), text).unwrap();
     }

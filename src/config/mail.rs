@@ -1,0 +1,39 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Env;
+
+/// How e-mails leave the house.
+#[derive(Clone)]
+pub struct MailConfig {
+    /// `SMTP_URL`: the mail server, as `smtps://user:password@host`; `None` = files in `folder`. Holds a password.
+    pub smtp_url: Option<String>,
+    /// `MAIL_FROM`: the address that mails come from.
+    pub from: String,
+    /// `MAIL_OUTBOX_PATH`: where mails go as `.eml` files without a mail server.
+    pub folder: PathBuf,
+    /// `SMTP_TIMEOUT_SECONDS`: how long one attempt may take, from connecting to the server's last word.
+    pub deadline: Duration,
+}
+
+impl MailConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self {
+            smtp_url: env.find("SMTP_URL"),
+            from: env.text("MAIL_FROM", "shop@localhost"),
+            folder: env.text("MAIL_OUTBOX_PATH", "database/outbox").into(),
+            deadline: env.seconds("SMTP_TIMEOUT_SECONDS", 30),
+        }
+    }
+}
+
+impl std::fmt::Debug for MailConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MailConfig")
+            .field("smtp_url", &self.smtp_url.as_ref().map(|_| "…"))
+            .field("from", &self.from)
+            .field("folder", &self.folder)
+            .field("deadline", &self.deadline)
+            .finish()
+    }
+}

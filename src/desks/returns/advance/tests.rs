@@ -1,0 +1,192 @@
+//! A random walk through the machine, with a world that hands out tickets and sends mails.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::desks::machine::Step;
+use crate::desks::returns::route::{Worker, decide};
+use crate::desks::returns::state::TicketStatus;
+use crate::desks::returns::tests::sample;
+use crate::domain::returns::order_number::Found;
+use crate::domain::returns::{Why, ticket::idempotency_key};
+
+/// How many events the walk is long.
+const EVENTS: usize = 10_000;
+
+/// What a random walk has to ask for: dice, and the shop's tables.
+struct World {
+    dice: StdRng,
+    /// Tickets by their key.
+    tickets: BTreeMap<String, String>,
+    /// Which tickets a mail was sent for.
+    mailed: BTreeSet<String>,
+    rows: BTreeSet<u8>,
+}
+
+impl World {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.dice.random_range(0..sides)
+    }
+
+    fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.roll(of.len())].clone()
+    }
+
+    fn message(&mut self) -> Heard {
+        let number = |text: &str| Found { number: text.parse().expect("a number"), confidence: Confidence::Named };
+        let contact = |text: &str| Contact::Email(text.parse().expect("an address"));
+        Heard {
+            text: "words".to_owned(),
+            intent: self.pick(&[
+                None,
+                None,
+                Some(Intent::Return),
+                Some(Intent::Refund),
+                Some(Intent::OrderStatus),
+                Some(Intent::Other),
+            ]),
+            wants_both: self.roll(6) == 0,
+            wants_cancel: self.roll(8) == 0,
+            number: self.pick(&[None, None, Some(number("77893")), Some(number("77894"))]),
+            may_name_order: self.roll(8) == 0,
+            contact: self.pick(&[None, None, Some(contact("a@example.com"))]),
+            answer: self.pick(&[
+                None,
+                Some(Answer::Yes),
+                Some(Answer::Yes),
+                Some(Answer::No),
+                Some(Answer::Cancel),
+                Some(Answer::Again),
+            ]),
+            says_no: self.roll(4) == 0,
+            says_cancel: self.roll(8) == 0,
+            damage: self.roll(12) == 0,
+            wants_person: self.roll(30) == 0,
+            asks_policy: false,
+        }
+    }
+
+    /// What a worker comes back with.
+    fn work(&mut self, state: &State, worker: Worker) -> Event {
+        match worker {
+            Worker::ClassifyIntent => Event::Classified(self.pick(&[None, Some(Intent::Return)])),
+            Worker::FillSlot => Event::SlotFilled(self.pick(&[None, Some(sample::number())])),
+            Worker::LookUpOrder => match self.roll(8) {
+                0 => Event::OrderNotFound,
+                1 => Event::OrderLocked,
+                _ => Event::OrderFound(sample::order_of(state.order_number.clone().expect("a number")), None),
+            },
+            Worker::ShowStatus => Event::StatusShown,
+            Worker::CheckPolicy => {
+                let order = state.order.as_ref().expect("an order");
+                let action = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
+                let key = idempotency_key(&order.number, action, None, 0);
+                match self.tickets.get(&key) {
+                    Some(id) => Event::AskedBefore(ActionTicket { id: id.clone(), status: TicketStatus::Duplicate }),
+                    None => Event::Decided(
+                        match self.roll(7) {
+                            0 => sample::refused(Why::NotShipped),
+                            1 => sample::refused(Why::WindowOver),
+                            2 => sample::refused(Why::Damaged),
+                            3 => sample::open(true, false),
+                            4 => sample::open(false, true),
+                            _ => sample::approved(),
+                        },
+                        vec![1],
+                    ),
+                }
+            }
+            Worker::DecideAction => Event::ActionDecided,
+            Worker::ProcessReturn | Worker::ProcessRefund | Worker::ProcessCancel => self.process(state),
+            Worker::SendEmail => {
+                let ticket = state.action_ticket.as_ref().expect("a ticket");
+                if self.mailed.contains(&ticket.id) {
+                    return Event::Mailed(EmailStatus::Sent);
+                }
+                let status = self.pick(&[EmailStatus::Sent, EmailStatus::Failed, EmailStatus::Queued]);
+                if status == EmailStatus::Sent {
+                    assert!(self.mailed.insert(ticket.id.clone()), "mailed twice");
+                }
+                Event::Mailed(status)
+            }
+            Worker::Escalate => Event::Escalated("TICKET-1-AAAA".to_owned()),
+        }
+    }
+
+    /// A ticket under its key, once.
+    fn process(&mut self, state: &State) -> Event {
+        let order = state.order.as_ref().expect("a ticket without an order");
+        assert_eq!(state.user_confirmed_order, Some(true), "a ticket without a yes");
+        let action = state.desired_action.expect("a ticket without an action");
+        let decision = state.eligibility.as_ref().expect("a ticket without a decision");
+        let open = match action {
+            Action::Return => decision.is_return_eligible,
+            Action::Refund => decision.is_refund_eligible,
+            Action::Cancel => decision.why == Why::NotShipped,
+        };
+        assert!(open, "a ticket that the decision does not allow: {state:?}");
+        let key = idempotency_key(&order.number, action, None, 0);
+        let count = self.tickets.len();
+        let (id, status) = match self.tickets.get(&key) {
+            Some(id) => (id.clone(), TicketStatus::Duplicate),
+            None => (format!("RMA-{}-AAAA", count + 1), TicketStatus::Created),
+        };
+        self.tickets.insert(key.clone(), id.clone());
+        let rma = id.parse().ok().filter(|_| action != Action::Cancel);
+        Event::Ticketed(Ticketed { ticket: ActionTicket { id, status }, rma, refund: None, key })
+    }
+}
+
+/// What holds of every state that can be reached.
+fn check(state: &State) {
+    if let (Some(order), Some(number)) = (&state.order, &state.order_number) {
+        assert_eq!(&order.number, number, "the order is another one than the number's: {state:?}");
+    }
+    assert!(state.order.is_none() || state.order_number.is_some(), "an order without its number: {state:?}");
+    assert!(state.eligibility.is_none() || state.order.is_some(), "a decision about no order: {state:?}");
+    if state.action_ticket.is_some() && !state.conversation_complete {
+        assert!(state.order.is_some() && state.user_confirmed_order == Some(true), "{state:?}");
+    }
+    assert!(state.email_status.is_none() || state.action_ticket.is_some(), "a mail without a ticket: {state:?}");
+    assert!(state.escalation_ticket.is_none() || state.escalate.is_some(), "{state:?}");
+    let text = serde_json::to_value(state).expect("a state");
+    assert_eq!(&serde_json::from_value::<State>(text).expect("a state"), state, "what is saved is read back");
+}
+
+#[test]
+fn a_walk_of_ten_thousand_events_never_leaves_the_legal_states_nor_makes_a_ticket_or_a_mail_twice() {
+    let dice = StdRng::seed_from_u64(7);
+    let mut world = World { dice, tickets: BTreeMap::new(), mailed: BTreeSet::new(), rows: BTreeSet::new() };
+    let (mut state, mut steps) = (State::default(), 0);
+    for _ in 0..EVENTS {
+        let (row, step) = decide(&state);
+        world.rows.insert(row);
+        steps += 1;
+        assert!(steps < 40, "the machine does not come to rest: {state:?}");
+        let event = match step {
+            Step::Wait => {
+                steps = 0;
+                // Now and then another shop's worth of orders, so that not everything was asked for before.
+                if world.roll(20) == 0 {
+                    world.tickets.clear();
+                    world.mailed.clear();
+                }
+                state.needs_contact = world.roll(2) == 0;
+                Event::Said(world.message())
+            }
+            Step::Run(worker) => world.work(&state, worker),
+            Step::Ask(question) => Event::Asked(question),
+            Step::Finish(ending) => Event::Finished(ending),
+        };
+        state = advance(state, event);
+        check(&state);
+    }
+    assert_eq!(
+        world.rows.into_iter().collect::<Vec<_>>(),
+        (1..=16).collect::<Vec<_>>(),
+        "every row was reached, 17 never"
+    );
+}

@@ -1,0 +1,64 @@
+//! Questions about how the shop handles returns: answered from its documents, in the documents' own words.
+
+use serde_json::json;
+
+use super::Returns;
+use super::scenario::Scenario;
+use super::state::State;
+use super::voice::Voice;
+use crate::desks::{DeskError, Turn};
+use crate::domain::{Event as TurnEvent, Kind, Metadata, SourceItem};
+use crate::persona::texts::fill;
+use crate::retrieval::{Passage, Query};
+
+/// Passages that are looked for, and so many of them are quoted: the best one, and one that adds to it.
+const PASSAGES: usize = 4;
+const QUOTES: usize = 2;
+
+impl Returns {
+    /// Answers from the documents, with sources; gives whether they had an answer.
+    pub(super) async fn answer_question(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        question: &str,
+    ) -> Result<bool, DeskError> {
+        let query = Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES };
+        let find = self.services.knowledge.find(&turn.persona.knowledge, &query);
+        let found = turn.step("retrieve").take(find).await;
+        let passages: &[Passage] = &found.passages[..found.passages.len().min(QUOTES)];
+        let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
+        turn.note("retrieval", json!({ "by": found.by, "similarity": found.similarity, "passages": &sources }));
+        let texts = self.texts(turn);
+        let mut voice = Voice::new(texts, &state.meta.said);
+        if passages.is_empty() {
+            let text = voice.text(Scenario::PolicyUnknown, &[("hotline", self.hotline(turn))])?;
+            state.meta.said.extend(voice.said());
+            turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", true)).await?;
+            return Ok(false);
+        }
+        let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
+        let intro = voice.text(Scenario::PolicyIntro, &[])?;
+        state.meta.said.extend(voice.said());
+        let text = std::iter::once(intro).chain(passages.iter().map(quote)).collect::<Vec<_>>().join("\n");
+        let metadata = Metadata::of(Kind::Reply).with("sources", &sources);
+        turn.emit(TurnEvent::Sources { items: sources }).await?;
+        turn.say_with(Kind::Reply, &text, metadata).await?;
+        Ok(true)
+    }
+
+    /// After a question outside of any flow: what else?
+    pub(super) async fn offer_more(&self, turn: &mut Turn, mut state: State, _answered: bool) -> Result<(), DeskError> {
+        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
+        let text = voice.text(Scenario::AnythingElse, &[])?;
+        state.meta.said.extend(voice.said());
+        turn.say(Kind::FollowUp, &text).await?;
+        turn.state = serde_json::to_value(state).unwrap_or_default();
+        Ok(())
+    }
+}
+
+/// The section says more than the page's title.
+fn title(passage: &Passage) -> &str {
+    if passage.section.is_empty() { &passage.title } else { &passage.section }
+}

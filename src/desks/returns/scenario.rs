@@ -1,0 +1,67 @@
+//! What the desk may have to say: every scenario, and the words that are filled in.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! scenarios {
+    ($($(#[$doc:meta])* $name:ident = $key:literal [$($word:literal)*],)+) => {
+        /// Something that the desk may have to say. Each has its variants in `prompts/texts/returns.{language}.toml`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Scenario {
+            $($(#[$doc])* #[serde(rename = $key)] $name,)+
+        }
+
+        impl Scenario {
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// Its key in the file.
+            pub fn key(self) -> &'static str {
+                match self { $(Self::$name => $key,)+ }
+            }
+
+            /// The words that a variant may have filled in.
+            pub fn words(self) -> &'static [&'static str] {
+                match self { $(Self::$name => &[$($word,)*],)+ }
+            }
+        }
+    };
+}
+
+scenarios! {
+    LanguageAck = "language_ack" [],
+    Clarify = "clarify" [],
+    AskOrderNumber = "ask_order_number" [],
+    AskContact = "ask_contact" ["order_number"],
+    OrderNotFound = "order_not_found" ["order_number"],
+    OrderLocked = "order_locked" ["hotline"],
+    StatusPending = "status_pending" [],
+    StatusShipped = "status_shipped" [],
+    StatusDelivered = "status_delivered" [],
+    StatusReturnInitiated = "status_return_initiated" [],
+    StatusReturned = "status_returned" [],
+    ConfirmOrder = "confirm_order" ["order_number" "order_date" "item_names"],
+    AskOtherOrder = "ask_other_order" [],
+    Declined = "declined" [],
+    ChooseAction = "choose_action" ["return_days" "refund_days"],
+    OnlyReturn = "only_return" ["return_days" "refund_days"],
+    OnlyRefund = "only_refund" ["return_days" "refund_days"],
+    OfferCancel = "offer_cancel" ["order_number"],
+    RefusedNotDelivered = "refused_not_delivered" ["order_number"],
+    RefusedTime = "refused_time" ["days" "cutoff_days"],
+    RefusedItem = "refused_item" ["item_names"],
+    RefusedInReturn = "refused_in_return" ["item_names"],
+    RefusedData = "refused_data" [],
+    ReviewDamage = "review_damage" ["ticket_id"],
+    ReviewNeeded = "review_needed" ["ticket_id"],
+    DamageLater = "damage_later" ["rma_number" "ticket_id"],
+    HandedOver = "handed_over" ["ticket_id"],
+    DoneReturn = "done_return" ["ticket_id" "masked_email" "refund_amount"],
+    DoneRefund = "done_refund" ["ticket_id" "masked_email" "refund_amount"],
+    DoneCancel = "done_cancel" ["ticket_id" "order_number"],
+    Duplicate = "duplicate" ["ticket_id"],
+    MailFailed = "mail_failed" ["ticket_id" "masked_email"],
+    MailLeft = "mail_left" ["ticket_id"],
+    Trouble = "trouble" ["hotline"],
+    AnythingElse = "anything_else" [],
+    PolicyIntro = "policy_intro" [],
+    PolicyUnknown = "policy_unknown" ["hotline"],
+}

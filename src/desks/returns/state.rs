@@ -1,0 +1,256 @@
+//! What the desk knows of a conversation: seed 000's state, its single source of truth.
+//!
+//! A struct and no enum of stages, since the seed's routing table asks for these fields one by one, in an order of its own.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use super::scenario::Scenario;
+use crate::domain::returns::{Action, Decision, Money, OrderNumber, OrderStatus, Priority, RmaNumber};
+
+/// What a flow is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intent {
+    Return,
+    Refund,
+    OrderStatus,
+    Other,
+}
+
+impl Intent {
+    pub const ALL: [Self; 4] = [Self::Return, Self::Refund, Self::OrderStatus, Self::Other];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Return => "return",
+            Self::Refund => "refund",
+            Self::OrderStatus => "order_status",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether goods are to come back, or money.
+    pub fn is_return(self) -> bool {
+        matches!(self, Self::Return | Self::Refund)
+    }
+}
+
+/// What stands open: the last thing that the customer was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// What is it about?
+    Matter,
+    OrderNumber,
+    /// Another order's number, after a no.
+    OtherOrder,
+    Contact,
+    /// There is no such order, or it is not theirs.
+    NotFound,
+    /// Too many were wrong.
+    Locked,
+    /// Is it this order?
+    Confirm,
+    /// A return or a refund?
+    ChooseAction,
+    OnlyReturn,
+    OnlyRefund,
+    OfferCancel,
+    /// The mail failed: again, another address, or let it be?
+    MailFailed,
+    /// Something went wrong on the shop's side.
+    Trouble,
+}
+
+/// How a flow ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    StatusShown,
+    Declined,
+    /// Neither window is open, or the goods cannot come back.
+    NotEligible,
+    /// A person decides.
+    Escalated,
+    Done,
+    /// The same was asked for before.
+    Duplicate,
+    MailLeft,
+    Other,
+}
+
+/// What went wrong and is to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Trouble {
+    OrderNotFound,
+    /// Five wrong guesses.
+    OrderLocked,
+    /// The shop's own fault.
+    Internal,
+}
+
+/// The order, as far as the flow needs it. Its customer's address is masked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenOrder {
+    pub number: OrderNumber,
+    pub status: OrderStatus,
+    pub ordered_on: NaiveDate,
+    pub items: Vec<SeenItem>,
+    pub masked_email: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenItem {
+    pub line: u32,
+    pub name: String,
+    pub quantity: u32,
+}
+
+/// `action_ticket`: created now, or there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TicketStatus {
+    Created,
+    Duplicate,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionTicket {
+    pub id: String,
+    pub status: TicketStatus,
+}
+
+/// How the mail about the ticket fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmailStatus {
+    /// In the outbox, which sends it as soon as it can.
+    Queued,
+    Sent,
+    Failed,
+    /// There is none to send.
+    None,
+}
+
+/// Why a person is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Escalate {
+    /// The customer wants it.
+    Person,
+    /// The rules want it: damage, or a risk.
+    Review,
+    /// Damage that was spoken of after the return was made.
+    DamageLater,
+}
+
+impl Escalate {
+    /// Seed 001: damage is HIGH.
+    pub fn priority(self, is_damage: bool) -> Priority {
+        match self {
+            Self::DamageLater => Priority::High,
+            Self::Review if is_damage => Priority::High,
+            Self::Review | Self::Person => Priority::Medium,
+        }
+    }
+}
+
+/// What stays from flow to flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Meta {
+    /// `sha256(order_id|action)`, of the ticket.
+    pub idempotency_key: Option<String>,
+    /// Counts the flows of the conversation.
+    pub flow: u32,
+    /// How the customer showed whose order it is: an address or a phone number.
+    pub contact: Option<String>,
+    /// The contact belongs to an order that was found.
+    pub contact_fits: bool,
+    /// The number that was looked up in vain.
+    pub tried: Option<OrderNumber>,
+    /// The last return that was made in this conversation.
+    pub last_rma: Option<RmaNumber>,
+    /// Which variant of each text was said last.
+    pub said: BTreeMap<Scenario, usize>,
+}
+
+/// The state. Its first eleven fields are the seed's, which a new flow sets back; the rest of the flow goes with them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    pub intent: Option<Intent>,
+    pub order_number: Option<OrderNumber>,
+    /// 0 to 1: how sure the number was read; 1 for the rules, less for the model.
+    pub order_match_confidence: Option<f64>,
+    pub order: Option<SeenOrder>,
+    pub user_confirmed_order: Option<bool>,
+    pub eligibility: Option<Decision>,
+    pub desired_action: Option<Action>,
+    pub action_ticket: Option<ActionTicket>,
+    pub email_status: Option<EmailStatus>,
+    pub error: Option<Trouble>,
+    pub conversation_complete: bool,
+
+    /// What the customer was asked, while the answer is awaited.
+    pub asked: Option<Question>,
+    /// Whether the customer said both "return" and "refund".
+    pub wants_both: bool,
+    /// The order was to be called off.
+    pub wants_cancel: bool,
+    /// The intent was looked for in this message and not found.
+    pub is_unclear: bool,
+    /// The message may name an order in a way that the rules do not read.
+    pub may_name_order: bool,
+    /// Whose order it is has to be shown before it is looked up.
+    pub needs_contact: bool,
+    /// How often "is it this order?" was answered with no.
+    pub declines: u32,
+    /// The order's status stands in the chat.
+    pub status_shown: bool,
+    /// The customer's words in this flow: why it comes back.
+    pub reason: String,
+    /// The lines that are to come back; `None`: whatever can.
+    pub lines: Option<Vec<u32>>,
+    pub escalate: Option<Escalate>,
+    /// The ticket of a person who looks.
+    pub escalation_ticket: Option<String>,
+    /// What is paid back under the ticket.
+    pub refund: Option<Money>,
+    /// Where the mail shall go instead.
+    pub mail_to: Option<String>,
+    /// The mail failed, and the customer lets it be.
+    pub leaves_mail: bool,
+
+    pub meta: Meta,
+}
+
+impl State {
+    /// A new flow: everything of the old one is forgotten, what stays is in [`Meta`] (and the history, which is the
+    /// conversation's). The contact that was shown holds for the conversation.
+    #[must_use]
+    pub fn next_flow(self) -> Self {
+        let meta = Meta { idempotency_key: None, flow: self.meta.flow + 1, ..self.meta };
+        Self { needs_contact: self.needs_contact, meta, ..Self::default() }
+    }
+
+    /// Forgets the order, so that another one can be named.
+    pub fn forget_order(&mut self) {
+        self.order_number = None;
+        self.order_match_confidence = None;
+        self.order = None;
+        self.user_confirmed_order = None;
+        self.eligibility = None;
+        self.desired_action = None;
+        self.lines = None;
+    }
+
+    /// Whether something is under way.
+    pub fn is_idle(&self) -> bool {
+        self.intent.is_none() || self.conversation_complete
+    }
+}

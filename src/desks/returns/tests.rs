@@ -1,0 +1,3 @@
+//! What tests of the desk share.
+
+pub mod sample;

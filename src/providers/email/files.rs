@@ -1,0 +1,87 @@
+//! E-mails as `.eml` files: what a shop without a mail server has, to open or to pass on by hand.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use lettre::message::Mailbox;
+
+use super::message::{InvalidSender, message, sender};
+use super::{Email, EmailError, Mailer};
+use crate::config::MailConfig;
+
+/// Writes each e-mail to `{folder}/{id}.eml`; the same mail again is the same file.
+pub struct MailFiles {
+    folder: PathBuf,
+    from: Mailbox,
+}
+
+impl MailFiles {
+    /// Touches nothing yet: the folder is made with the first mail.
+    pub fn new(config: &MailConfig) -> Result<Self, InvalidSender> {
+        Ok(Self { folder: config.folder.clone(), from: sender(&config.from)? })
+    }
+}
+
+#[async_trait]
+impl Mailer for MailFiles {
+    async fn send(&self, email: &Email) -> Result<(), EmailError> {
+        let formatted = message(email, &self.from)?.formatted();
+        // Ids are ours, but a file's name must not lead elsewhere whoever made it.
+        let name: String = email.id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        let failed = |cause: std::io::Error| {
+            EmailError::Temporary(format!("the mail folder cannot be written: {}", cause.kind()))
+        };
+        tokio::fs::create_dir_all(&self.folder).await.map_err(failed)?;
+        // Under another name until it is whole: whoever watches the folder sees no half of a mail.
+        let part = self.folder.join(format!(".{name}.part"));
+        tokio::fs::write(&part, formatted).await.map_err(failed)?;
+        tokio::fs::rename(&part, self.folder.join(format!("{name}.eml"))).await.map_err(failed)
+    }
+
+    fn describe(&self) -> String {
+        format!("files in {} (SMTP_URL is not set)", self.folder.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn email() -> Email {
+        Email {
+            id: "MSG-1700000000-ab12cd34".to_owned(),
+            to: "a@example.com".to_owned(),
+            subject: "s".to_owned(),
+            text: "t".to_owned(),
+        }
+    }
+
+    fn config(folder: PathBuf) -> MailConfig {
+        MailConfig { smtp_url: None, from: "shop@example.com".to_owned(), folder, deadline: Duration::from_secs(1) }
+    }
+
+    #[tokio::test]
+    async fn a_mail_that_is_sent_twice_is_one_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = MailFiles::new(&config(folder.path().join("outbox"))).expect("a sender");
+        for _ in 0..2 {
+            files.send(&email()).await.expect("written");
+        }
+        let names: Vec<String> = std::fs::read_dir(folder.path().join("outbox"))
+            .expect("the folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        assert_eq!(names, ["MSG-1700000000-ab12cd34.eml"]);
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_cannot_be_made_is_tried_again_later() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").expect("a file in the way");
+        let files = MailFiles::new(&config(file.join("outbox"))).expect("a sender");
+        assert!(files.send(&email()).await.expect_err("no folder").is_temporary());
+    }
+}

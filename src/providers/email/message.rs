@@ -1,0 +1,74 @@
+//! An [`Email`] as RFC 5322 has it.
+
+use lettre::message::header::{ContentTransferEncoding, ContentType};
+use lettre::message::{Mailbox, SinglePart};
+use lettre::{Address, Message};
+
+use super::{Email, EmailError};
+
+/// `MAIL_FROM` is no address.
+#[derive(Debug, thiserror::Error)]
+#[error("'{0}' is no address: write shop@example.com or \"The shop <shop@example.com>\"")]
+pub struct InvalidSender(pub String);
+
+pub(super) fn sender(written: &str) -> Result<Mailbox, InvalidSender> {
+    written.parse().map_err(|_| InvalidSender(written.to_owned()))
+}
+
+/// The message, with `Message-ID: <{id}@{domain of the sender}>`.
+///
+/// # Errors
+/// [`EmailError::Permanent`]: the customer's address is none, or the subject cannot stand in a header.
+pub(super) fn message(email: &Email, from: &Mailbox) -> Result<Message, EmailError> {
+    let to: Address = email
+        .to
+        .parse()
+        .map_err(|_| EmailError::Permanent("the customer's address is no e-mail address".to_owned()))?;
+    // Quoted-printable: letters outside ASCII arrive on every server, and a reader of the raw file can still read it.
+    let body = SinglePart::builder()
+        .header(ContentType::TEXT_PLAIN)
+        .header(ContentTransferEncoding::QuotedPrintable)
+        .body(email.text.clone());
+    Message::builder()
+        .from(from.clone())
+        .to(Mailbox::new(None, to))
+        .subject(email.subject.replace(['\r', '\n'], " "))
+        .message_id(Some(format!("<{}@{}>", email.id, from.email.domain())))
+        .singlepart(body)
+        .map_err(|cause| EmailError::Permanent(cause.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn email() -> Email {
+        Email {
+            id: "MSG-1700000000-ab12cd34".to_owned(),
+            to: "john.doe@example.com".to_owned(),
+            subject: "Đã duyệt trả hàng\r\nBcc: spy@example.com".to_owned(),
+            text: "Chào quý khách,\nmã trả hàng RMA-1.".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_mail_carries_its_id_and_no_header_of_a_customers_making() {
+        let from = sender("SSTC <shop@sstc.example>").expect("an address");
+        let formatted = String::from_utf8(message(&email(), &from).expect("a message").formatted()).expect("text");
+        assert!(formatted.contains("Message-ID: <MSG-1700000000-ab12cd34@sstc.example>\r\n"), "{formatted}");
+        assert!(formatted.contains("To: john.doe@example.com\r\n"), "{formatted}");
+        assert!(!formatted.contains("\nBcc:"), "{formatted}");
+        let again = message(&email(), &from).expect("a message").formatted();
+        let without_date = |text: &str| text.lines().filter(|line| !line.starts_with("Date:")).collect::<String>();
+        assert_eq!(without_date(&formatted), without_date(&String::from_utf8(again).expect("text")));
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_refused_for_good_and_not_told() {
+        let from = sender("shop@sstc.example").expect("an address");
+        let refused = message(&Email { to: "nobody at all".to_owned(), ..email() }, &from).expect_err("refused");
+        assert!(!refused.is_temporary());
+        assert!(!refused.to_string().contains("nobody"), "{refused}");
+        assert!(sender("shop").is_err());
+    }
+}

@@ -1,0 +1,9 @@
+//! The returns desk, driven over HTTP: every path's whole event stream, on the sample shop.
+
+mod crash;
+mod mails;
+mod model;
+mod owner;
+mod questions;
+mod scenarios;
+mod shop;

@@ -1,0 +1,75 @@
+//! A server that is killed between what a step does and the state that says so.
+
+use frontdesk::domain::{ConversationId, TenantId};
+use serde_json::{Value, json};
+
+use super::shop::{Chat, mails, metadata, open};
+use crate::support::app::TestApp;
+
+const TO_THE_TICKET: [&str; 3] = ["return order 77893", "john.doe@example.com", "yes"];
+
+/// Puts the conversation's state back to before the step whose fields these are, as a kill before the save leaves it.
+async fn forget(chat: &Chat<'_>, fields: &[&str]) {
+    let tenant = TenantId::default();
+    let store = chat.app.inner.store.tenant(&tenant);
+    let id: ConversationId = chat.id.parse().unwrap();
+    let mut state = store.find_conversation(id).await.unwrap().unwrap().state;
+    for field in fields {
+        state[*field] = Value::Null;
+    }
+    state["conversation_complete"] = json!(false);
+    state["meta"]["idempotency_key"] = Value::Null;
+    state["meta"]["last_rma"] = Value::Null;
+    store.save_state(id, &state).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_ticket_whose_state_was_lost_is_found_again_and_neither_made_nor_mailed_twice() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let first = metadata(&chat.say_all(&TO_THE_TICKET).await, "return_ticket");
+    forget(&chat, &["action_ticket", "email_status", "refund"]).await;
+    let again = chat.say("are you still there?").await;
+    assert_eq!(again.kinds(), ["return_ticket", "follow_up"]);
+    let again = metadata(&again, "return_ticket");
+    assert_eq!(again["action_ticket"], first["action_ticket"], "created, and not a duplicate: it is the same asking");
+    assert_eq!(again["email_status"], "sent");
+    assert_eq!(mails(&app).len(), 1);
+}
+
+#[tokio::test]
+async fn a_mail_whose_state_was_lost_is_not_sent_twice() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&TO_THE_TICKET).await;
+    forget(&chat, &["email_status"]).await;
+    let again = chat.say("are you still there?").await;
+    assert_eq!(metadata(&again, "return_ticket")["email_status"], "sent");
+    assert_eq!(mails(&app).len(), 1);
+}
+
+#[tokio::test]
+async fn a_decision_whose_state_was_lost_is_made_again() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order 77894", "buyer-77894@example.com", "yes"]).await;
+    forget(&chat, &["eligibility"]).await;
+    assert_eq!(chat.say("hello?").await.kinds(), ["return_decision", "follow_up"]);
+}
+
+#[tokio::test]
+async fn a_mail_that_a_server_left_behind_is_sent_by_the_next_one() {
+    let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 0).env("MAIL_WAIT_SECONDS", 0)).await;
+    let in_the_way = app.folder().join("outbox");
+    std::fs::write(&in_the_way, "").unwrap();
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&TO_THE_TICKET).await;
+    let builder = app.stop().await;
+    let next = builder.start().await;
+    std::fs::remove_file(next.folder().join("outbox")).unwrap();
+    // The worker looks again by itself; the test waits for what it does, however long that takes.
+    while mails(&next).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(mails(&next).len(), 1);
+}

@@ -1,0 +1,55 @@
+//! Whose order is it?
+
+use serde_json::json;
+
+use super::shop::{Chat, open};
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn nothing_of_an_order_is_told_before_its_contact_and_a_wrong_one_sounds_like_no_order() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let asked = chat.say("where is order 77893?").await;
+    assert_eq!(asked.kinds(), ["order_prompt"]);
+    let wrong = chat.say("nobody@example.com").await.text("order_prompt");
+    let mut other = Chat::open(&app).await;
+    let none = other.say_all(&["where is order 55555?", "nobody@example.com"]).await.text("order_prompt");
+    assert_eq!(wrong.replace("77893", "55555"), none);
+    for text in [asked.text("order_prompt"), wrong] {
+        assert!(!text.contains("Boots") && !text.contains("Delivered"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn five_wrong_contacts_lock_the_order_even_for_its_owner() {
+    let app = open(TestApp::builder()).await;
+    let mut guesser = Chat::open(&app).await;
+    guesser.say("where is order 77893?").await;
+    for guess in 0..5 {
+        guesser.say(&format!("order 77893, guess{guess}@example.com")).await;
+    }
+    let locked = guesser.say("order 77893, john.doe@example.com").await;
+    assert_eq!(locked.kinds(), ["order_prompt"]);
+    let mut owner = Chat::open(&app).await;
+    let locked = owner.say("where is order 77893? john.doe@example.com").await;
+    assert_eq!(locked.kinds(), ["order_prompt"]);
+    let mut another = Chat::open(&app).await;
+    let shown = another.say("where is order 77895? buyer-77895@example.com").await;
+    assert_eq!(shown.kinds(), ["order_status", "follow_up"], "another order of another conversation is not locked");
+}
+
+#[tokio::test]
+async fn a_customer_whom_the_shop_names_sees_no_other_customers_order() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({"language": "en", "user_id": "u-1"})).await;
+    let missed = chat.say("where is order 77893?").await;
+    assert_eq!(missed.kinds(), ["order_prompt"]);
+    assert!(!missed.text("order_prompt").contains("Boots"));
+}
+
+#[tokio::test]
+async fn a_closed_shop_asks_for_no_contact() {
+    let app = open(TestApp::builder().env("ORDER_VERIFICATION", "none")).await;
+    let mut chat = Chat::open(&app).await;
+    assert_eq!(chat.say("where is order 77893?").await.kinds(), ["order_status", "follow_up"]);
+}

@@ -1,0 +1,50 @@
+//! Questions about the policy, and whatever else comes in between.
+
+use serde_json::json;
+
+use super::shop::{Chat, assert_chat, open};
+use crate::support::app::TestApp;
+
+#[tokio::test]
+async fn a_question_in_the_middle_is_answered_with_its_sources_and_the_flow_goes_on() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order 77893", "john.doe@example.com"]).await;
+    let asked = chat.say("How long do I have to return something?").await;
+    assert_eq!(asked.kinds(), ["reply", "order_confirm"]);
+    assert!(asked.text("reply").contains("30 days"), "{asked:?}");
+    assert!(asked.first("sources")["items"][0]["file"].as_str().unwrap().starts_with("returns/"), "{asked:?}");
+    assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
+    assert_chat!("policy_in_the_middle", chat);
+}
+
+#[tokio::test]
+async fn a_question_outside_of_any_flow_is_answered_in_the_customers_language() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({"language": "vi"})).await;
+    let asked = chat.say("chính sách trả hàng thế nào?").await;
+    assert_eq!(asked.kinds(), ["reply", "follow_up"]);
+    assert!(asked.text("reply").contains("30 ngày"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn who_wants_a_person_gets_a_ticket_at_any_time() {
+    let app = open(TestApp::builder()).await;
+    for before in [&[][..], &["return order 77893"], &["return order 77893", "john.doe@example.com"]] {
+        let mut chat = Chat::open(&app).await;
+        for text in before {
+            chat.say(text).await;
+        }
+        assert_eq!(chat.say("I want to talk to a human").await.kinds(), ["escalation", "follow_up"], "{before:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_understood_is_asked_and_nothing_is_done() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    assert_eq!(chat.say("do you sell tents").await.kinds(), ["clarify"]);
+    assert_eq!(chat.say("hmm").await.kinds(), ["clarify"]);
+    assert_eq!(chat.say("a return").await.kinds(), ["order_prompt"]);
+    assert_eq!(chat.say("never mind").await.kinds(), ["order_confirm", "follow_up"]);
+}

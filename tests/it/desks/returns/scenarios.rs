@@ -1,0 +1,256 @@
+//! Seed 000's twelve scenarios and seed 001's conversation, in supervisor mode, without any model.
+
+use serde_json::json;
+
+use super::shop::{Chat, assert_chat, mails, metadata, open};
+use crate::support::app::TestApp;
+
+const JOHN: &str = "john.doe@example.com";
+
+#[tokio::test]
+async fn a_return_goes_from_the_question_to_the_mail() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    assert_eq!(chat.say("I want to return my order").await.kinds(), ["order_prompt"]);
+    assert_eq!(chat.say("77893").await.kinds(), ["order_prompt"]);
+    let confirm = chat.say(JOHN).await;
+    assert_eq!(confirm.kinds(), ["order_confirm"]);
+    assert!(confirm.text("order_confirm").contains("Hiking Boots"), "{confirm:?}");
+    let done = chat.say("yes").await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
+    let told = metadata(&done, "return_ticket");
+    assert_eq!(told["action_ticket"]["status"], "created");
+    assert_eq!((&told["eligibility"]["reason_code"], &told["email_status"]), (&json!("APPROVED"), &json!("sent")));
+    let text = done.text("return_ticket");
+    assert!(text.contains("j***@example.com") && text.contains("$129.99") && !text.contains(JOHN), "{text}");
+    assert_chat!("happy_path", chat);
+    let sent = mails(&app);
+    assert_eq!(sent.len(), 1);
+    let ticket = told["action_ticket"]["id"].as_str().unwrap();
+    assert!(sent[0].contains(ticket) && sent[0].contains("To: john.doe@example.com"), "{}", sent[0]);
+}
+
+#[tokio::test]
+async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let done = chat.say_all(&["I want a refund for order 77900", "buyer-77900@example.com", "yes"]).await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
+    assert!(done.text("return_ticket").contains("$59.00"), "{done:?}");
+    assert_chat!("refund", chat);
+}
+
+#[tokio::test]
+async fn where_only_the_other_window_is_open_it_is_offered() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let offered = chat.say_all(&["refund for 77893 please", JOHN, "yes"]).await;
+    assert_eq!(offered.kinds(), ["action_prompt"]);
+    assert_eq!(metadata(&offered, "action_prompt")["eligibility"]["is_refund_eligible"], false);
+    assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
+    assert_chat!("only_return", chat);
+}
+
+#[tokio::test]
+async fn a_status_is_shown_without_a_question() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let shown = chat.say_all(&["Where's my order?", "77899", "buyer-77899@example.com"]).await;
+    assert_eq!(shown.kinds(), ["order_status", "follow_up"]);
+    let text = shown.text("order_status");
+    for part in ["77899", "Shipped", "Hiking Boots", "Tracking"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_chat!("status", chat);
+}
+
+#[tokio::test]
+async fn a_wrong_number_is_asked_again_and_then_found() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let missed = chat.say_all(&["Where's my order 77999?", JOHN]).await;
+    assert!(missed.text("order_prompt").contains("77999"), "{missed:?}");
+    let found = chat.say_all(&["sorry, it is 77893", JOHN]).await;
+    assert_eq!(found.kinds(), ["order_status", "follow_up"]);
+    assert_chat!("not_found", chat);
+}
+
+#[tokio::test]
+async fn the_same_return_twice_is_one_ticket_and_one_mail() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let first = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
+    let again = chat.say_all(&["I want to return order 77893", "yes"]).await;
+    assert_eq!(again.kinds(), ["return_ticket", "follow_up"]);
+    let (first, again) = (metadata(&first, "return_ticket"), metadata(&again, "return_ticket"));
+    assert_eq!(again["action_ticket"], json!({"id": first["action_ticket"]["id"], "status": "duplicate"}));
+    let mut other = Chat::open(&app).await;
+    let third = other.say_all(&["return order 77893", JOHN, "yes"]).await;
+    assert_eq!(metadata(&third, "return_ticket")["action_ticket"], again["action_ticket"]);
+    assert_eq!(mails(&app).len(), 1);
+    assert_chat!("duplicate", chat);
+}
+
+#[tokio::test]
+async fn a_mail_that_fails_is_told_and_sent_again_when_asked() {
+    let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
+    // Where the folder should be, there is a file.
+    let in_the_way = app.folder().join("outbox");
+    std::fs::write(&in_the_way, "").unwrap();
+    let mut chat = Chat::open(&app).await;
+    let failed = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
+    assert_eq!(failed.kinds(), ["return_ticket"]);
+    assert_eq!(metadata(&failed, "return_ticket")["email_status"], "failed");
+    std::fs::remove_file(&in_the_way).unwrap();
+    let sent = chat.say("try again").await;
+    assert_eq!(metadata(&sent, "return_ticket")["email_status"], "sent");
+    assert_eq!(mails(&app).len(), 1);
+    assert_chat!("mail_failed", chat);
+}
+
+#[tokio::test]
+async fn a_mail_that_fails_may_go_to_another_address_or_be_left() {
+    let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
+    let in_the_way = app.folder().join("outbox");
+    std::fs::write(&in_the_way, "").unwrap();
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order 77893", JOHN, "yes"]).await;
+    let left = chat.say("no, leave it").await;
+    assert_eq!(left.kinds(), ["return_ticket", "follow_up"]);
+    let mut other = Chat::open(&app).await;
+    other.say_all(&["return order 77895", "buyer-77895@example.com", "yes"]).await;
+    std::fs::remove_file(&in_the_way).unwrap();
+    let sent = other.say("please use other@example.com").await;
+    assert!(sent.text("return_ticket").contains("o***@example.com"), "{sent:?}");
+    assert!(mails(&app)[0].contains("To: other@example.com"));
+}
+
+#[tokio::test]
+async fn a_no_asks_for_another_order_and_a_second_no_ends_it() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let other = chat.say_all(&["return order 77893", JOHN, "no"]).await;
+    assert_eq!(other.kinds(), ["order_prompt"]);
+    assert_eq!(chat.say("77893").await.kinds(), ["order_confirm"]);
+    assert_eq!(chat.say("no, wrong order").await.kinds(), ["order_confirm", "follow_up"]);
+    assert_chat!("declined", chat);
+    assert_eq!(mails(&app), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tells_a_status() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["where is order 77893", JOHN]).await;
+    let confirm = chat.say_all(&["Actually I want to return it", "77893"]).await;
+    assert_eq!(confirm.kinds(), ["order_confirm"], "who the customer is was shown before");
+    assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
+    let status = chat.say_all(&["what's the status of order 77893?"]).await;
+    assert!(status.text("order_status").contains("Return initiated"), "{status:?}");
+    assert_chat!("status_return_status", chat);
+}
+
+#[tokio::test]
+async fn two_orders_one_after_the_other_are_two_tickets() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let first = chat.say_all(&["return ABC-100003", "julia.weber@example.com", "yes"]).await;
+    let second = chat.say_all(&["I also want to return order ABC-100015", "yes"]).await;
+    let ticket = |events| metadata(events, "return_ticket")["action_ticket"]["id"].clone();
+    assert_ne!(ticket(&first), ticket(&second));
+    assert_ne!(
+        first.text("return_ticket").split(' ').next(),
+        second.text("return_ticket").split(' ').next(),
+        "variants"
+    );
+    assert_eq!(mails(&app).len(), 2);
+    assert_chat!("two_orders", chat);
+}
+
+#[tokio::test]
+async fn no_text_is_said_twice_in_a_row() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["where is order 77893", JOHN]).await;
+    let mut said = Vec::new();
+    for _ in 0..4 {
+        let events = chat.say("where is order 77893").await;
+        said.push((events.text("order_status").lines().next().unwrap().to_owned(), events.text("follow_up")));
+    }
+    assert!(said.windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1), "{said:?}");
+}
+
+#[tokio::test]
+async fn every_refusal_says_why_and_carries_the_decision() {
+    let app = open(TestApp::builder()).await;
+    for (number, code, kind) in [
+        ("77894", "TIME_EXP", "return_decision"),
+        ("77896", "ITEM_EXCL", "return_decision"),
+        ("77899", "DATA_ERR", "return_decision"),
+        ("77897", "RISK_MANUAL", "escalation"),
+        ("77898", "RISK_MANUAL", "escalation"),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let contact = format!("buyer-{number}@example.com");
+        let ended = chat.say_all(&[&format!("return order {number}"), &contact, "yes"]).await;
+        assert_eq!(ended.kinds(), [kind, "follow_up"], "{number}");
+        assert_eq!(metadata(&ended, kind)["eligibility"]["reason_code"], code, "{number}");
+        // Why a person looks is the shop's matter.
+        let text = ended.text(kind).to_lowercase();
+        assert!(!text.contains("fraud") && !text.contains("frequen"), "{text}");
+    }
+    let mut vip = Chat::open(&app).await;
+    let done = vip.say_all(&["return order 77895", "buyer-77895@example.com", "yes"]).await;
+    assert_eq!(metadata(&done, "return_ticket")["eligibility"]["policy_applied"], "vip");
+}
+
+#[tokio::test]
+async fn an_order_that_was_not_shipped_is_cancelled_instead() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let offered = chat.say_all(&["cancel order ABC-100001", "an.nguyen@example.com", "yes"]).await;
+    assert_eq!(offered.kinds(), ["action_prompt"]);
+    let done = chat.say("yes, cancel it").await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
+    assert!(metadata(&done, "return_ticket")["action_ticket"]["id"].as_str().unwrap().starts_with("TICKET-"));
+    assert_chat!("cancelled", chat);
+}
+
+#[tokio::test]
+async fn seed_001s_conversation_ends_with_a_person_and_a_locked_return() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let said = "I want to return my hiking boots from order 77893. They're too small.";
+    let done = chat.say_all(&[said, JOHN, "yes"]).await;
+    let rma = metadata(&done, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
+    let handed = chat.say("Actually, the boots are shattered. Can I get expedited processing?").await;
+    assert_eq!(handed.kinds(), ["escalation", "follow_up"]);
+    assert!(handed.text("escalation").contains(&rma), "{handed:?}");
+    assert_eq!(metadata(&handed, "escalation")["escalation"]["priority"], "HIGH");
+    let store = &app.inner.store;
+    let locked = store.tenant(&frontdesk::domain::TenantId::default()).find_rma(&rma.parse().unwrap()).await.unwrap();
+    assert!(locked.unwrap().escalated);
+    assert_chat!("damage_later", chat);
+}
+
+#[tokio::test]
+async fn damage_goes_to_a_person_before_anything_is_made() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({"language": "vi"})).await;
+    let ended = chat.say_all(&["tôi muốn trả đơn 77893, giày bị rách", JOHN, "đúng rồi"]).await;
+    assert_eq!(ended.kinds(), ["escalation", "follow_up"]);
+    assert_eq!(metadata(&ended, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
+    assert_eq!(mails(&app), [] as [String; 0]);
+    assert_chat!("damaged_vi", chat);
+}
+
+#[tokio::test]
+async fn the_same_goes_in_vietnamese_with_and_without_marks() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&app, json!({})).await;
+    let done = chat.say_all(&["toi muon tra hang", "đơn 77893", JOHN, "đúng rồi em"]).await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
+    assert!(done.text("return_ticket").starts_with("Dạ"), "{done:?}");
+    assert!(mails(&app)[0].contains("Subject: =?utf-8?"), "{:?}", mails(&app));
+    assert_chat!("happy_path_vi", chat);
+}

@@ -1,0 +1,99 @@
+//! The sample shop, and a customer of it.
+
+use std::path::PathBuf;
+
+use chrono::Utc;
+use frontdesk::cli::seed::sample;
+use frontdesk::domain::TenantId;
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::desks::retail::chat::lines;
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::sse::Events;
+
+/// A server with the orders of issue 6, whose default persona is the returns desk's.
+pub async fn open(builder: TestAppBuilder) -> TestApp {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let app = builder.env("PERSONA_PATH", root.join("prompts/returns_en.md").display()).start().await;
+    let tenant = TenantId::default();
+    let shop = sample::shop(&tenant, Utc::now(), app.inner.config.returns.time_zone);
+    app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
+    app
+}
+
+/// One conversation, and all that was said in it.
+pub struct Chat<'a> {
+    pub app: &'a TestApp,
+    pub id: String,
+    transcript: String,
+}
+
+impl<'a> Chat<'a> {
+    pub async fn open(app: &'a TestApp) -> Self {
+        Self::open_with(app, json!({"language": "en"})).await
+    }
+
+    pub async fn open_with(app: &'a TestApp, body: Value) -> Self {
+        Self { app, id: app.open(&body).await, transcript: String::new() }
+    }
+
+    pub async fn say(&mut self, text: &str) -> Events {
+        let events = self.app.ask(&self.id, text).await;
+        assert_eq!(events.status(), "completed", "{events:?}");
+        assert!(!format!("{events:?}").contains("undefined"), "{events:?}");
+        self.transcript.push_str(&format!("> {text}\n{}\n", lines(&events)));
+        events
+    }
+
+    /// Says one thing after another; gives the last turn.
+    pub async fn say_all(&mut self, texts: &[&str]) -> Events {
+        let mut last = None;
+        for text in texts {
+            last = Some(self.say(text).await);
+        }
+        last.unwrap()
+    }
+
+    /// Whatever differs from day to day and from run to run made the same.
+    pub fn transcript(&self) -> String {
+        let mut text = self.transcript.clone();
+        for (pattern, with) in [
+            (r"RMA-\d+-[0-9A-Z]{4}", "RMA-…"),
+            (r"TICKET-\d+-[0-9A-F]{8}", "TICKET-…"),
+            (r"[A-Z][a-z]{2} \d{1,2}, \d{4}", "DAY"),
+            (r"\d{1,2}/\d{1,2}/\d{4}", "DAY"),
+            (r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME"),
+        ] {
+            text = Regex::new(pattern).unwrap().replace_all(&text, with).into_owned();
+        }
+        text
+    }
+}
+
+/// The metadata of the message of that kind.
+pub fn metadata(events: &Events, kind: &str) -> Value {
+    let ends = events.data().into_iter().filter(|event| event["type"] == "message.end");
+    ends.into_iter().find(|event| event["kind"] == kind).unwrap_or_else(|| panic!("no {kind}: {events:?}"))["metadata"]
+        .clone()
+}
+
+/// The texts of the `.eml` files that went out.
+pub fn mails(app: &TestApp) -> Vec<String> {
+    let Ok(folder) = std::fs::read_dir(app.folder().join("outbox")) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+/// The conversation must be the accepted one of this name.
+macro_rules! assert_chat {
+    ($name:literal, $chat:expr) => {{
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path($crate::desks::retail::chat::snapshots());
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(concat!("returns_", $name), $chat.transcript()));
+    }};
+}
+pub(crate) use assert_chat;
