@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SubsecRound, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::contact::{Email, Phone};
@@ -306,7 +306,8 @@ impl Reader<'_> {
     /// without a time is its noon.
     fn moment(&self, text: &str) -> Result<DateTime<Utc>, String> {
         if let Ok(at) = DateTime::parse_from_rfc3339(text) {
-            return Ok(at.with_timezone(&Utc));
+            // Finer than databases keep it, it would differ from what is stored for ever.
+            return Ok(at.with_timezone(&Utc).trunc_subsecs(6));
         }
         let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M"];
         let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());

@@ -5,7 +5,7 @@ mod misses;
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::{
@@ -39,7 +39,8 @@ pub fn number(text: &str) -> OrderNumber {
 impl Shop {
     pub async fn open() -> Self {
         let test = TestStore::open().await;
-        let (tenant, now) = (tenant("acme"), Utc::now());
+        // As fine as PostgreSQL keeps it.
+        let (tenant, now) = (tenant("acme"), Utc::now().trunc_subsecs(6));
         let made = test.store.tenant(&tenant).make_sample(&sample::shop(&tenant, now, ZONE), false).await.unwrap();
         assert_eq!(made, Sampling::Done { policies: true });
         let damage = DamageWords::new(&["shattered"], &["not"]);
