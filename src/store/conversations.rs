@@ -6,7 +6,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
 use super::columns::{from_db, object, to_db};
-use super::entities::{conversations, events, idempotency_keys, jobs, messages, turns};
+use super::entities::{audit, conversations, events, idempotency_keys, jobs, messages, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::{StoreError, TenantStore, all_inserted};
@@ -139,6 +139,12 @@ impl TenantStore<'_> {
             .exec(&transaction)
             .await?;
         jobs::Entity::delete_many().filter(jobs::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
+        // What happened to an order stays with the order.
+        audit::Entity::delete_many()
+            .filter(audit::Column::ConversationId.eq(id.0))
+            .filter(audit::Column::OrderNumber.is_null())
+            .exec(&transaction)
+            .await?;
         if self.store.embeds {
             let forget = NewJob {
                 kind: JobKind::ForgetConversation,

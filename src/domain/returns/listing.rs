@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SubsecRound, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::contact::{Email, Phone};
@@ -216,7 +216,7 @@ impl Reader<'_> {
             })
         };
         let number: OrderNumber = self.needed(Field::OrderNumber, parse_number)?;
-        let email: Email = self.needed(Field::CustomerEmail, |text| parse(text))?;
+        let email: Email = self.needed(Field::CustomerEmail, parse)?;
         let customer_name = self.needed(Field::CustomerName, name)?;
         let status = self.needed(Field::Status, |text| one_of(OrderStatus::parse(text), OrderStatus::ALL))?;
         let currency = self.needed(Field::Currency, |text| one_of(Currency::parse(text), Currency::ALL))?;
@@ -230,7 +230,7 @@ impl Reader<'_> {
             }
             self.later(text, shipped_at.unwrap_or(ordered_at))
         })?;
-        let phone: Option<Phone> = self.find(Field::Phone, |text| parse(text))?;
+        let phone: Option<Phone> = self.find(Field::Phone, parse)?;
         let paid = self.find(Field::Paid, |text| Money::parse(text, currency).map_err(|error| error.to_string()))?;
         let is_vip = self.find(Field::IsVip, yes_or_no)?;
         let fraud_flag = self.find(Field::FraudFlag, yes_or_no)?;
@@ -306,7 +306,8 @@ impl Reader<'_> {
     /// without a time is its noon.
     fn moment(&self, text: &str) -> Result<DateTime<Utc>, String> {
         if let Ok(at) = DateTime::parse_from_rfc3339(text) {
-            return Ok(at.with_timezone(&Utc));
+            // Finer than databases keep it, it would differ from what is stored for ever.
+            return Ok(at.with_timezone(&Utc).trunc_subsecs(6));
         }
         let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M"];
         let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());

@@ -5,12 +5,12 @@ mod misses;
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::{
-    Action, DamageWords, Email, Frequency, Hand, NoStep, Order, OrderNumber, OrderStatus, Rma, RmaStatus, Terms,
-    TrackingNumber, Why, Windows,
+    Action, AuditEntry, AuditKind, DamageWords, Email, Frequency, Hand, NoStep, Order, OrderNumber, OrderStatus, Rma,
+    RmaStatus, Terms, TrackingNumber, Why, Windows,
 };
 use frontdesk::store::Store;
 use frontdesk::store::jobs::JobKind;
@@ -39,7 +39,8 @@ pub fn number(text: &str) -> OrderNumber {
 impl Shop {
     pub async fn open() -> Self {
         let test = TestStore::open().await;
-        let (tenant, now) = (tenant("acme"), Utc::now());
+        // As fine as PostgreSQL keeps it.
+        let (tenant, now) = (tenant("acme"), Utc::now().trunc_subsecs(6));
         let made = test.store.tenant(&tenant).make_sample(&sample::shop(&tenant, now, ZONE), false).await.unwrap();
         assert_eq!(made, Sampling::Done { policies: true });
         let damage = DamageWords::new(&["shattered"], &["not"]);
@@ -387,10 +388,24 @@ async fn a_return_outlives_the_conversation_that_it_was_asked_for_in() {
     assert!(matches!(door.create_return(&new, &by).await.unwrap(), ReturnOutcome::Created(_)));
     assert_eq!(door.list_rmas_in(conversation).await.unwrap().len(), 1);
     assert_eq!(door.list_tickets_in(conversation).await.unwrap().len(), 1);
-    assert_eq!(door.list_audit(conversation).await.unwrap().len(), 3);
+    let asked = AuditEntry {
+        kind: AuditKind::Tool,
+        who: "desk".to_owned(),
+        what: "tool.get_order_details".to_owned(),
+        before: None,
+        after: None,
+        conversation: Some(conversation),
+        order: None,
+        rma: None,
+        at: shop.now,
+    };
+    door.record(&asked).await.unwrap();
+    assert_eq!(door.list_audit(conversation).await.unwrap().len(), 4);
     assert!(door.delete_conversation(conversation).await.unwrap());
     assert_eq!(shop.waiting_jobs().await, 2);
     assert_eq!(door.list_rmas_of(&order).await.unwrap().len(), 1);
+    assert_eq!(shop.recorded("77893").await.len(), 3);
+    assert_eq!(door.list_audit(conversation).await.unwrap().len(), 3, "what concerned no order went with it");
 }
 
 #[tokio::test]

@@ -53,19 +53,15 @@ fn rows_of_one_number_are_one_order() {
     let other = with(&[(Field::OrderNumber, "abc-1234"), (Field::Paid, "100.00")]);
     let (orders, bad) = read(&[GOOD, two, other]);
     assert_eq!(bad, []);
-    let seen: Vec<(String, String, Vec<(u32, u32)>)> = orders
+    let seen: Vec<String> = orders
         .iter()
         .map(|listed| {
             let order = &listed.order;
-            let lines = order.items.iter().map(|item| (item.line, item.quantity)).collect();
-            (order.number.to_string(), order.paid.to_string(), lines)
+            let lines: Vec<_> = order.items.iter().map(|item| (item.line, item.quantity)).collect();
+            format!("{} {} {lines:?}", order.number, order.paid)
         })
         .collect();
-    let expected = [
-        ("77893".to_owned(), "247.99 USD".to_owned(), vec![(1, 1), (2, 2)]),
-        ("ABC-1234".to_owned(), "100.00 USD".to_owned(), vec![(1, 1)]),
-    ];
-    assert_eq!(seen, expected);
+    assert_eq!(seen, ["77893 247.99 USD [(1, 1), (2, 2)]", "ABC-1234 100.00 USD [(1, 1)]"]);
     let order = &orders[0].order;
     assert_eq!((orders[0].is_vip, order.customer.is_vip), (None, false));
     // Noon in Vietnam.
@@ -77,6 +73,7 @@ fn a_moment_is_written_in_many_ways() {
     for (text, expected) in [
         ("2026-11-01T08:30:00Z", "2026-11-01T08:30:00+00:00"),
         ("2026-11-01T08:30:00+07:00", "2026-11-01T01:30:00+00:00"),
+        ("2026-11-01T08:30:00.123456789Z", "2026-11-01T08:30:00.123456+00:00"),
         ("2026-11-01 08:30", "2026-11-01T01:30:00+00:00"),
         ("2026-11-01 08:30:15", "2026-11-01T01:30:15+00:00"),
         ("01/11/2026", "2026-11-01T05:00:00+00:00"),
