@@ -1,6 +1,6 @@
 // One conversation, as the shop reads it: what was said, why, and who answers from now on.
 
-import { announce, ask, session, words } from "./desk.js";
+import { announce, announceText, ask, session, words } from "./desk.js";
 import { attempt, badge, button, failure, labelled, loading, said } from "./parts.js";
 import { Answer } from "./answer.js";
 import { element } from "../assets/elements.js";
@@ -120,6 +120,7 @@ export class Conversation {
   #hear(event) {
     if (event.type === "reset") return this.#read();
     this.#thread.take(event);
+    if (event.type === "turn.start" && event.sender === "user") announceText(`${words.say("sender.user")}: ${event.text}`);
     if (event.type === "turn.done") this.#explain(event.turn);
   }
 

@@ -32,10 +32,13 @@ export async function ask(method, path, body, headers = {}) {
   }
 }
 
-/** Has a screen reader say it, without moving anything. */
-export function announce(key, values) {
+/** Has a screen reader say the words of `key`, without moving anything. */
+export const announce = (key, values) => announceText(words.say(key, values));
+
+/** The same for a text that somebody wrote. */
+export function announceText(text) {
   const line = document.createElement("p");
-  line.textContent = words.say(key, values);
+  line.textContent = text;
   const heard = byId("heard");
   heard.append(line);
   while (heard.childElementCount > 5) heard.firstChild.remove();
