@@ -78,7 +78,7 @@ impl Returns {
             Ok(answer) => Some(answer),
             Err(cause) => {
                 warn!(error = cause, "The language model did not understand a message either");
-                turn.note("model_error", cause);
+                turn.note_model_error(cause);
                 None
             }
         }

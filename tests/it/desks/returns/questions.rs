@@ -36,6 +36,7 @@ async fn who_wants_a_person_gets_a_ticket_at_any_time() {
             chat.say(text).await;
         }
         assert_eq!(chat.say("I want to talk to a human").await.kinds(), ["escalation", "follow_up"], "{before:?}");
+        assert_eq!(chat.status().await, "waiting", "{before:?}");
     }
 }
 

@@ -230,6 +230,7 @@ async fn seed_001s_conversation_ends_with_a_person_and_a_locked_return() {
     let store = &app.inner.store;
     let locked = store.tenant(&frontdesk::domain::TenantId::default()).find_rma(&rma.parse().unwrap()).await.unwrap();
     assert!(locked.unwrap().escalated);
+    assert_eq!(chat.status().await, "waiting");
     assert_chat!("damage_later", chat);
 }
 

@@ -55,6 +55,13 @@ impl<'a> Chat<'a> {
         last.unwrap()
     }
 
+    /// Who answers, as the shop's inbox shows it.
+    pub async fn status(&self) -> String {
+        let path = format!("/conversations/{}", self.id);
+        let conversation: Value = self.app.get(&path).send().await.unwrap().json().await.unwrap();
+        conversation["status"].as_str().unwrap().to_owned()
+    }
+
     /// Whatever differs from day to day and from run to run made the same.
     pub fn transcript(&self) -> String {
         let mut text = self.transcript.clone();
