@@ -452,8 +452,16 @@ fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
     Prompts::load(&config.prompts.folder, &config.prompts.persona)
 }
 
+/// A folder that only another persona than the default one names may be missing: who brings documents of their own need not
+/// give up the sample personas first.
 fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &Prompts) -> Result<(), StartError> {
-    prompts.check_knowledge(&config.knowledge.folder)?;
+    let default = prompts.default_persona();
+    for (persona, missing) in prompts.missing_knowledge(&config.knowledge.folder) {
+        if persona.id == default.id {
+            return Err(missing.into());
+        }
+        warn!(persona = persona.id, problem = %missing, "A persona has no documents to answer from");
+    }
     let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
     Ok(knowledge.read(&folders_of(prompts), &rules)?)
 }

@@ -125,7 +125,10 @@ impl Personas {
         let checking = tokio::task::spawn_blocking(move || {
             let prompts = desks.prompts().with_persona(&persona, &text)?;
             Desks::check(&prompts)?;
-            prompts.check_knowledge(&config.knowledge.folder)?;
+            let mut missing = prompts.missing_knowledge(&config.knowledge.folder);
+            if let Some((_, error)) = missing.find(|(lacking, _)| lacking.id == persona) {
+                return Err(error);
+            }
             Ok(prompts.find_persona(&persona))
         });
         let checked = checking.await.map_err(|died| PersonaError::Unreadable(io::Error::other(died)))?;

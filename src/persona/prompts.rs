@@ -136,18 +136,20 @@ impl Prompts {
 
     /// Whether every folder that a persona names is there, below `root`. The error is the first one that is not.
     pub fn check_knowledge(&self, root: &Path) -> Result<(), PromptError> {
-        for persona in self.personas() {
-            let missing = persona.knowledge.iter().find(|folder| !folder.is_empty() && !root.join(folder).is_dir());
-            if let Some(folder) = missing {
-                let (file, line) = persona.knowledge_place.clone();
-                let mend = format!(
-                    "knowledge names the folder {folder}, which is not in {}: make it, or name another one",
-                    root.display()
-                );
-                return Err(PromptError { file, line: Some(line), mend });
-            }
-        }
-        Ok(())
+        self.missing_knowledge(root).next().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// The personas that name a folder which is not there, below `root`, and what to mend.
+    pub fn missing_knowledge<'a>(&'a self, root: &'a Path) -> impl Iterator<Item = (&'a Persona, PromptError)> {
+        self.personas().filter_map(|persona| {
+            let missing = persona.knowledge.iter().find(|folder| !folder.is_empty() && !root.join(folder).is_dir())?;
+            let (file, line) = persona.knowledge_place.clone();
+            let mend = format!(
+                "knowledge names the folder {missing}, which is not in {}: make it, or name another one",
+                root.display()
+            );
+            Some((persona.as_ref(), PromptError { file, line: Some(line), mend }))
+        })
     }
 
     /// A text file as it is.

@@ -23,6 +23,8 @@ pub(super) fn examine(config: &Config) -> (Vec<Check>, Option<Prompts>) {
         Err(mistake) => checks.push(Check::fail("prompts", mistake.to_string())),
         Ok(rules) => checks.extend(knowledge(config, &rules)),
     }
+    let missing = prompts.missing_knowledge(&config.knowledge.folder);
+    checks.extend(missing.map(|(_, missing)| Check::warn("knowledge", missing.to_string())));
     (checks, Some(prompts))
 }
 

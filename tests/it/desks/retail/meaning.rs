@@ -94,6 +94,15 @@ async fn a_file_that_changes_while_the_server_runs_is_found_by_its_new_meaning()
 }
 
 #[tokio::test]
+async fn documents_of_ones_own_want_no_folder_for_the_other_personas() {
+    let knowledge = tempfile::tempdir().unwrap();
+    write(knowledge.path(), PAGE.0, PAGE.1);
+    let app = TestApp::builder().env("KNOWLEDGE_PATH", knowledge.path().display()).start().await;
+    assert_eq!(sources(&app, None, QUESTION).await[0].0, "ssd.md");
+    assert_eq!(sources(&app, Some("returns_vi"), "chính sách trả hàng thế nào?").await, []);
+}
+
+#[tokio::test]
 async fn a_persona_sees_its_own_folder_and_nothing_else() {
     let (ollama, knowledge, prompts) = (ScriptedOllama::start().await, shop(), tempfile::tempdir().unwrap());
     super::language::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts"), prompts.path());
