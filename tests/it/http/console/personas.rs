@@ -49,7 +49,7 @@ async fn an_edit_is_written_to_the_file_and_speaks_at_once_and_the_text_before_i
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let personas = desk.get("/personas").await;
     let vi = json!({"id": ID, "name": "SSTC", "desk": "retail", "languages": ["vi", "en"], "default": true});
-    assert_eq!(personas["personas"][1], vi, "{personas}");
+    assert!(personas["personas"].as_array().unwrap().contains(&vi), "{personas}");
     let first = desk.read(FILE);
     let shown = desk.get(&format!("/personas/{ID}")).await;
     assert_eq!((shown["text"].as_str(), &shown["versions"]), (Some(first.as_str()), &json!([])));
