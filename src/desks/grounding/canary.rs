@@ -6,8 +6,10 @@ use crate::domain::facts::is_unseen;
 
 /// What the line begins with: nobody writes it by chance either.
 const MARK: &str = "fdcanary";
-/// Letters of the secret; 2^75 of them.
+/// Letters of the secret, of which the first is [`FIRST`]: one of 2^70.
 const LETTERS: usize = 16;
+/// A letter with which hardly a word ends: a word that does is shown only with the next one.
+const FIRST: char = 'q';
 /// At the end of a reply, so many letters of the secret are a leak already.
 const ENOUGH: usize = 8;
 
@@ -27,7 +29,8 @@ impl fmt::Debug for Canary {
 impl Canary {
     /// Made of random bytes, which the caller draws once for the process.
     pub fn new(random: [u8; LETTERS]) -> Self {
-        let secret = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
+        let rest = random.iter().skip(1).map(|byte| char::from(b'a' + byte % 26));
+        let secret = std::iter::once(FIRST).chain(rest).collect();
         Self { secret, mark: MARK.chars().collect() }
     }
 
