@@ -33,6 +33,8 @@ export class Stream {
   reopen() {
     if (this.after === undefined) return;
     this.#drop();
+    // Even if nobody noticed a loss: whoever asks for what is not told again asks once the new connection stands.
+    this.#connected = false;
     this.#connect();
   }
 
