@@ -37,6 +37,7 @@ mod labels;
 mod limit;
 mod messages;
 mod problem;
+mod refusals;
 mod serve;
 mod sse;
 mod tokens;

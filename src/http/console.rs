@@ -17,6 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::http::error::ApiError;
 
 mod figures;
 mod handoff;
@@ -58,4 +59,17 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 /// The routes that take files, each by a limit of its own.
 pub(super) fn file_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(warranty_files::post))
+}
+
+/// The most days that are looked back at once, and how many unless the request says so.
+const DAYS_MAX: u32 = 366;
+const DAYS: u32 = 30;
+
+/// How many days to look back, with today.
+fn days_wanted(days: Option<u32>) -> Result<u32, ApiError> {
+    let days = days.unwrap_or(DAYS);
+    if (1..=DAYS_MAX).contains(&days) {
+        return Ok(days);
+    }
+    Err(ApiError::InvalidRequest(format!("days must lie between 1 and {DAYS_MAX}.")))
 }

@@ -17,6 +17,7 @@ use super::error::{ApiError, KEY_REUSED};
 use super::extract::{Body, ConversationPath, Query, conversation_id, idempotency};
 use super::in_time::in_time;
 use super::problem::Problem;
+use super::refusals::RefusedRead;
 use super::views::{ConversationView, MessageView, time};
 use crate::app::{App, NewConversation, OpenError, Opened};
 use crate::domain::Language;
@@ -198,10 +199,7 @@ pub(super) fn bad_cursor() -> ApiError {
     get, path = "/conversations/{id}", operation_id = "get_conversation", tag = "conversations", params(("id" = String, Path)),
     responses(
         (status = 200, description = "the conversation", body = ConversationView),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
     )
 )]
 pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Json<ConversationView>, ApiError> {
@@ -214,11 +212,8 @@ pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Jso
     delete, path = "/conversations/{id}", operation_id = "delete_conversation", tag = "conversations", params(("id" = String, Path)),
     responses(
         (status = 204, description = "gone"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn delete(

@@ -11,6 +11,7 @@ use super::access::Guest;
 use super::error::ApiError;
 use super::in_time::in_time;
 use super::problem::Problem;
+use super::refusals::RefusedRead;
 use super::sse;
 use crate::app::App;
 use crate::turn::Start;
@@ -44,10 +45,8 @@ fn last_event_id(uri: &Uri) -> Option<String> {
     ),
     responses(
         (status = 200, description = "the events", body = sse::Frame, content_type = "text/event-stream"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 429, description = "`rate_limited`: the key has too many streams open", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn get(

@@ -13,6 +13,7 @@ use super::error::ApiError;
 use super::extract::Query;
 use super::in_time::in_time;
 use super::problem::Problem;
+use super::refusals::RefusedRead;
 use super::views::{ConversationView, MessageView};
 use crate::app::App;
 use crate::domain::EventId;
@@ -49,11 +50,8 @@ pub(super) struct History {
     params(("id" = String, Path), HistoryQuery),
     responses(
         (status = 200, description = "a page", body = History),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn get(

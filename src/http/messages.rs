@@ -16,6 +16,7 @@ use super::extract::{Body, idempotency};
 use super::in_time::in_time;
 use super::limit::OnlyRepeats;
 use super::problem::Problem;
+use super::refusals::RefusedWrite;
 use super::sse;
 use crate::app::App;
 use crate::domain::{Author, ConversationId, MessageId, TenantId};
@@ -69,14 +70,7 @@ impl From<Accepted> for MessageAccepted {
     request_body = PostMessage,
     responses(
         (status = 202, description = "stored", body = MessageAccepted),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        RefusedWrite,
         (status = 503, description = "`overloaded`, `draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
@@ -104,14 +98,7 @@ pub(super) async fn post(
     request_body = PostMessage,
     responses(
         (status = 200, description = "the turn's events", body = sse::Frame, content_type = "text/event-stream"),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        RefusedWrite,
         (status = 503, description = "`overloaded`, `draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]

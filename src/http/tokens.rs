@@ -16,6 +16,7 @@ use super::error::ApiError;
 use super::extract::{Body, Nothing};
 use super::in_time::in_time;
 use super::problem::Problem;
+use super::refusals::RefusedWrite;
 use super::views::time;
 use crate::app::App;
 
@@ -32,15 +33,8 @@ pub(super) struct TokenView {
     post, path = "/conversations/{id}/token", tag = "conversations", params(("id" = String, Path)),
     responses(
         (status = 200, description = "the token", body = TokenView),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
+        RefusedWrite,
         (status = 422, description = "`invalid_request`: the conversation is too old", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn renew(

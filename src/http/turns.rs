@@ -13,6 +13,7 @@ use super::access::Guest;
 use super::error::ApiError;
 use super::in_time::in_time;
 use super::problem::Problem;
+use super::refusals::RefusedRead;
 use super::views::optional_time;
 use crate::app::App;
 use crate::domain::{Timings, TurnStatus};
@@ -37,10 +38,7 @@ pub(super) struct TurnView {
     params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
     responses(
         (status = 200, description = "the turn", body = TurnView),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
     )
 )]
 pub(super) async fn get(
@@ -66,12 +64,9 @@ pub(super) async fn get(
     params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
     responses(
         (status = 202, description = "the wish is stored"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "`turn_ended`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn cancel(

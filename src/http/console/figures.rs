@@ -9,6 +9,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::days_wanted;
 use super::owner::Owner;
 use crate::app::{App, Parts};
 use crate::domain::figures::{Day, days};
@@ -16,9 +17,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
-
-/// The most days that are counted at once.
-const DAYS_MAX: u32 = 366;
+use crate::http::refusals::RefusedRead;
 
 /// How far to look back.
 #[derive(Deserialize, IntoParams)]
@@ -45,11 +44,9 @@ pub(super) struct Figures {
     get, path = "/console/api/figures", operation_id = "console_figures", tag = "console", params(FiguresQuery),
     responses(
         (status = 200, description = "the figures", body = Figures),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn get(
@@ -57,10 +54,7 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
     Query(query): Query<FiguresQuery>,
 ) -> Result<Json<Figures>, ApiError> {
-    let wanted = query.days.unwrap_or(30);
-    if !(1..=DAYS_MAX).contains(&wanted) {
-        return Err(ApiError::InvalidRequest(format!("days must lie between 1 and {DAYS_MAX}.")));
-    }
+    let wanted = days_wanted(query.days)?;
     let zone = app.config.retail.time_zone;
     let last = Utc::now().with_timezone(&zone).date_naive();
     let first = last.checked_sub_days(Days::new(u64::from(wanted) - 1)).unwrap_or(last);

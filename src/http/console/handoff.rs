@@ -19,6 +19,7 @@ use crate::http::in_time::in_time;
 use crate::http::limit::OnlyRepeats;
 use crate::http::messages::{MessageAccepted, PostMessage, take_in};
 use crate::http::problem::Problem;
+use crate::http::refusals::RefusedWrite;
 use crate::store::StoreError;
 use crate::turn::Message;
 
@@ -36,15 +37,7 @@ macro_rules! hand_over {
             post, path = $path, operation_id = $operation, tag = "console", params(("id" = String, Path)),
             responses(
                 (status = 200, description = "the conversation as it is now", body = HandedOver),
-                (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-                (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-                (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-                (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-                (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-                (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-                (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-                (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-                (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+                RefusedWrite,
             )
         )]
         pub(super) async fn $name(
@@ -102,15 +95,8 @@ async fn hand_over(
     request_body = PostMessage,
     responses(
         (status = 202, description = "stored", body = MessageAccepted),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        RefusedWrite,
         (status = 409, description = "`not_taken`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
         (status = 503, description = "`draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]

@@ -17,6 +17,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
+use crate::http::refusals::RefusedRead;
 use crate::http::views::{ConversationView, optional_time, time};
 use crate::store::StoreError;
 use crate::store::inbox::InboxQuery;
@@ -126,11 +127,9 @@ impl From<Message> for LastMessage {
     params(ConversationsQuery),
     responses(
         (status = 200, description = "a page", body = Inbox),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn list(

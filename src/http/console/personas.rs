@@ -17,6 +17,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::{Body, Known};
 use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
+use crate::http::refusals::{RefusedRead, RefusedWrite};
 use crate::http::views::time;
 use crate::persona::Persona;
 
@@ -133,10 +134,7 @@ pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<Persona
     params(("id" = String, Path)),
     responses(
         (status = 200, description = "the file", body = PersonaView),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
     )
 )]
 pub(super) async fn get(
@@ -154,10 +152,7 @@ pub(super) async fn get(
     params(("id" = String, Path), ("version" = String, Path, description = "counted from 1")),
     responses(
         (status = 200, description = "the text", body = VersionText),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
     )
 )]
 pub(super) async fn version(
@@ -206,17 +201,9 @@ pub(super) async fn check(
     params(("id" = String, Path)), request_body = PutPersona,
     responses(
         (status = 200, description = "the file as it is now", body = PersonaView),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        RefusedWrite,
         (status = 409, description = "`conflict`: the file has changed since it was read", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "`not_writable`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn put(

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::days_wanted;
 use super::owner::Owner;
 use crate::app::App;
 use crate::app::questions::{QuestionGroup, QuestionsError};
@@ -17,11 +18,9 @@ use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
+use crate::http::refusals::RefusedRead;
 use crate::http::views::time;
 use crate::store::unanswered::{Unanswered, UnansweredQuestion};
-
-/// Nobody asks for more.
-const DAYS_MAX: u32 = 366;
 
 /// Which questions.
 #[derive(Deserialize, IntoParams)]
@@ -89,11 +88,9 @@ struct ExampleView {
     get, path = "/console/api/questions", operation_id = "console_questions", tag = "console", params(QuestionsQuery),
     responses(
         (status = 200, description = "the groups, newest first", body = QuestionsView),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn get(
@@ -102,10 +99,7 @@ pub(super) async fn get(
     Query(query): Query<QuestionsQuery>,
 ) -> Result<Json<QuestionsView>, ApiError> {
     let limit = page_limit(query.limit)?;
-    let days = query.days.unwrap_or(30);
-    if !(1..=DAYS_MAX).contains(&days) {
-        return Err(ApiError::InvalidRequest(format!("days must lie between 1 and {DAYS_MAX}.")));
-    }
+    let days = days_wanted(query.days)?;
     let only = match query.kind {
         None | Some(Wanted::All) => None,
         Some(Wanted::NoContext) => Some(Unanswered::NoContext),

@@ -18,6 +18,7 @@ use crate::app::warranty_list::{FileError, ListError, Outcome, Refused, UploadEr
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::problem::Problem;
+use crate::http::refusals::RefusedRead;
 use crate::store::warranty_import::ImportError;
 
 /// A file that is too large is taken in and thrown away up to so many times the limit, and for so long: a browser that still sends
@@ -80,15 +81,13 @@ struct RefusedView {
     request_body(content = String, content_type = "text/csv", description = "the list: CSV in UTF-8 with the columns serial, product_name and warranty_end_date, in any order; CONSOLE_CSV_MAX_MB at most"),
     responses(
         (status = 200, description = "what is in the list, and whether it was written", body = UploadView),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        RefusedRead,
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "`conflict`: this is not the file of `hash`", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`: the file as a whole cannot be read", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn post(

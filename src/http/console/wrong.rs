@@ -16,6 +16,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::{Body, Known, conversation_id};
 use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
+use crate::http::refusals::RefusedWrite;
 use crate::http::turns::turn_number;
 
 /// The longest remark, in characters.
@@ -48,17 +49,9 @@ pub(super) struct KeptCase {
     request_body = Wrong,
     responses(
         (status = 201, description = "kept", body = KeptCase),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        RefusedWrite,
         (status = 409, description = "`conflict`: the turn has not ended yet", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
         (status = 500, description = "`not_writable`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn post(
