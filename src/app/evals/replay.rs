@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::case::{Answer, AnswerMessage, Case, CaseMessage};
-use crate::app::{StartError, label_links, load_prompts, mailer, random_secret, read_knowledge};
+use crate::app::start::{StartError, label_links, load_prompts, mailer, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
 use crate::desks::returns::Post;
 use crate::desks::{Caller, DeskError, Desks, Services, Sink, SinkClosed, Turn};

@@ -1,0 +1,194 @@
+//! Wiring a server: which part stands on which, and what goes on beside them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use chrono::TimeDelta;
+use metrics_exporter_prometheus::PrometheusHandle;
+use rand::Rng;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::warn;
+
+use super::knowledge::{folders_of, keep_in_line};
+use super::personas::Personas;
+use super::reload::{Reloading, watch_files};
+use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
+use crate::config::{Config, LlmMode};
+use crate::desks::returns::Post;
+use crate::desks::{Desks, Services};
+use crate::persona::{PromptError, Prompts};
+use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
+use crate::providers::embedding::{Embedder, OllamaEmbedding};
+use crate::providers::llm::{Gateway, InvalidOllama, Ollama};
+use crate::providers::vector::InvalidChroma;
+use crate::retrieval::memory::Memory;
+use crate::retrieval::search::Knowledge;
+use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
+use crate::store::settings::TOKEN_SECRET;
+use crate::store::{Store, StoreError};
+use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::LabelLinks;
+use crate::turn::journal::Journal;
+use crate::turn::outbox::Outbox;
+use crate::turn::{Engine, retention};
+
+/// How often callers that went away are forgotten, and histograms summed up.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Why a server does not start: what to mend.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Prompts(#[from] PromptError),
+    #[error(transparent)]
+    Knowledge(#[from] RetrievalError),
+    #[error(transparent)]
+    Chroma(#[from] InvalidChroma),
+    #[error("OLLAMA_HOST cannot be used: {0}")]
+    Ollama(#[from] InvalidOllama),
+    #[error(transparent)]
+    Smtp(#[from] InvalidSmtp),
+    #[error("LLM=ollama, but there is no language model: {0}. Start Ollama, pull the model, or set LLM=auto")]
+    NoModel(String),
+}
+
+impl App {
+    /// Wires the server on an open store and goes on with what an earlier run left.
+    pub async fn start(config: Config, store: Store) -> Result<Arc<Self>, StartError> {
+        // First of all: what is counted before is lost.
+        let metrics = metrics::handle();
+        let store = store.claim().await?;
+        let config = Arc::new(config);
+        let llm = Gateway::new(Arc::new(Ollama::new(&config.llm)?), config.llm.clone());
+        if config.llm.mode != LlmMode::Offline {
+            let looked = llm.look().await;
+            if config.llm.mode == LlmMode::Ollama {
+                let status = looked.map_err(|cause| StartError::NoModel(cause.to_string()))?;
+                if !status.installed {
+                    return Err(StartError::NoModel(format!("Ollama does not have the model {}", status.model)));
+                }
+            }
+        }
+        let prompts = load_prompts(&config)?;
+        let store = store.embedding(config.embed.on);
+        let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config.embed)?), config.embed.clone()));
+        let vectors = open_vectors(&config, &store)?;
+        let (documents, search) = (config.knowledge.clone(), config.search.clone());
+        let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
+        read_knowledge(&knowledge, &config, &prompts)?;
+        let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
+        let outbox = Outbox::new(store.clone(), memory.clone(), config.outbox.clone());
+        let secret = match &config.auth.token_secret {
+            Some(secret) => secret.clone(),
+            None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
+        };
+        let post = Post::new(store.clone(), mailer(&config)?, label_links(&config, &secret), config.outbox.clone());
+        let services = Services {
+            config: config.clone(),
+            store: store.clone(),
+            llm: llm.clone(),
+            knowledge: knowledge.clone(),
+            memory,
+            misses: Arc::default(),
+            post: post.clone(),
+            client_names: ClientNames::new(&secret),
+        };
+        let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
+        let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
+        let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
+        background.spawn(writer);
+        background.spawn(llm.clone().watch(stop.clone()));
+        background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
+        let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone());
+        let unusable = Arc::new(ArcSwapOption::empty());
+        let reloading =
+            Reloading { services, desks: desks.clone(), unusable: unusable.clone(), edited, read: changed.clone() };
+        background.spawn(watch_files(reloading, stop.clone()));
+        background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
+        background.spawn(outbox.clone().run(stop.clone()));
+        background.spawn(post.clone().run(stop.clone()));
+        let limits = Arc::new(Limits::new(&config.http));
+        background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
+        let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
+        let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
+        engine.recover().await?;
+        let keys = config.auth.keys.as_deref().map(Keys::new);
+        let sessions = keys.clone().filter(|_| config.console.on);
+        Ok(Arc::new(Self {
+            sessions: sessions.map(|keys| Sessions::new(&secret, keys, config.console.session_ttl)),
+            keys,
+            tokens: Tokens::new(&secret),
+            metrics,
+            limits,
+            personas,
+            unusable,
+            streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
+            config,
+            store,
+            engine,
+            desks,
+            knowledge,
+            embedder,
+            vectors,
+            outbox,
+            post,
+            llm,
+            turns,
+            background,
+            stop,
+        }))
+    }
+}
+
+pub(super) fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {
+    Ok(match &config.mail.smtp_url {
+        Some(url) => Arc::new(Smtp::new(url, &config.mail)?),
+        None => Arc::new(MailFiles::new(&config.mail)?),
+    })
+}
+
+/// Links lead to `PUBLIC_URL`; without it to the address that the server listens on, which is right for this machine alone.
+pub(super) fn label_links(config: &Config, secret: &str) -> LabelLinks {
+    let bound = format!("http://{}", config.http.bind);
+    let base = config.http.public_url.as_deref().unwrap_or(&bound);
+    LabelLinks::new(secret, base, TimeDelta::from_std(config.returns.label_link).unwrap_or(TimeDelta::MAX))
+}
+
+pub(super) fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
+    Prompts::load(&config.prompts.folder, &config.prompts.persona)
+}
+
+/// A folder that only another persona than the default one names may be missing: who brings documents of their own need not
+/// give up the sample personas first.
+pub(super) fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &Prompts) -> Result<(), StartError> {
+    let default = prompts.default_persona();
+    for (persona, missing) in prompts.missing_knowledge(&config.knowledge.folder) {
+        if persona.id == default.id {
+            return Err(missing.into());
+        }
+        warn!(persona = persona.id, problem = %missing, "A persona has no documents to answer from");
+    }
+    let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
+    Ok(knowledge.read(&folders_of(prompts), &rules)?)
+}
+
+/// Forgets, now and then, callers that have not been heard of, and sums up what histograms have noted.
+async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: CancellationToken) {
+    while tokio::time::timeout(SWEEP_EVERY, stop.cancelled()).await.is_err() {
+        limits.sweep();
+        metrics.run_upkeep();
+    }
+}
+
+/// 256 bits, as hex.
+pub(super) fn random_secret() -> String {
+    let mut bytes = [0_u8; 32];
+    rand::rng().fill_bytes(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
