@@ -7,6 +7,7 @@
 //! - [`session`]: signing in and out; [`me`]: who is signed in
 //! - [`inbox`]: the shop's conversations; [`live`]: what happens in them
 //! - [`handoff`]: a person takes one over, answers and gives it back
+//! - [`returns`]: orders and returns beside a conversation, their later steps, and what is decided on escalations
 //! - [`figures`]: the turns of each day
 //!
 //! The rest of what the console shows (histories, events of one conversation) are the shop's own routes.
@@ -28,6 +29,7 @@ mod me;
 mod owner;
 mod personas;
 mod questions;
+mod returns;
 mod session;
 mod warranty_files;
 mod wrong;
@@ -46,6 +48,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoff::close))
         .routes(routes!(handoff::reopen))
         .routes(routes!(handoff::answer))
+        .routes(routes!(returns::get))
+        .routes(routes!(returns::advance))
+        .routes(routes!(returns::resolve))
         .routes(routes!(figures::get))
         .routes(routes!(knowledge::get))
         .routes(routes!(questions::get))

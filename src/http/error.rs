@@ -21,6 +21,10 @@ pub enum ApiError {
     NotTaken,
     /// What was changed is not any more what it was; the sentence says what to do.
     Conflict(&'static str),
+    /// A step that may not be taken; the sentence names both states.
+    IllegalStep(String),
+    /// An escalation that somebody has decided on; the sentence says who, and how.
+    AlreadyResolved(String),
     /// The type that is wanted instead.
     UnsupportedMediaType(&'static str),
     TooLarge,
@@ -124,6 +128,10 @@ impl IntoResponse for ApiError {
                 "Nobody has taken this conversation; take it over before you answer in it.",
             ),
             Self::Conflict(detail) => (StatusCode::CONFLICT, "conflict", "Conflict", *detail),
+            Self::IllegalStep(detail) => (StatusCode::CONFLICT, "illegal_step", "Illegal step", detail.as_str()),
+            Self::AlreadyResolved(detail) => {
+                (StatusCode::CONFLICT, "already_resolved", "Already resolved", detail.as_str())
+            }
             Self::UnsupportedMediaType(wanted) => {
                 text = format!("Send the body as {wanted}.");
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "Unsupported media type", text.as_str())

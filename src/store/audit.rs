@@ -74,7 +74,7 @@ pub(super) async fn record(
     Ok(())
 }
 
-fn read_entry(row: audit::Model) -> Result<AuditEntry, StoreError> {
+pub(super) fn read_entry(row: audit::Model) -> Result<AuditEntry, StoreError> {
     Ok(AuditEntry {
         kind: AuditKind::parse(&row.kind).ok_or_else(|| unreadable("audit", "kind"))?,
         who: row.who,

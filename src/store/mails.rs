@@ -273,7 +273,7 @@ fn entry(mail: &Mail, who: &str, before: Option<Value>, now: DateTime<Utc>) -> A
     }
 }
 
-fn read_mail(row: mails::Model) -> Result<Mail, StoreError> {
+pub(super) fn read_mail(row: mails::Model) -> Result<Mail, StoreError> {
     let wrong = |error: &dyn std::fmt::Display| unreadable("mails", error);
     Ok(Mail {
         id: MailId(row.id),

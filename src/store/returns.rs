@@ -6,6 +6,7 @@
 //! - [`create`]: a return, a refund or a cancellation, once for each key
 //! - [`advance`]: an RMA's later steps, and its label
 //! - [`escalate`]: handing over to a person, and what the person decides
+//! - [`overview`]: all that a conversation has to do with returns
 //! - `rows`: RMAs and tickets as they are read
 
 use chrono::{DateTime, Utc};
@@ -23,6 +24,7 @@ use crate::domain::{ConversationId, TenantId};
 pub mod advance;
 pub mod create;
 pub mod escalate;
+pub mod overview;
 mod rows;
 
 /// Who changes something, and where.

@@ -1,2 +1,2 @@
 mod retail;
-mod returns;
+pub mod returns;

@@ -99,6 +99,11 @@ impl Phone {
         &self.0
     }
 
+    /// The number as others may see it: its last two digits.
+    pub fn masked(&self) -> String {
+        format!("***{}", self.0.get(self.0.len().saturating_sub(2)..).unwrap_or_default())
+    }
+
     /// Whether both are the same line: `+84 912 345 678` is `0912345678`.
     pub fn is_same(&self, other: &Self) -> bool {
         let (a, b) = (self.national(), other.national());
@@ -151,9 +156,9 @@ impl From<Phone> for String {
 }
 
 impl fmt::Debug for Phone {
-    /// The last two digits: what is printed for a debugger ends in logs.
+    /// Masked: what is printed for a debugger ends in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "***{}", self.0.get(self.0.len().saturating_sub(2)..).unwrap_or_default())
+        f.write_str(&self.masked())
     }
 }
 

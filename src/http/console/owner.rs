@@ -25,6 +25,11 @@ impl Owner {
         self.tenant == app.config.auth.web_chat_tenant
     }
 
+    /// Who it is in the shop's records; `operator`, as with `frontdesk rma`, where nobody has said a name.
+    pub fn signature(&self) -> &str {
+        self.name.as_deref().unwrap_or("operator")
+    }
+
     /// When the session ends; `None`: it is none.
     pub fn expires_at(&self) -> Option<DateTime<Utc>> {
         self.access.expires_at()

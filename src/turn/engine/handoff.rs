@@ -38,6 +38,11 @@ impl Engine {
         Ok(Some(changed))
     }
 
+    /// Tells the shop's own people that something about the conversation changed which no turn says, such as a return of it.
+    pub fn tell_of(&self, tenant: &TenantId, conversation: ConversationId) {
+        self.0.journal.changes().tell(tenant, conversation);
+    }
+
     /// Hears of every conversation of the shop in which something is said, a turn ends, or another one answers, from now on.
     pub fn listen(&self, tenant: &TenantId) -> Listener {
         self.0.journal.changes().listen(tenant.clone(), self.0.closing.clone())

@@ -6,4 +6,4 @@ mod model;
 mod owner;
 mod questions;
 mod scenarios;
-mod shop;
+pub mod shop;

@@ -8,6 +8,7 @@ mod knowledge;
 mod live;
 mod personas;
 mod questions;
+mod returns;
 mod session;
 mod warranty_files;
 mod wrong;

@@ -20,7 +20,9 @@ before(async () => {
   await stage.server.api("POST", `/console/api/conversations/${taken.id}/take`);
   await stage.server.api("POST", `/console/api/conversations/${taken.id}/answers`, { text: "Dạ em nghe ạ." });
   await message(taken.customer, "Dạ em nghe ạ.");
-  ids = { first: first.id, waiting: waiting.id, taken: taken.id };
+  await stage.server.run("seed", "returns");
+  const returns = await stage.server.conversation({ persona: "returns_en" }, "return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered.");
+  ids = { first: first.id, waiting: waiting.id, taken: taken.id, returns };
 });
 after(() => stage?.close());
 
@@ -65,6 +67,20 @@ for (const scheme of ["light", "dark"]) {
         await page.locator(".actions .button").first().waitFor();
         await seen(name);
       }
+      await goTo(page, `inbox/${ids.returns}`);
+      await page.locator(".returns > summary").waitFor();
+      await seen("07-returns-folded");
+      await page.locator(".returns > summary").click();
+      await page.locator(".escalation .actions button").first().click();
+      await page.locator(".escalation .failure").waitFor();
+      await seen("07-returns");
+      await page.locator(".record > summary").click();
+      await page.locator(".record li").last().scrollIntoViewIfNeeded();
+      await seen("07-returns-record");
+      await page.locator("[data-step]").first().click();
+      await page.locator("dialog[open]").waitFor();
+      await seen("07-returns-step");
+      await page.keyboard.press("Escape");
       await goTo(page, "inbox");
       await page.locator("input[type=search]").fill("zzz");
       await page.locator(".list .empty").waitFor();

@@ -82,6 +82,27 @@ export class Server {
     return text ? JSON.parse(text) : undefined;
   }
 
+  /** A conversation that the shop opens for a customer, in which these texts were said, each answered to its end. */
+  async conversation(wish, ...texts) {
+    const { id } = await this.api("POST", "/conversations", wish);
+    for (const text of texts) await this.say(id, text);
+    return id;
+  }
+
+  /** Says it as the customer, and waits for the end of the turn. */
+  async say(id, text) {
+    const headers = { "x-api-key": "browser-test-key", "content-type": "application/json" };
+    const response = await fetch(`${this.url}/conversations/${id}/stream`, { method: "POST", headers, body: JSON.stringify({ text }) });
+    await response.text();
+  }
+
+  /** Runs one of the program's commands beside the server. */
+  async run(...args) {
+    const command = spawn(resolve(process.env.FRONTDESK), args, { cwd: this.folder, env: { ...environment, ...this.settings }, stdio: "ignore" });
+    const code = await new Promise((done) => command.once("exit", done));
+    if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}`);
+  }
+
   async close() {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });

@@ -7,6 +7,7 @@ import { element } from "../assets/elements.js";
 import { followEnd } from "../assets/scroll.js";
 import { icon } from "./svg.js";
 import { nameCustomer } from "./row.js";
+import { Returns } from "./returns.js";
 import { Stream } from "../assets/stream.js";
 import { Thread } from "./thread.js";
 
@@ -28,6 +29,7 @@ export class Conversation {
   #trouble = element("div", { class: "conversation-trouble" });
   #state = element("div");
   #answer;
+  #returns;
 
   constructor(id, live) {
     this.id = id;
@@ -42,7 +44,8 @@ export class Conversation {
     const below = button("conversation.below", () => {}, { class: "below", hidden: true });
     this.#end = followEnd(scroller, this.#thread.element, below, () => this.#thread.length);
     this.#answer = new Answer(id);
-    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
+    this.#returns = new Returns(id);
+    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
     this.#stream = new Stream({
       address: (after) => `${this.#path}/events?${new URLSearchParams({ last_event_id: after })}`,
       onEvent: (event) => this.#hear(event),
@@ -52,7 +55,11 @@ export class Conversation {
     // A tab that nobody sees leaves its connection to those that somebody sees: a browser has six.
     this.onVisible = () => (document.hidden ? this.#stream.close() : this.#read());
     addEventListener("visibilitychange", this.onVisible);
-    this.end = live.listen((ids) => (!ids || ids.includes(id)) && this.#look());
+    this.end = live.listen((ids) => {
+      if (ids && !ids.includes(id)) return;
+      this.#look();
+      this.#returns.heed();
+    });
     this.#state.append(loading());
     this.#read();
   }
@@ -61,6 +68,7 @@ export class Conversation {
     this.#closed = true;
     this.#reading += 1;
     this.#stream.close();
+    this.#returns.close();
     removeEventListener("visibilitychange", this.onVisible);
     this.end();
   }
@@ -89,6 +97,7 @@ export class Conversation {
       this.#thread.show(history.messages);
       if (fresh) this.#turn ? this.#toTurn() : this.#end.toEnd();
       this.#stream.open(history.lastEventId);
+      this.#returns.heed();
     } catch (error) {
       if (mine === this.#reading) this.#state.replaceChildren(failure(error, () => this.#read()));
     }

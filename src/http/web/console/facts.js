@@ -4,9 +4,9 @@ import { element } from "../assets/elements.js";
 import { said } from "./parts.js";
 import { words } from "./desk.js";
 
-/** Rows under a title; nothing where there are none. */
-export function section(title, rows) {
-  return rows.length ? element("section", {}, said("h2", title), element("dl", {}, ...rows)) : undefined;
+/** Rows under a title, which may have `values`; nothing where there are none. */
+export function section(title, rows, values) {
+  return rows.length ? element("section", {}, said("h2", title, values), element("dl", {}, ...rows)) : undefined;
 }
 
 /** One row. `name` is shown instead of the words of `key`, where those are not known before. */
@@ -15,10 +15,10 @@ export function row(key, value, name) {
   return element("div", {}, term, element("dd", { dir: "auto" }, value));
 }
 
-/** The words for one of a few values of the server's, else the value itself. */
-export function word(group, value) {
+/** The words for one of a few values of the server's, else `plain`: the value itself. */
+export function word(group, value, plain = value) {
   const key = `${group}.${value}`;
-  return words.has(key) ? said("span", key) : element("span", {}, String(value));
+  return words.has(key) ? said("span", key) : element("span", {}, String(plain));
 }
 
 /** A share of 1 as a bar, with its text. */

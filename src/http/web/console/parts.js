@@ -49,6 +49,8 @@ export function failure(error, again) {
 export function trouble(error) {
   if (!(error instanceof Refusal)) return { key: "trouble.unreachable" };
   const values = { seconds: error.retryAfter, detail: error.detail ?? "", request: error.request ?? "" };
+  // What is shown was not the newest any more.
+  if (["illegal_step", "already_resolved"].includes(error.code)) return { key: "trouble.overtaken", values };
   const key = {
     401: "trouble.signed_out",
     403: "trouble.foreign",

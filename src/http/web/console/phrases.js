@@ -57,6 +57,12 @@ export class Phrases extends Words {
     return new Intl.NumberFormat(this.language, { style: "percent", maximumFractionDigits: 0 }).format(share);
   }
 
+  /** An amount in minor units of its currency. */
+  money({ minor, currency }) {
+    const format = new Intl.NumberFormat(this.language, { style: "currency", currency });
+    return format.format(minor / 10 ** format.resolvedOptions().maximumFractionDigits);
+  }
+
   /** Milliseconds, in the unit that suits them. */
   duration(milliseconds) {
     const format = (value, digits, unit) => `${new Intl.NumberFormat(this.language, { maximumFractionDigits: digits }).format(value)} ${unit}`;

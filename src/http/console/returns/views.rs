@@ -1,0 +1,320 @@
+//! Orders, RMAs, tickets, mails and the record, as the console shows them. Amounts are in minor units of their currency.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::domain::returns::ticket::Resolved;
+use crate::domain::returns::{
+    Action, AuditEntry, AuditKind, Currency, Hand, Money, Order, OrderItem, OrderStatus, Priority, ReasonCode,
+    Resolution, Rma, RmaStatus, Ticket, TicketKind,
+};
+use crate::http::views::{optional_time, time};
+use crate::store::mails::Mail;
+use crate::store::returns::overview::Overview;
+
+/// What a conversation has to do with orders and returns.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Returns)]
+pub(in crate::http) struct ReturnsView {
+    /// Whether the conversation's desk takes returns: where it does not, nothing will come.
+    takes_returns: bool,
+    orders: Vec<OrderView>,
+    rmas: Vec<RmaView>,
+    /// What was asked of the shop: one for each RMA and cancellation, and the escalations.
+    tickets: Vec<TicketView>,
+    mails: Vec<MailView>,
+    /// What was done, oldest first.
+    record: Vec<RecordView>,
+    /// Whether there is more than is listed.
+    has_more: bool,
+}
+
+impl ReturnsView {
+    pub fn new(overview: Overview, takes_returns: bool) -> Self {
+        Self {
+            takes_returns,
+            orders: overview.orders.into_iter().map(OrderView::from).collect(),
+            rmas: overview.rmas.into_iter().map(RmaView::from).collect(),
+            tickets: overview.tickets.into_iter().map(TicketView::from).collect(),
+            mails: overview.mails.into_iter().map(MailView::from).collect(),
+            record: overview.record.into_iter().map(RecordView::from).collect(),
+            has_more: overview.has_more,
+        }
+    }
+}
+
+/// An amount of money.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Amount)]
+struct AmountView {
+    /// In the currency's smallest unit.
+    minor: i64,
+    currency: Currency,
+}
+
+impl From<Money> for AmountView {
+    fn from(Money { minor, currency }: Money) -> Self {
+        Self { minor, currency }
+    }
+}
+
+/// An order, with the customer's contact masked.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Order)]
+struct OrderView {
+    number: String,
+    status: OrderStatus,
+    customer: CustomerView,
+    #[serde(serialize_with = "time")]
+    ordered_at: DateTime<Utc>,
+    #[serde(serialize_with = "optional_time")]
+    shipped_at: Option<DateTime<Utc>>,
+    #[serde(serialize_with = "optional_time")]
+    delivered_at: Option<DateTime<Utc>>,
+    /// The number of the parcel to the customer.
+    tracking: Option<String>,
+    paid: AmountView,
+    items: Vec<ItemView>,
+}
+
+/// Whose order it is.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OrderCustomer)]
+struct CustomerView {
+    name: String,
+    /// Masked.
+    email: String,
+    /// Its last two digits.
+    phone: Option<String>,
+    is_vip: bool,
+    /// The shop suspects fraud.
+    fraud_flag: bool,
+}
+
+/// A line of an order.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OrderItem)]
+struct ItemView {
+    line: u32,
+    name: String,
+    quantity: u32,
+    /// For one piece.
+    unit_price: AmountView,
+    is_final_sale: bool,
+    /// The latest RMA that it stands in.
+    rma: Option<String>,
+}
+
+impl From<Order> for OrderView {
+    fn from(order: Order) -> Self {
+        Self {
+            number: order.number.into(),
+            status: order.status,
+            customer: CustomerView {
+                name: order.customer.name,
+                email: order.email.masked(),
+                phone: order.phone.or(order.customer.phone).map(|phone| phone.masked()),
+                is_vip: order.customer.is_vip,
+                fraud_flag: order.customer.fraud_flag,
+            },
+            ordered_at: order.ordered_at,
+            shipped_at: order.shipped_at,
+            delivered_at: order.delivered_at,
+            tracking: order.tracking,
+            paid: order.paid.into(),
+            items: order.items.into_iter().map(ItemView::from).collect(),
+        }
+    }
+}
+
+impl From<OrderItem> for ItemView {
+    fn from(item: OrderItem) -> Self {
+        Self {
+            line: item.line,
+            name: item.name,
+            quantity: item.quantity,
+            unit_price: item.unit_price.into(),
+            is_final_sale: item.is_final_sale,
+            rma: item.rma.map(|rma| rma.number.into()),
+        }
+    }
+}
+
+/// An RMA.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Rma)]
+pub(super) struct RmaView {
+    number: String,
+    order: String,
+    action: Action,
+    status: RmaStatus,
+    /// The states that a person may take it to now.
+    next: Vec<RmaStatus>,
+    /// It was escalated, and goes on by a person's hand alone.
+    locked: bool,
+    escalation_reason: Option<String>,
+    lines: Vec<LineView>,
+    refund: AmountView,
+    /// In the customer's words.
+    reason: String,
+    reason_code: ReasonCode,
+    /// The number on its label.
+    tracking: Option<String>,
+    #[serde(serialize_with = "time")]
+    created_at: DateTime<Utc>,
+    #[serde(serialize_with = "time")]
+    updated_at: DateTime<Utc>,
+}
+
+/// A line of the order that comes back.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RmaLine)]
+struct LineView {
+    line: u32,
+    amount: AmountView,
+}
+
+impl From<Rma> for RmaView {
+    fn from(rma: Rma) -> Self {
+        let next = RmaStatus::ALL.iter().copied().filter(|to| rma.step(*to, Hand::Person).is_ok()).collect();
+        Self {
+            number: rma.number.into(),
+            order: rma.order.into(),
+            action: rma.action,
+            status: rma.status,
+            next,
+            locked: rma.escalated,
+            escalation_reason: rma.escalation_reason,
+            lines: rma.lines.into_iter().map(|line| LineView { line: line.line, amount: line.amount.into() }).collect(),
+            refund: rma.refund.into(),
+            reason: rma.reason,
+            reason_code: rma.reason_code,
+            tracking: rma.label.map(|label| label.tracking.to_string()),
+            created_at: rma.created_at,
+            updated_at: rma.updated_at,
+        }
+    }
+}
+
+/// What was asked of the shop.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Ticket)]
+pub(super) struct TicketView {
+    id: String,
+    kind: TicketKind,
+    order: Option<String>,
+    rma: Option<String>,
+    /// Of an escalation.
+    priority: Option<Priority>,
+    reason: String,
+    /// What a person should know.
+    summary: String,
+    #[serde(serialize_with = "time")]
+    created_at: DateTime<Utc>,
+    /// Null while it is open.
+    resolved: Option<DecisionView>,
+}
+
+/// How an escalation ended.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Decision)]
+struct DecisionView {
+    decision: Resolution,
+    by: String,
+    why: String,
+    #[serde(serialize_with = "time")]
+    at: DateTime<Utc>,
+}
+
+impl From<Ticket> for TicketView {
+    fn from(ticket: Ticket) -> Self {
+        Self {
+            id: ticket.id,
+            kind: ticket.kind,
+            order: ticket.order.map(String::from),
+            rma: ticket.rma.map(String::from),
+            priority: ticket.priority,
+            reason: ticket.reason,
+            summary: ticket.summary,
+            created_at: ticket.created_at,
+            resolved: ticket.resolved.map(DecisionView::from),
+        }
+    }
+}
+
+impl From<Resolved> for DecisionView {
+    fn from(Resolved { decision, by, why, at }: Resolved) -> Self {
+        Self { decision, by, why, at }
+    }
+}
+
+/// A mail to the customer.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Mail)]
+struct MailView {
+    number: String,
+    template: String,
+    /// Masked.
+    to: String,
+    /// `queued`, `sent` or `failed`.
+    status: &'static str,
+    /// Why it failed.
+    error: Option<String>,
+    order: Option<String>,
+    rma: Option<String>,
+    #[serde(serialize_with = "time")]
+    created_at: DateTime<Utc>,
+    #[serde(serialize_with = "optional_time")]
+    sent_at: Option<DateTime<Utc>>,
+}
+
+impl From<Mail> for MailView {
+    fn from(mail: Mail) -> Self {
+        Self {
+            number: mail.number.into(),
+            to: mail.to.masked(),
+            template: mail.template,
+            status: mail.status.as_str(),
+            error: mail.error,
+            order: mail.order.map(String::from),
+            rma: mail.rma.map(String::from),
+            created_at: mail.created_at,
+            sent_at: mail.sent_at,
+        }
+    }
+}
+
+/// Who changed what.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RecordEntry)]
+struct RecordView {
+    #[serde(rename = "type")]
+    kind: AuditKind,
+    /// `desk`, `job`, or the name of a person.
+    who: String,
+    /// Such as `rma.created` or `order.status`.
+    what: String,
+    before: Option<Value>,
+    after: Option<Value>,
+    order: Option<String>,
+    rma: Option<String>,
+    #[serde(serialize_with = "time")]
+    at: DateTime<Utc>,
+}
+
+impl From<AuditEntry> for RecordView {
+    fn from(entry: AuditEntry) -> Self {
+        Self {
+            kind: entry.kind,
+            who: entry.who,
+            what: entry.what,
+            before: entry.before,
+            after: entry.after,
+            order: entry.order.map(String::from),
+            rma: entry.rma.map(String::from),
+            at: entry.at,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// What a person is to look at, and what the person decides about it.
+
+import { announce, ask, words } from "./desk.js";
+import { attempt, badge, button, field, said } from "./parts.js";
+import { row, section, word } from "./facts.js";
+import { element } from "../assets/elements.js";
+
+const DECISIONS = ["approve", "reject", "more_info"];
+
+/** An escalation that is open: its reason and a form. It stays as it is while the conversation is read anew. */
+export class Escalation {
+  #path;
+  #changed;
+  #why;
+  #trouble = element("div");
+
+  /** Calls `changed()` after a decision. */
+  constructor({ id, priority, reason, summary, rma, order }, changed) {
+    this.#path = `/console/api/escalations/${encodeURIComponent(id)}/resolve`;
+    this.#changed = changed;
+    this.#why = element("textarea", { rows: "2", dir: "auto", required: true, maxlength: "2000", "data-focus": id });
+    const buttons = DECISIONS.map((decision) => {
+      const attributes = { class: decision === "approve" ? "button strong" : "button", "data-decision": decision, "data-focus": `${id} ${decision}` };
+      const made = button(`decision.${decision}`, () => this.#decide(made, decision), attributes);
+      return made;
+    });
+    this.element = element(
+      "section",
+      { class: "escalation" },
+      element("div", { class: "block-head" }, said("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
+      element("p", { dir: "auto" }, [rma ?? order, reason].filter(Boolean).join(": ")),
+      element("p", { class: "told quiet", dir: "auto" }, summary),
+      field("returns.why", this.#why, "returns.why_hint"),
+      this.#trouble,
+      element("div", { class: "actions" }, ...buttons),
+    );
+  }
+
+  async #decide(pressed, decision) {
+    const why = this.#why.value.trim();
+    this.#why.setAttribute("aria-invalid", String(!why));
+    if (!why) {
+      this.#trouble.replaceChildren(said("p", "returns.why_missing", undefined, { class: "failure", role: "alert" }));
+      return this.#why.focus();
+    }
+    const done = await attempt(pressed, this.#trouble, () => ask("POST", this.#path, { decision, why }));
+    if (done) {
+      this.#why.value = "";
+      announce(`decided.${decision}`);
+    }
+    await this.#changed();
+  }
+}
+
+/** An escalation that somebody has decided on. */
+export function decided({ id, reason, resolved: { decision, by, why, at } }) {
+  const rows = [
+    row("returns.reason", reason),
+    row("returns.decision", word("decided", decision)),
+    row("returns.why", why),
+    row("returns.by", element("span", {}, element("span", {}, by), " ", words.time(at))),
+  ];
+  return section("returns.was_decided", rows, { id });
+}

@@ -1,0 +1,40 @@
+// The record of who changed what, as people read it. What there are no words for is shown as it stands.
+
+import { element } from "../assets/elements.js";
+import { said } from "./parts.js";
+import { word } from "./facts.js";
+import { words } from "./desk.js";
+
+/** The rows of the record, oldest first. */
+export const record = (rows) => element("ol", {}, ...rows.map(line));
+
+function line({ who, what, before, after, order, rma, at }) {
+  const by = element("span", { dir: "auto" }, word("record_by", who));
+  const about = element("p", { class: "by" }, element("strong", {}, happened(what)), by, element("span", {}, rma ?? order ?? ""), words.time(at));
+  const changes = changed(what, before ?? {}, after ?? {});
+  return element("li", {}, about, ...(changes.length ? [element("p", { dir: "auto" }, changes.join("; "))] : []));
+}
+
+const happened = (what) => word("record_what", what.replaceAll(".", "_"), what);
+
+// Each thing that is different now, or was told.
+function changed(what, before, after) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((name) => {
+    const [was, is] = [before[name], after[name]].map((value) => shown(what, name, value));
+    if (was === is) return [];
+    return [named(name, was && is ? `${was} → ${is}` : is || was)];
+  });
+}
+
+const named = (name, value) => `${words.has(`record_field.${name}`) ? words.say(`record_field.${name}`) : name}: ${value}`;
+
+function shown(what, name, value) {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "boolean") return words.say(value ? "record.yes" : "record.no");
+  if (Array.isArray(value)) return value.map((each) => shown(what, name, each)).join(", ");
+  if (typeof value === "object") return value.reason_code ?? JSON.stringify(value);
+  const tables = { status: `${what.split(".")[0]}_status`, decision: "decided", priority: "priority", action: "ticket_kind", template: "mail_template" };
+  const key = `${tables[name]}.${value}`;
+  return words.has(key) ? words.say(key) : String(value);
+}

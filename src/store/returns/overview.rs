@@ -1,0 +1,218 @@
+//! What a conversation has to do with returns, for the people of the shop.
+
+use std::collections::BTreeSet;
+
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde_json::Value;
+
+use super::rows::{load_rmas, read_ticket};
+use crate::domain::ConversationId;
+use crate::domain::returns::{AuditEntry, Order, OrderNumber, Rma, Ticket};
+use crate::store::audit::read_entry;
+use crate::store::entities::{audit, mails, rmas, tickets};
+use crate::store::mails::{Mail, read_mail};
+use crate::store::orders::list_orders_with;
+use crate::store::{StoreError, TenantStore};
+
+/// So many orders, and so many each of RMAs, tickets and mails, are in an overview at most.
+pub const LISTED_AT_MOST: usize = 20;
+/// So many rows of the record are in an overview at most.
+pub const RECORD_AT_MOST: usize = 200;
+
+/// What a conversation has to do with returns: the newest of each kind, oldest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overview {
+    /// The one that came up last at the end.
+    pub orders: Vec<Order>,
+    pub rmas: Vec<Rma>,
+    pub tickets: Vec<Ticket>,
+    pub mails: Vec<Mail>,
+    /// What was done in the conversation, and elsewhere to its orders.
+    pub record: Vec<AuditEntry>,
+    /// Whether there is more of something than is listed.
+    pub has_more: bool,
+}
+
+impl TenantStore<'_> {
+    /// What the conversation has to do with returns: what was made in it, the orders that it is about, and whatever became of
+    /// those elsewhere. An order that the customer named without showing whose it is stands in the record alone.
+    ///
+    /// The number of queries does not grow with what there is, and a conversation that has nothing to do with returns costs three.
+    pub async fn overview_of_returns(&self, conversation: ConversationId) -> Result<Overview, StoreError> {
+        let mut has_more = false;
+        let own = self.audit_rows(Condition::all().add(audit::Column::ConversationId.eq(conversation.0))).await?;
+        let named = self.orders_named_by(conversation, &own).await?;
+        if own.is_empty() && named.is_empty() {
+            return Ok(Overview::default());
+        }
+        let numbers = newest(named, LISTED_AT_MOST, &mut has_more);
+        let numbers: Vec<&OrderNumber> = numbers.iter().collect();
+        let found = self.rma_rows(conversation, &numbers).await?;
+        let found = newest(found, LISTED_AT_MOST, &mut has_more);
+        let found_tickets = self.ticket_rows(conversation, &found).await?;
+        let found_mails = self.mail_rows(&own, &found).await?;
+        let mut record = self.audit_rows_elsewhere(&numbers).await?;
+        record.extend(own);
+        record.sort_by_key(|row| row.id);
+        let found_tickets = newest(found_tickets, LISTED_AT_MOST, &mut has_more).into_iter().map(read_ticket);
+        let found_mails = newest(found_mails, LISTED_AT_MOST, &mut has_more).into_iter().map(read_mail);
+        let record = newest(record, RECORD_AT_MOST, &mut has_more).into_iter().map(read_entry);
+        let mut orders = list_orders_with(&self.store.read, self.tenant, &numbers).await?;
+        orders.sort_by_key(|order| numbers.iter().position(|number| **number == order.number));
+        Ok(Overview {
+            orders,
+            rmas: load_rmas(&self.store.read, found).await?,
+            tickets: found_tickets.collect::<Result<_, _>>()?,
+            mails: found_mails.collect::<Result<_, _>>()?,
+            record: record.collect::<Result<_, _>>()?,
+            has_more,
+        })
+    }
+
+    /// The numbers of the conversation's orders, those that came up last at the end.
+    async fn orders_named_by(
+        &self,
+        conversation: ConversationId,
+        own: &[audit::Model],
+    ) -> Result<Vec<OrderNumber>, StoreError> {
+        let of_rmas: Vec<String> = rmas::Entity::find()
+            .select_only()
+            .column(rmas::Column::OrderNumber)
+            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(rmas::Column::ConversationId.eq(conversation.0))
+            .order_by_desc(rmas::Column::CreatedAt)
+            .limit(one_more(LISTED_AT_MOST))
+            .into_tuple()
+            .all(&self.store.read)
+            .await?;
+        let of_tickets: Vec<Option<String>> = tickets::Entity::find()
+            .select_only()
+            .column(tickets::Column::OrderNumber)
+            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(tickets::Column::ConversationId.eq(conversation.0))
+            .order_by_desc(tickets::Column::CreatedAt)
+            .limit(one_more(LISTED_AT_MOST))
+            .into_tuple()
+            .all(&self.store.read)
+            .await?;
+        let seen = own.iter().filter(|row| !keeps_shut(row)).filter_map(|row| row.order_number.clone());
+        let all = seen.chain(of_tickets.into_iter().rev().flatten()).chain(of_rmas.into_iter().rev());
+        let mut told = BTreeSet::new();
+        let mut named: Vec<OrderNumber> = all.filter_map(|number| number.parse().ok()).collect();
+        named.reverse();
+        named.retain(|number| told.insert(number.clone()));
+        named.reverse();
+        Ok(named)
+    }
+
+    async fn rma_rows(
+        &self,
+        conversation: ConversationId,
+        orders: &[&OrderNumber],
+    ) -> Result<Vec<rmas::Model>, StoreError> {
+        let of_orders = rmas::Column::OrderNumber.is_in(orders.iter().map(|number| number.as_str()));
+        let either = Condition::any().add(rmas::Column::ConversationId.eq(conversation.0)).add(of_orders);
+        let mut found = rmas::Entity::find()
+            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(either)
+            .order_by_desc(rmas::Column::CreatedAt)
+            .order_by_desc(rmas::Column::Id)
+            .limit(one_more(LISTED_AT_MOST))
+            .all(&self.store.read)
+            .await?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The tickets of the conversation and of the RMAs, those under which they are locked among them.
+    async fn ticket_rows(
+        &self,
+        conversation: ConversationId,
+        rmas: &[rmas::Model],
+    ) -> Result<Vec<tickets::Model>, StoreError> {
+        let of_rmas = tickets::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
+        let locking = tickets::Column::Id.is_in(rmas.iter().filter_map(|rma| rma.escalation_ticket.as_deref()));
+        let any = Condition::any().add(tickets::Column::ConversationId.eq(conversation.0)).add(of_rmas).add(locking);
+        let mut found = tickets::Entity::find()
+            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(any)
+            .order_by_desc(tickets::Column::CreatedAt)
+            .order_by_desc(tickets::Column::Id)
+            .limit(one_more(LISTED_AT_MOST))
+            .all(&self.store.read)
+            .await?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The mails that the record of the conversation names, and those about the RMAs.
+    async fn mail_rows(&self, own: &[audit::Model], rmas: &[rmas::Model]) -> Result<Vec<mails::Model>, StoreError> {
+        let named = own.iter().filter_map(|row| row.after.as_ref()?.get("mail")?.as_str());
+        let named = mails::Column::Number.is_in(named.collect::<BTreeSet<_>>());
+        let of_rmas = mails::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
+        let mut found = mails::Entity::find()
+            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(Condition::any().add(named).add(of_rmas))
+            .order_by_desc(mails::Column::CreatedAt)
+            .order_by_desc(mails::Column::Id)
+            .limit(one_more(LISTED_AT_MOST))
+            .all(&self.store.read)
+            .await?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// What happened to the orders in no conversation: a job's work, and that of the shop's people.
+    async fn audit_rows_elsewhere(&self, orders: &[&OrderNumber]) -> Result<Vec<audit::Model>, StoreError> {
+        if orders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let of_orders = audit::Column::OrderNumber.is_in(orders.iter().map(|number| number.as_str()));
+        self.audit_rows(Condition::all().add(of_orders).add(audit::Column::ConversationId.is_null())).await
+    }
+
+    /// The newest rows, oldest first.
+    async fn audit_rows(&self, which: Condition) -> Result<Vec<audit::Model>, StoreError> {
+        let mut found = audit::Entity::find()
+            .filter(audit::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(which)
+            .order_by_desc(audit::Column::Id)
+            .limit(one_more(RECORD_AT_MOST))
+            .all(&self.store.read)
+            .await?;
+        found.reverse();
+        Ok(found)
+    }
+}
+
+/// Whether the row tells that the order was shown to nobody: that the shop has it says nothing of whose it is.
+fn keeps_shut(row: &audit::Model) -> bool {
+    let found = row.after.as_ref().and_then(|after| after.get("found"));
+    row.what == "order.locked" || found == Some(&Value::Bool(false))
+}
+
+fn one_more(most: usize) -> u64 {
+    most as u64 + 1
+}
+
+/// The last ones, at most so many; `has_more` learns of it when some are left out.
+fn newest<T>(mut rows: Vec<T>, most: usize, has_more: &mut bool) -> Vec<T> {
+    *has_more |= rows.len() > most;
+    rows.split_off(rows.len().saturating_sub(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_stay_and_what_is_left_out_is_told() {
+        let mut has_more = false;
+        assert_eq!(newest(vec![1, 2], 2, &mut has_more), [1, 2]);
+        assert!(!has_more);
+        assert_eq!(newest(vec![1, 2, 3], 2, &mut has_more), [2, 3]);
+        assert!(has_more);
+        assert_eq!(newest(Vec::<u8>::new(), 2, &mut has_more), []);
+        assert!(has_more, "what was told stays told");
+    }
+}

@@ -1,0 +1,125 @@
+// Orders and returns beside a conversation: how they stand, their next steps, and what a person decides.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { enter } from "./desk.js";
+import { Stage, assertClean, message } from "./stage.js";
+
+const SHOP = { persona: "returns_en", language: "en" };
+
+let stage;
+before(async () => {
+  stage = await Stage.open({ PERSONA_PATH: "prompts/returns_en.md" });
+  await stage.server.run("seed", "returns");
+});
+after(() => stage?.close());
+
+const returnsOf = (id) => stage.server.api("GET", `/console/api/conversations/${id}/returns`);
+
+/** The panel, unfolded. */
+async function unfolded(page) {
+  await page.locator(".returns > summary").click();
+  return page.locator(".returns");
+}
+
+/** Presses the button of that step and confirms it. */
+async function step(page, to) {
+  await page.locator(`[data-step="${to}"]`).click();
+  await page.locator("dialog[open] .button.strong").click();
+}
+
+test("how a return stands is said in words, and a person takes its next steps", async () => {
+  const id = await stage.server.conversation(SHOP, "where is order 77912?", "buyer-77898@example.com");
+  const page = await enter(stage, { view: `inbox/${id}` });
+  const summary = page.locator(".returns > summary");
+  await summary.getByText("goods received").waitFor();
+  assert.equal(await page.locator(".returns-body").isVisible(), false, "it is folded, as receipts are");
+  const panel = await unfolded(page);
+  assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Goods inspected"]);
+  assert.match(await panel.locator("[data-order]").innerText(), /Lê Minh Quân[^]*b\*\*\*@example\.com[^]*Wool Socks \(\$19\.90\)/);
+
+  await page.locator('[data-step="Inspected"]').click();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.step), "Inspected", "whoever thinks better of it is back where they were");
+  await step(page, "Inspected");
+  await summary.getByText("goods inspected").waitFor();
+  assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Approve", "Reject"]);
+  assert.ok(await page.evaluate(() => document.querySelector(".returns").contains(document.activeElement)), "the focus stays in the panel");
+  await panel.locator(".record > summary").click();
+  const last = panel.locator(".record li").last();
+  assert.match(await last.innerText(), /Return[^]*Lan[^]*RMA-[^]*status: goods received → goods inspected/);
+  await page.locator("#heard", { hasText: "goods inspected" }).waitFor({ state: "attached" });
+
+  await page.locator("#language").click();
+  await summary.getByText("đã kiểm tra hàng").waitFor();
+  assert.match(await panel.locator("[data-order]").innerText(), /19,90/);
+  assert.ok(await panel.locator(".record li").last().isVisible(), "what was unfolded stays so");
+  assertClean(page);
+});
+
+test("an escalation is decided with a reason, which is kept while it is written", async () => {
+  const said = ["return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered."];
+  const id = await stage.server.conversation(SHOP, ...said);
+  const page = await enter(stage, { view: `inbox/${id}` });
+  await page.locator(".returns > summary", { hasText: "Decision needed" }).waitFor();
+  const panel = await unfolded(page);
+  const why = panel.locator(".escalation textarea");
+  assert.ok(await panel.getByText("locked", { exact: true }).isVisible());
+  await panel.locator('[data-decision="approve"]').click();
+  await panel.locator(".escalation [role=alert]").waitFor();
+  assert.equal(await why.getAttribute("aria-invalid"), "true");
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+
+  await why.fill("Seen the ph");
+  const rows = await panel.locator(".record li").count();
+  await stage.server.say(id, "where is order 77895? buyer-77895@example.com");
+  await page.waitForFunction((count) => document.querySelectorAll(".record li").length > count, rows);
+  await page.keyboard.type("otos");
+  assert.equal(await why.inputValue(), "Seen the photos", "neither the words nor the focus are lost");
+
+  await panel.locator('[data-decision="more_info"]').click();
+  await page.locator("#heard", { hasText: "still open" }).waitFor({ state: "attached" });
+  await why.fill("Seen the photos");
+  await panel.locator('[data-decision="approve"]').click();
+  await panel.locator(".escalation").waitFor({ state: "detached" });
+  const decision = panel.locator("section", { hasText: "Decided: TICKET-" });
+  assert.match(await decision.innerText(), /approved[^]*Seen the photos[^]*Lan/);
+  assert.equal(await panel.getByText("locked", { exact: true }).count(), 0);
+  const { tickets } = await returnsOf(id);
+  const { resolved } = tickets.find(({ kind }) => kind === "escalation");
+  assert.deepEqual([resolved.decision, resolved.by, resolved.why], ["approve", "Lan", "Seen the photos"]);
+  assertClean(page);
+});
+
+test("what somebody else does is shown, and who comes second is told", async () => {
+  const id = await stage.server.conversation(SHOP, "return order 77895", "buyer-77895@example.com", "yes");
+  const [lan, minh] = [await enter(stage, { name: "Lan", view: `inbox/${id}` }), await enter(stage, { name: "Minh", view: `inbox/${id}`, expected: [/status of 409/] })];
+  for (const page of [lan, minh]) {
+    await unfolded(page);
+    await page.locator('[data-step="In_Transit"]').waitFor();
+  }
+  await minh.locator('[data-step="In_Transit"]').click();
+  await step(lan, "In_Transit");
+  await step(lan, "Received");
+  await minh.locator(".returns > summary", { hasText: "goods received" }).waitFor();
+  await minh.locator("dialog[open] .button.strong").click();
+  await minh.locator("dialog[open] .failure", { hasText: "was faster" }).waitFor();
+  await minh.keyboard.press("Escape");
+  assert.deepEqual(await minh.locator("[data-step]").allInnerTexts(), ["Goods inspected"]);
+  for (const page of [lan, minh]) assertClean(page);
+});
+
+test("a conversation without returns shows nothing of them and asks for them once", async () => {
+  const id = await stage.server.conversation({ persona: "system_persona_vi" }, "bảo hành LAP-0001");
+  const page = await enter(stage);
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().endsWith("/returns")));
+  await page.locator(`.row[href="#/inbox/${id}"]`).click();
+  await page.locator(".thread .receipt").first().waitFor();
+  await stage.server.say(id, "cho mình gặp nhân viên");
+  await message(page, "cho mình gặp nhân viên");
+  await page.locator(".conversation-head .badge.waiting").waitFor();
+  assert.equal(await page.locator(".returns").isVisible(), false);
+  assert.equal(asked, 1);
+  assertClean(page);
+});
