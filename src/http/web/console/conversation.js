@@ -60,7 +60,7 @@ export class Conversation {
   close() {
     this.#closed = true;
     this.#reading += 1;
-    this.#stream.close();
+    this.#stream.end();
     removeEventListener("visibilitychange", this.onVisible);
     this.end();
   }
