@@ -111,6 +111,8 @@ pub struct PromptConfig {
     pub persona: PathBuf,
     /// `PERSONA_MAX_CHARS`: so much of a persona's text goes to the language model.
     pub persona_max_chars: usize,
+    /// `FILES_POLL_SECONDS`: how often changed prompts and documents are looked for; `None`: the system tells.
+    pub poll: Option<Duration>,
 }
 
 impl Config {
@@ -159,6 +161,7 @@ impl Config {
                 folder: env_ref.text("PROMPTS_PATH", "prompts").into(),
                 persona: env_ref.text("PERSONA_PATH", "prompts/system_persona_vi.md").into(),
                 persona_max_chars: env_ref.number("PERSONA_MAX_CHARS", 4000),
+                poll: Some(env_ref.seconds("FILES_POLL_SECONDS", 0)).filter(|every| !every.is_zero()),
             },
             knowledge: KnowledgeConfig::read(env_ref),
             returns: ReturnsConfig::read(env_ref, retail.time_zone),

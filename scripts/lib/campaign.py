@@ -117,8 +117,8 @@ class World:
                 return messages
             after = f"&after={page['next']}"
 
-    def open(self):
-        status, answer = self.insist("POST", "/conversations", {})
+    def open(self, persona=None):
+        status, answer = self.insist("POST", "/conversations", {"persona": persona} if persona else {})
         if status != 201:
             raise RuntimeError(f"POST /conversations: {status} {answer}")
         return Conversation(self, answer["id"])
@@ -182,13 +182,7 @@ class Poster(threading.Thread):
             raise RuntimeError(f"POST {path}: {code} {answer}")
 
     def send(self, post, path=None):
-        headers = {"idempotency-key": post.key}
-        path = path or f"{self.conversation.path}/messages"
-        status, answer = self.world.insist("POST", path, {"text": post.text}, headers)
-        if status != 202:
-            raise RuntimeError(f"message {post.key}: {status} {answer}")
-        self.conversation.acknowledged(post.key, answer["message_id"], answer["turn"])
-        return answer["turn"]
+        return send(self.world, self.conversation, post.key, post.text, path)
 
     def stream(self, post):
         """Reads the turn's own stream for a while. What it does not say, /messages with the same key will."""
@@ -217,6 +211,16 @@ class Poster(threading.Thread):
             pass
         finally:
             events.close()
+
+
+def send(world, conversation, key, text, path=None):
+    """Posts until there is an answer; the number of the turn."""
+    path = path or f"{conversation.path}/messages"
+    status, answer = world.insist("POST", path, {"text": text}, {"idempotency-key": key})
+    if status != 202:
+        raise RuntimeError(f"message {key}: {status} {answer}")
+    conversation.acknowledged(key, answer["message_id"], answer["turn"])
+    return answer["turn"]
 
 
 class Reader(threading.Thread):

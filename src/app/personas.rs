@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, Notify};
+use tokio_util::task::TaskTracker;
 use tracing::info;
 
 use super::atomic_file;
@@ -24,7 +25,8 @@ use crate::store::{Store, StoreError};
 /// So many texts of each persona are kept, the one in use among them.
 const VERSIONS_KEPT: u32 = 10;
 
-/// The personas of a running server, to be seen and changed.
+/// The personas of a running server, to be seen and changed. Cheap to clone.
+#[derive(Clone)]
 pub struct Personas {
     config: Arc<Config>,
     store: Store,
@@ -32,7 +34,8 @@ pub struct Personas {
     /// Told when a file was written, for whoever reads files anew.
     edited: Arc<Notify>,
     /// One edit after another: what is compared must still stand when it is replaced.
-    editing: Mutex<()>,
+    editing: Arc<Mutex<()>>,
+    tasks: TaskTracker,
 }
 
 /// A persona's file and what it said before.
@@ -92,8 +95,15 @@ pub enum PersonaError {
 }
 
 impl Personas {
-    pub(super) fn new(config: Arc<Config>, store: Store, desks: Arc<ArcSwap<Desks>>, edited: Arc<Notify>) -> Self {
-        Self { config, store, desks, edited, editing: Mutex::default() }
+    /// Edits are carried out on `tasks`.
+    pub(super) fn new(
+        config: Arc<Config>,
+        store: Store,
+        desks: Arc<ArcSwap<Desks>>,
+        edited: Arc<Notify>,
+        tasks: TaskTracker,
+    ) -> Self {
+        Self { config, store, desks, edited, editing: Arc::default(), tasks }
     }
 
     /// All of them, by name, each with whether conversations get it that name none.
@@ -141,6 +151,14 @@ impl Personas {
     /// [`PersonaError::Conflict`] if the file does not say any more what was edited, [`PersonaError::Invalid`] if the text could not be
     /// used. The file stays as it is then.
     pub async fn save(&self, id: &str, edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
+        // On a task of its own: a client that leaves drops its request wherever it stands, and a file that is written without
+        // its version, or without anybody being told, must not come of that.
+        let (personas, id) = (self.clone(), id.to_owned());
+        let saving = self.tasks.spawn(async move { personas.save_now(&id, edit).await });
+        saving.await.unwrap_or_else(|died| Err(PersonaError::NotWritable(io::Error::other(died))))
+    }
+
+    async fn save_now(&self, id: &str, edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
         let _alone = self.editing.lock().await;
         let now = Utc::now();
         let earlier = self.read(id).await?;

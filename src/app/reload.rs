@@ -1,6 +1,6 @@
 //! Taking changed prompts and documents into use while the server runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -10,12 +10,15 @@ use tracing::{error, info, warn};
 
 use super::knowledge::complaint;
 use super::start::{StartError, load_prompts, read_knowledge};
+use crate::config::Config;
 use crate::desks::{Desks, Services};
 use crate::persona::watch::Watch;
 use crate::retrieval::Warning;
 
 /// What is made anew when a file changes, and who hears of it.
 pub(super) struct Reloading {
+    /// `None`: files are not watched.
+    pub watch: Option<Watch>,
     pub services: Services,
     pub desks: Arc<ArcSwap<Desks>>,
     pub unusable: Arc<ArcSwapOption<Warning>>,
@@ -25,19 +28,19 @@ pub(super) struct Reloading {
     pub read: Arc<Notify>,
 }
 
-/// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
-pub(super) async fn watch_files(reloading: Reloading, stop: CancellationToken) {
-    let Reloading { services, desks, unusable, edited, read } = reloading;
-    let config = &services.config;
+/// Begins to watch prompts and documents: before they are read, so that no change falls in between.
+pub(super) fn watch_files(config: &Config) -> Option<Watch> {
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
-    let mut watch = match Watch::new(folders.into_iter().flatten().map(PathBuf::as_path)) {
-        Ok(watch) => Some(watch),
-        Err(cause) => {
-            warn!(error = %cause, "Files cannot be watched; changes to them need a restart");
-            None
-        }
-    };
+    let folders: Vec<&Path> = folders.into_iter().flatten().map(PathBuf::as_path).collect();
+    Watch::new(&folders, config.prompts.poll)
+        .inspect_err(|cause| warn!(error = %cause, "Files cannot be watched; changes to them need a restart"))
+        .ok()
+}
+
+/// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
+pub(super) async fn keep_fresh(reloading: Reloading, stop: CancellationToken) {
+    let Reloading { mut watch, services, desks, unusable, edited, read } = reloading;
     loop {
         tokio::select! {
             () = stop.cancelled() => return,

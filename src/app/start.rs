@@ -14,7 +14,7 @@ use tracing::warn;
 
 use super::knowledge::{folders_of, keep_in_line};
 use super::personas::Personas;
-use super::reload::{Reloading, watch_files};
+use super::reload::{Reloading, keep_fresh, watch_files};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::config::{Config, LlmMode};
 use crate::desks::returns::Post;
@@ -74,6 +74,7 @@ impl App {
                 }
             }
         }
+        let watch = watch_files(&config);
         let prompts = load_prompts(&config)?;
         let store = store.embedding(config.embed.on);
         let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config.embed)?), config.embed.clone()));
@@ -105,11 +106,17 @@ impl App {
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
         let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone());
+        let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone(), background.clone());
         let unusable = Arc::new(ArcSwapOption::empty());
-        let reloading =
-            Reloading { services, desks: desks.clone(), unusable: unusable.clone(), edited, read: changed.clone() };
-        background.spawn(watch_files(reloading, stop.clone()));
+        let reloading = Reloading {
+            watch,
+            services,
+            desks: desks.clone(),
+            unusable: unusable.clone(),
+            edited,
+            read: changed.clone(),
+        };
+        background.spawn(keep_fresh(reloading, stop.clone()));
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
         background.spawn(post.clone().run(stop.clone()));

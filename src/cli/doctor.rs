@@ -4,6 +4,7 @@
 //! - `settings`: the configuration, the keys, the log
 //! - `files`: prompts and documents
 //! - `database`: the store, the warranty records, the server that may run, the port
+//! - `mail`: mails to customers
 //! - `model`: the language model
 //! - `vectors`: the embedding model
 
@@ -17,6 +18,7 @@ use crate::config::{Config, ConfigError, Env};
 
 mod database;
 mod files;
+mod mail;
 mod model;
 mod settings;
 mod vectors;
@@ -99,6 +101,9 @@ async fn examine(mut config: Config, mistakes: &[String]) -> Vec<Check> {
     let (found, prompts) = files::examine(&config);
     checks.extend(found);
     checks.extend(database::examine(&config, mistakes).await);
+    if let Some(prompts) = &prompts {
+        checks.extend(mail::examine(&config, prompts).await);
+    }
     checks.extend(model::examine(&config.llm, prompts.as_ref()).await);
     checks.extend(vectors::examine(&config.embed).await);
     checks

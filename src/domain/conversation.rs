@@ -90,6 +90,16 @@ impl Handoff {
         }
     }
 
+    /// Who answers until now, for this to change anything; `None`: whoever. So a page that is behind does not undo what
+    /// happened meanwhile.
+    pub fn from(&self) -> Option<&'static [ConversationStatus]> {
+        match self {
+            Self::GiveBack => Some(&[ConversationStatus::Taken, ConversationStatus::Waiting]),
+            Self::Reopen => Some(&[ConversationStatus::Closed]),
+            Self::Take { .. } | Self::Close => None,
+        }
+    }
+
     /// The person who answers from now on.
     pub fn agent(&self) -> Option<&str> {
         match self {

@@ -10,7 +10,8 @@ use super::{StoreError, TenantStore};
 use crate::domain::{Conversation, ConversationId, Handoff};
 
 impl TenantStore<'_> {
-    /// Stores who answers from now on; nobody is waited for any more. `None`: there is no such conversation.
+    /// Stores who answers from now on; nobody is waited for any more. A handoff that does not fit how the conversation stands
+    /// changes nothing. Gives the conversation as it is then; `None`: there is no such conversation.
     pub async fn hand_over(
         &self,
         id: ConversationId,
@@ -19,7 +20,11 @@ impl TenantStore<'_> {
     ) -> Result<Option<Conversation>, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
-        let changed = conversations::Entity::update_many()
+        let mut update = conversations::Entity::update_many();
+        if let Some(from) = handoff.from() {
+            update = update.filter(conversations::Column::Status.is_in(from.iter().map(|status| status.as_str())));
+        }
+        let changed = update
             .set(conversations::ActiveModel {
                 status: Set(handoff.status().as_str().to_owned()),
                 agent: Set(handoff.agent().map(str::to_owned)),
@@ -32,6 +37,9 @@ impl TenantStore<'_> {
             .exec_with_returning(&transaction)
             .await?;
         transaction.commit().await?;
-        changed.into_iter().next().map(read_conversation).transpose()
+        match changed.into_iter().next() {
+            Some(row) => read_conversation(row).map(Some),
+            None => self.find_conversation(id).await,
+        }
     }
 }

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use sea_orm::sea_query::{ExprTrait, LikeExpr, Query};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
+use super::columns::to_db;
 use super::conversations::read_conversation;
 use super::entities::{conversations, messages};
 use super::messages::read_message;
@@ -49,13 +50,13 @@ impl TenantStore<'_> {
             .limit(query.limit)
             .all(&self.store.read)
             .await?;
-        let mut listed = Vec::with_capacity(rows.len());
-        for row in rows {
-            let conversation = read_conversation(row)?;
-            let last = self.find_last_message(conversation.id).await?;
-            listed.push((conversation, last));
-        }
-        Ok(listed)
+        let conversations = rows.into_iter().map(read_conversation).collect::<Result<Vec<_>, _>>()?;
+        let mut last = self.last_messages(&conversations).await?;
+        let with_last = |conversation: Conversation| {
+            let last = last.remove(&conversation.id);
+            (conversation, last)
+        };
+        Ok(conversations.into_iter().map(with_last).collect())
     }
 
     /// One conversation, with its last message.
@@ -63,10 +64,9 @@ impl TenantStore<'_> {
         &self,
         id: ConversationId,
     ) -> Result<Option<(Conversation, Option<Message>)>, StoreError> {
-        match self.find_conversation(id).await? {
-            Some(conversation) => Ok(Some((conversation, self.find_last_message(id).await?))),
-            None => Ok(None),
-        }
+        let Some(conversation) = self.find_conversation(id).await? else { return Ok(None) };
+        let last = self.last_messages(std::slice::from_ref(&conversation)).await?.remove(&id);
+        Ok(Some((conversation, last)))
     }
 
     /// How many conversations stand so.
@@ -86,15 +86,26 @@ impl TenantStore<'_> {
         Ok(rows.into_iter().filter_map(read).collect())
     }
 
-    async fn find_last_message(&self, id: ConversationId) -> Result<Option<Message>, StoreError> {
-        messages::Entity::find()
-            .filter(messages::Column::ConversationId.eq(id.0))
-            .order_by_desc(messages::Column::Turn)
-            .order_by_desc(messages::Column::Position)
-            .one(&self.store.read)
-            .await?
-            .map(read_message)
-            .transpose()
+    /// The last message of each conversation, in one query: it stands in the last turn, which begins with one.
+    async fn last_messages(
+        &self,
+        conversations: &[Conversation],
+    ) -> Result<HashMap<ConversationId, Message>, StoreError> {
+        if conversations.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let in_last_turn = conversations.iter().fold(Condition::any(), |any, conversation| {
+            let own = messages::Column::ConversationId.eq(conversation.id.0);
+            any.add(own.and(messages::Column::Turn.eq(to_db(conversation.last_turn))))
+        });
+        let rows = messages::Entity::find()
+            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(in_last_turn)
+            .order_by_asc(messages::Column::Position)
+            .all(&self.store.read)
+            .await?;
+        // A later one takes the place of an earlier one.
+        rows.into_iter().map(|row| read_message(row).map(|message| (message.conversation_id, message))).collect()
     }
 
     /// Conversations in which the text was said, or whose user is called so.

@@ -162,7 +162,9 @@ async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change
         }
         Change::Waiting => {
             conversation()
-                .filter(conversations::Column::Status.eq(ConversationStatus::Bot.as_str()))
+                .filter(conversations::Column::Status.ne(ConversationStatus::Taken.as_str()))
+                // Whoever asks again goes on waiting since the first time.
+                .filter(conversations::Column::Status.ne(ConversationStatus::Waiting.as_str()))
                 .set(conversations::ActiveModel {
                     status: Set(ConversationStatus::Waiting.as_str().to_owned()),
                     waiting_since: Set(Some(entry.at)),

@@ -151,6 +151,7 @@ impl Engine {
         if deleted.is_ok() {
             // Whoever waits for what will never come must not wait for ever.
             self.0.feeds.get(conversation).close();
+            self.0.journal.changes().tell(tenant, conversation);
         }
         self.0.lanes.reopen(conversation);
         deleted
@@ -261,6 +262,7 @@ impl Engine {
             recover::end_interrupted(store, tenant, message, feed, Utc::now()).await
         })
         .await;
+        self.0.journal.changes().tell(tenant, message.conversation_id);
     }
 
     /// Does the work again until the store answers, or the engine stops. `None`: it was refused, or there is no time.

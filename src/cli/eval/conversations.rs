@@ -53,7 +53,9 @@ async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Re
         let played = match replayer.replay(&case).await {
             Ok(now) => Played::of(file, case, now),
             // The case's own fault; anything else is everybody's.
-            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion)) => Played::failed(file, case, &cause),
+            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion | ReplayError::Unlent(_))) => {
+                Played::failed(file, case, &cause)
+            }
             Err(cause) => return Err(cause.into()),
         };
         report.add(played);

@@ -23,6 +23,9 @@ pub(super) enum News {
     /// It has a new message, a turn of it has ended, or another one answers.
     #[serde(rename = "conversation.changed")]
     ConversationChanged { conversation_id: ConversationId, status: ConversationStatus },
+    /// It is gone.
+    #[serde(rename = "conversation.deleted")]
+    ConversationDeleted { conversation_id: ConversationId },
 }
 
 /// What happens in the shop's conversations, as server-sent events that end with the session.
@@ -53,8 +56,7 @@ fn news(app: Arc<App>, tenant: TenantId) -> impl Stream<Item = News> + Send {
         while let Some(conversation_id) = listener.next().await {
             match app.store.tenant(&tenant).find_conversation(conversation_id).await {
                 Ok(Some(found)) => yield News::ConversationChanged { conversation_id, status: found.status },
-                // Deleted in between.
-                Ok(None) => {}
+                Ok(None) => yield News::ConversationDeleted { conversation_id },
                 Err(_) => break,
             }
         }

@@ -43,6 +43,20 @@ impl Smtp {
         let host = host.ok_or(InvalidSmtp::Url)?;
         Ok(Self { transport, from: sender(&config.from)?, deadline: config.deadline, host })
     }
+
+    /// Whether the server lets us in; sends nothing.
+    pub async fn check(&self) -> Result<(), EmailError> {
+        match timeout(self.deadline, self.transport.test_connection()).await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Ok(false)) => Err(EmailError::Temporary("the mail server does not answer".to_owned())),
+            Ok(Err(cause)) => Err(classify(&cause)),
+            Err(_) => Err(too_slow()),
+        }
+    }
+}
+
+fn too_slow() -> EmailError {
+    EmailError::Temporary("the mail server took too long".to_owned())
 }
 
 #[async_trait]
@@ -53,7 +67,7 @@ impl Mailer for Smtp {
         match timeout(self.deadline, self.transport.send(message)).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(cause)) => Err(classify(&cause)),
-            Err(_) => Err(EmailError::Temporary("the mail server took too long".to_owned())),
+            Err(_) => Err(too_slow()),
         }
     }
 

@@ -41,7 +41,9 @@ fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
     has(&lines, OK, "port: BIND_ADDR=127.0.0.1:0 is free");
     has(&lines, OK, "language model: off (LLM=offline)");
     has(&lines, OK, "embedding model: off");
-    assert_eq!((code, lines.len()), (Some(0), 11), "{lines:#?}");
+    has(&lines, OK, "mail: files in database/outbox, for people to pass on");
+    has(&lines, WARN, "links in mails: they lead to http://127.0.0.1:0, which customers cannot reach: set PUBLIC_URL");
+    assert_eq!((code, lines.len()), (Some(0), 13), "{lines:#?}");
     let mut left: Vec<_> = std::fs::read_dir(shop.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["knowledge", "prompts"]);
@@ -98,6 +100,23 @@ fn in_a_broken_folder_every_fault_has_its_line_and_its_mend() {
     has(&lines, FAIL, &format!("port: BIND_ADDR={taken} is taken by another program"));
     has(&lines, WARN, "language model: Ollama does not answer at http://127.0.0.1:1: start it with `ollama serve`");
     assert_eq!(code, Some(1), "{lines:#?}");
+}
+
+#[test]
+fn a_mail_server_that_nobody_reaches_is_named_without_its_password() {
+    let shop = Shop::new();
+    let smtp = ("SMTP_URL", "smtp://shop:s3cret@127.0.0.1:1");
+    let (code, lines) = doctor(&shop, &[smtp, ("PUBLIC_URL", "https://chat.example.com")]);
+    has(&lines, WARN, "mail: SMTP, 127.0.0.1: the e-mail could not be sent now: the mail server cannot be reached");
+    has(&lines, OK, "links in mails: they lead to https://chat.example.com");
+    assert_eq!(code, Some(0), "mails wait: {lines:#?}");
+    assert!(!lines.concat().contains("s3cret"), "{lines:#?}");
+    // A shop that takes nothing back writes no mails.
+    for persona in ["returns_en", "returns_vi"] {
+        std::fs::remove_file(shop.path(&format!("prompts/{persona}.md"))).unwrap();
+    }
+    let (_, lines) = doctor(&shop, &[smtp]);
+    assert!(!lines.iter().any(|line| line.contains("mail")), "{lines:#?}");
 }
 
 #[test]

@@ -103,6 +103,13 @@ async fn a_closed_conversation_opens_when_the_customer_writes() {
     hand(&app, &id, "close").await;
     let closed = hand(&app, &id, "reopen").await;
     assert_eq!((&closed["status"], &closed["waiting_since"]), (&json!("bot"), &Value::Null), "nobody waits any more");
+    // A click that comes late finds somebody waiting, and leaves it so.
+    app.ask(&id, "talk to a human").await;
+    assert_eq!(hand(&app, &id, "reopen").await["status"], "waiting");
+    assert_eq!(hand(&app, &id, "take").await["status"], "taken");
+    assert_eq!(hand(&app, &id, "reopen").await["status"], "taken");
+    assert_eq!(hand(&app, &id, "close").await["status"], "closed");
+    assert_eq!(hand(&app, &id, "give-back").await["status"], "closed");
 }
 
 #[tokio::test]

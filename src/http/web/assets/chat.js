@@ -78,6 +78,8 @@ async function begin() {
   words.write(document);
   byId("close").hidden = !inFrame;
   wireButtons();
+  // Now, since the host page takes silence for a refusal, and a history may keep us waiting.
+  tellFrame("ready");
   // A keyboard on the screen would cover the greeting.
   if (matchMedia("(hover: hover)").matches) composer.focus();
   memory.onChange("conversation", (held) => {
@@ -91,7 +93,6 @@ async function begin() {
     greet();
   }
   outbox.resume();
-  tellFrame("ready");
 }
 
 // Shows what a persona says before anybody has asked.

@@ -9,6 +9,8 @@ const LONGEST_WAIT_MS = 10_000;
 export class Outbox {
   #memory;
   #waiting = [];
+  // The keys of what this page ever held: what else is kept is another tab's.
+  #known = new Set();
   #busy = false;
   #timer;
   #wait = FIRST_WAIT_MS;
@@ -47,23 +49,25 @@ export class Outbox {
     this.#run();
   }
 
-  /** Forgets everything unsent. */
+  /** Forgets everything unsent, of other tabs too. */
   clear() {
     clearTimeout(this.#timer);
     this.#waiting = [];
-    this.#keep();
+    this.#memory.set("outbox", undefined);
   }
 
   #put(entry) {
     entry.state = "sending";
     this.#waiting.push(entry);
+    this.#known.add(entry.key);
     this.#keep();
     this.onState(entry);
     this.#run();
   }
 
   #keep() {
-    const kept = this.#waiting.map(({ text, key }) => ({ text, key }));
+    const others = (this.#memory.get("outbox") ?? []).filter(({ key }) => !this.#known.has(key));
+    const kept = [...others, ...this.#waiting.map(({ text, key }) => ({ text, key }))];
     this.#memory.set("outbox", kept.length ? kept : undefined);
   }
 

@@ -9,6 +9,7 @@ export class Stream {
   #retry;
   #wait = FIRST_WAIT_MS;
   #connected = false;
+  #listening = new AbortController();
 
   /**
    * `address(after)` gives the address of the events behind `after`. Calls `onEvent(event)` for each; `onConnection(up)`
@@ -16,9 +17,10 @@ export class Stream {
    */
   constructor({ address, onEvent, onConnection, onRefused }) {
     Object.assign(this, { address, onEvent, onConnection, onRefused });
-    addEventListener("offline", () => this.#source && this.#lost());
+    const { signal } = this.#listening;
+    addEventListener("offline", () => this.#source && this.#lost(), { signal });
     // A connection from before may be dead without knowing it.
-    addEventListener("online", () => this.reopen());
+    addEventListener("online", () => this.reopen(), { signal });
   }
 
   /** Reads what comes behind the event `after`. */
@@ -43,6 +45,12 @@ export class Stream {
     this.#drop();
     this.after = undefined;
     this.#connected = false;
+  }
+
+  /** Reads no more, for good: the window forgets it. */
+  end() {
+    this.close();
+    this.#listening.abort();
   }
 
   #drop() {

@@ -67,7 +67,7 @@ export class Conversation {
   close() {
     this.#closed = true;
     this.#reading += 1;
-    this.#stream.close();
+    this.#stream.end();
     this.#returns.close();
     removeEventListener("visibilitychange", this.onVisible);
     this.end();

@@ -13,6 +13,8 @@ export class Editor {
   #id;
   #drafts;
   #saved = "";
+  // Of the file as it is, and as this text began.
+  #newest;
   #hash;
   #typing;
   #checking = 0;
@@ -22,7 +24,10 @@ export class Editor {
   #preview = element("div", { class: "greetings" });
   #versions = element("section", { class: "card" });
   #save = button("personas.save", () => this.#store(), { class: "button strong" });
-  #undo = button("personas.undo", () => this.#write(this.#saved));
+  #undo = button("personas.undo", () => {
+    this.#hash = this.#newest;
+    this.#write(this.#saved);
+  });
 
   constructor(id, drafts) {
     this.#id = id;
@@ -43,8 +48,9 @@ export class Editor {
     clearTimeout(this.#typing);
     this.#checking += 1;
     removeEventListener("beforeunload", this.onLeave);
-    if (this.#isChanged()) this.#drafts.set(this.#id, this.field.value);
-    else this.#drafts.delete(this.#id);
+    // With the text that it began from: to save it over a newer one is a conflict.
+    if (this.#isChanged()) this.#drafts.set(this.#id, { text: this.field.value, hash: this.#hash });
+    else if (this.#hash !== undefined) this.#drafts.delete(this.#id);
   }
 
   get #path() {
@@ -67,16 +73,17 @@ export class Editor {
     this.body.className = "editor";
     this.body.replaceChildren(left, right);
     const draft = this.#drafts.get(this.#id);
-    this.#write(draft ?? this.#saved);
+    if (draft) this.#hash = draft.hash;
+    this.#write(draft?.text ?? this.#saved);
   }
 
   // The persona as it is on the server.
   #take({ text, hash, versions: kept }) {
-    this.#saved = text;
-    this.#hash = hash;
+    // As the field gives it back.
+    this.#saved = text.replace(/\r\n?/g, "\n");
+    this.#newest = this.#hash = hash;
     const restore = async (version) => {
-      await this.#put(version);
-      announce("personas.restored");
+      if (await this.#put(version)) announce("personas.restored");
     };
     versions(this.#versions, kept, (version) => `${this.#path}/versions/${version}`, restore);
   }
@@ -132,18 +139,28 @@ export class Editor {
   }
 
   async #store() {
-    if (await attempt(this.#save, this.#trouble, () => this.#put(this.field.value))) announce("personas.is_saved");
+    let saved = false;
+    await attempt(this.#save, this.#trouble, async () => {
+      saved = await this.#put(this.field.value);
+    });
+    if (saved) announce("personas.is_saved");
     this.#offer();
   }
 
+  // Whether it was saved; else somebody else was first, and this person is asked.
   async #put(text) {
+    const before = this.field.value;
     try {
       this.#take(await ask("PUT", this.#path, { text, hash: this.#hash }));
     } catch (error) {
       if (error.status !== 409) throw error;
-      return this.#conflict(text);
+      await this.#conflict(text);
+      return false;
     }
-    this.#write(this.#saved);
+    // What was typed meanwhile stays, unsaved.
+    if (this.field.value === before) this.#write(this.#saved);
+    else this.#changed();
+    return true;
   }
 
   // Somebody else has changed the file: this person says which text is the right one.

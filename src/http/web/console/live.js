@@ -5,6 +5,7 @@ import { Stream } from "../assets/stream.js";
 
 // Changes come in bursts: one look at the inbox answers for all of them.
 const CALM_MS = 300;
+const NEWS = ["conversation.changed", "conversation.deleted"];
 
 export class Live {
   #stream;
@@ -17,7 +18,7 @@ export class Live {
     Object.assign(this, { onCounts, onConnection });
     this.#stream = new Stream({
       address: () => "/console/api/events",
-      onEvent: ({ type, conversation_id: id }) => type === "conversation.changed" && this.#note(id),
+      onEvent: ({ type, conversation_id: id }) => NEWS.includes(type) && this.#note(id),
       onConnection: (up) => {
         onConnection(up);
         // What happened meanwhile is not told.

@@ -16,7 +16,10 @@ export class Phrases extends Words {
     super(texts, name, language);
     this.#texts = texts;
     this.languages = Object.keys(texts);
-    setInterval(() => this.#writeTimes(document), 30_000);
+    setInterval(() => {
+      this.#forget();
+      this.#writeTimes(document);
+    }, 30_000);
   }
 
   /** Calls back, for as long as `root` is on the page, when the language has changed. */
@@ -26,8 +29,13 @@ export class Phrases extends Words {
 
   use(language) {
     super.use(language);
-    this.#changed = this.#changed.filter(({ root }) => root.isConnected);
+    this.#forget();
     for (const { changed } of this.#changed) changed();
+  }
+
+  // Views that were left.
+  #forget() {
+    this.#changed = this.#changed.filter(({ root }) => root.isConnected);
   }
 
   // A text may have a form of its own for one.

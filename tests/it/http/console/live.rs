@@ -36,6 +36,9 @@ async fn the_console_hears_of_messages_ended_turns_and_who_answers() {
     }
     hand(&app, &id, "close").await;
     stream.until(&changed(&id, "closed").to_string()).await;
+    let gone = app.request(reqwest::Method::DELETE, &format!("/conversations/{id}")).send().await.unwrap();
+    assert_eq!(gone.status(), 204);
+    stream.until(&json!({"type": "conversation.deleted", "conversation_id": id}).to_string()).await;
     let all = stream.so_far().await;
     assert!(all.ids().is_empty(), "news have no places: {all:?}");
     assert!(all.data().iter().all(|news| news["conversation_id"] == id.as_str()), "{all:?}");

@@ -151,6 +151,17 @@ async fn a_case_whose_persona_is_gone_is_named_and_the_others_are_played() {
 }
 
 #[tokio::test]
+async fn a_case_of_a_desk_whose_rows_are_not_lent_is_named_and_not_played() {
+    let desk = Desk::open(TestApp::builder(), &[]).await;
+    let id = desk.app.open(&json!({"persona": "returns_en"})).await;
+    desk.app.ask(&id, "where is my order 77893").await;
+    keep(&desk, &id, 1, json!({})).await;
+    let report = eval_json(&desk).await;
+    assert_eq!((&report["same"], &report["failed"]), (&json!(0), &json!(1)), "{report}");
+    assert!(report["cases"][0]["problem"].as_str().unwrap().contains("returns desk"), "{report}");
+}
+
+#[tokio::test]
 async fn a_model_that_answers_words_the_replies() {
     let ollama = ScriptedOllama::start().await;
     let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;

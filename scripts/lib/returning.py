@@ -1,0 +1,172 @@
+"""Customers who send orders back while the server is killed: one RMA, one label and one mail for each order."""
+import email
+import email.policy
+import json
+import random
+import re
+import subprocess
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+
+from campaign import PATIENCE, Over, send
+
+# More messages than any way through the flow takes, with a kill in each.
+MOST_MESSAGES = 40
+ENDED = ("completed", "failed", "interrupted", "cancelled")
+LINK = re.compile(r"http://\S+/labels/\S+")
+
+
+class Orders:
+    """Orders that may come back, each of a customer of its own, in the shop's database."""
+
+    def __init__(self, server, count):
+        self.server, self.next, self.lock = server, 0, threading.Lock()
+        # The return policies come with the sample shop.
+        self.run("seed", "returns")
+        now = datetime.now(timezone.utc)
+        file = server.folder / "orders.json"
+        file.write_text(json.dumps([self.order(number, now) for number in range(count)]))
+        self.run("import", "orders", "--file", file)
+
+    def run(self, *arguments):
+        command = [self.server.binary, *arguments]
+        done = subprocess.run(command, cwd=self.server.folder, env=self.server.env, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{command}: {done.stderr}{done.stdout}")
+
+    @staticmethod
+    def order(number, now):
+        ordered, shipped, delivered = ((now - timedelta(days=days)).isoformat(timespec="seconds") for days in (9, 8, 5))
+        return {
+            "order_number": f"CT-{number:05}",
+            "customer_email": address(number),
+            "customer_name": f"Buyer {number}",
+            "status": "Delivered",
+            "ordered_at": ordered,
+            "shipped_at": shipped,
+            "delivered_at": delivered,
+            "currency": "USD",
+            "items": [{"item_name": "Hiking Boots", "quantity": 1, "unit_price": "129.99"}],
+        }
+
+    def take(self):
+        with self.lock:
+            self.next += 1
+            return self.next - 1
+
+
+def address(number):
+    return f"crash-{number}@example.com"
+
+
+class Returner(threading.Thread):
+    """Sends one order back after another, each in a conversation of its own, and answers whatever it is asked."""
+
+    def __init__(self, world, orders, seed):
+        super().__init__(daemon=True)
+        self.world, self.orders, self.chance = world, orders, random.Random(seed)
+        self.enough = threading.Event()
+        # Order -> its conversation.
+        self.done = {}
+
+    def run(self):
+        try:
+            while not self.enough.is_set():
+                self.give_back(self.orders.take())
+        except Over:
+            pass
+        except Exception as error:
+            self.world.violations.add(f"a customer who returns gave up: {error!r}")
+
+    def give_back(self, number):
+        conversation = self.world.open("returns_en")
+        self.done[number] = conversation
+        request = f"I want to return order CT-{number:05}, my email is {address(number)}"
+        answers = {"order_prompt": request, "order_confirm": "yes", "action_prompt": "return"}
+        self.talk(conversation, request, lambda told: answers.get(told.get("type")), lambda told: "action_ticket" in told)
+        if self.chance.random() < 0.3:
+            damage = "actually they arrived shattered"
+            self.talk(conversation, damage, lambda _: damage, lambda told: "escalation" in told)
+            self.world.figures.add("escalations")
+        self.world.figures.add("returns")
+
+    def talk(self, conversation, first, answer, is_done):
+        """Says `first`, then what answers the last question, until a message says that it is done."""
+        text = first
+        for _ in range(MOST_MESSAGES):
+            time.sleep(self.chance.uniform(0.0, 0.3))
+            key = f"{conversation.id}-{len(conversation.posted)}"
+            with conversation.lock:
+                conversation.posted[key] = (text, None, None)
+            turn = send(self.world, conversation, key, text)
+            self.ended(conversation, turn)
+            told = [message["metadata"] for message in self.world.history(conversation) if message["sender"] == "assistant"]
+            if any(map(is_done, told)):
+                return
+            asked = [found for found in map(answer, told) if found]
+            text = asked[-1] if asked else first
+        raise RuntimeError(f"{conversation.id} did not come to its end in {MOST_MESSAGES} messages")
+
+    def ended(self, conversation, turn):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            status, record = self.world.insist("GET", f"{conversation.path}/turns/{turn}")
+            if status == 200 and record["status"] in ENDED:
+                return
+            time.sleep(0.02)
+        raise RuntimeError(f"turn {turn} of {conversation.id} did not end in {PATIENCE} s\n{self.world.server.tail()}")
+
+
+def check_returns(world, done):
+    """Each order was sent back once: `done` are the orders with their conversations."""
+    said = world.violations.add
+    rmas = {}
+    for number, conversation in done.items():
+        told = [message["metadata"] for message in world.history(conversation)]
+        tickets = {metadata["action_ticket"]["id"] for metadata in told if "action_ticket" in metadata}
+        escalations = {metadata["escalation"]["ticket_id"] for metadata in told if "escalation" in metadata}
+        if len(tickets) != 1:
+            said(f"order {number}: its customer was told of the returns {sorted(tickets)}")
+        if len(escalations) > 1:
+            said(f"order {number}: its customer was told of the escalations {sorted(escalations)}")
+        rmas[number] = (tickets, bool(escalations))
+    mails = wait_for_mails(world, rmas)
+    for number, (tickets, escalated) in rmas.items():
+        check_mails(world, number, tickets, escalated, mails.get(address(number), []))
+
+
+def check_mails(world, number, tickets, escalated, mails):
+    said = world.violations.add
+    if len(mails) != 1:
+        return said(f"order {number}: {len(mails)} mails under the ids {sorted(mail['message-id'] for mail in mails)}")
+    text = mails[0].get_content()
+    if not any(ticket in text for ticket in tickets):
+        said(f"order {number}: its mail speaks of another return than {sorted(tickets)}")
+    link = LINK.search(text)
+    if link:
+        path = "/" + link[0].split("/", 3)[3]
+        status, _ = world.insist("HEAD", path)
+        if status != 200:
+            said(f"order {number}: its label {path} is {status}")
+        world.figures.add("labels")
+    # A return that was locked at once comes to no label before a person has looked.
+    elif not escalated:
+        said(f"order {number}: its mail has no label")
+
+
+def wait_for_mails(world, numbers):
+    """What was sent, by address, once each of these orders has its mail, or nobody waits any longer."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        mails = {}
+        for file in (world.server.folder / "database" / "outbox").glob("*.eml"):
+            mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
+            mails.setdefault(mail["to"], []).append(mail)
+        missing = [number for number in numbers if address(number) not in mails]
+        if not missing:
+            return mails
+        if time.monotonic() > end:
+            world.violations.add(f"orders without their mail after {PATIENCE} s: {missing[:10]}")
+            return mails
+        time.sleep(0.2)
