@@ -28,7 +28,8 @@ export class Escalation {
       "section",
       { class: "escalation" },
       element("div", { class: "block-head" }, said("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
-      element("p", { dir: "auto" }, [rma ?? order, reason].filter(Boolean).join(": ")),
+      // A summary names the reason as well.
+      element("p", { dir: "auto" }, [rma ?? order, summary.includes(reason) ? "" : reason].filter(Boolean).join(": ")),
       element("p", { class: "told quiet", dir: "auto" }, summary),
       field("returns.why", this.#why, "returns.why_hint"),
       this.#trouble,
