@@ -62,9 +62,10 @@ impl IllegalStep {
     }
 }
 
-/// A state, or another fixed word, that is stored and shown by its name: `as_str`, `parse`, `Display`, `Serialize`.
+/// A state, or another fixed word, that is stored and shown by its name: `as_str`, `parse`, `Display`, `Serialize`. The name is
+/// a `tt`, since `utoipa` does not see through a `literal`, and would tell the variant's own name.
 macro_rules! named {
-    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
+    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:tt,)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
         pub enum $name {
