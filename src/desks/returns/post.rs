@@ -136,15 +136,25 @@ impl Post {
     }
 
     async fn work(&self) {
-        if let Err(cause) = self.store.release_jobs(JobKind::RETURNS, Utc::now()).await {
-            warn!(error = %cause, "Mails of an earlier run are taken up when their lease ends");
-        }
+        // What an earlier run began, or a store that went away kept us from ending.
+        let mut begun = true;
         loop {
-            if let Err(cause) = self.work_through().await {
-                warn!(error = %cause, "Labels and mails wait for the store");
-            }
+            begun = match self.begin_again(begun).await {
+                Ok(()) => false,
+                Err(cause) => {
+                    warn!(error = %cause, "Labels and mails wait for the store");
+                    true
+                }
+            };
             drop(tokio::time::timeout(LOOK_EVERY, self.posted.notified()).await);
         }
+    }
+
+    async fn begin_again(&self, begun: bool) -> Result<(), StoreError> {
+        if begun {
+            self.store.release_jobs(JobKind::RETURNS, Utc::now()).await?;
+        }
+        self.work_through().await
     }
 
     /// Does all that is due.
