@@ -15,7 +15,7 @@ use anyhow::Context;
 use chrono_tz::Tz;
 
 use self::report::Report;
-use crate::app::warranty_list::Refusals;
+use crate::app::list_file::Refusals;
 use crate::cli::upsert_warranty::{DEFAULT_DATABASE_URL, database_url, open_store};
 use crate::domain::TenantId;
 use crate::domain::returns::listing::{BadRow, Row, orders_of};
@@ -77,12 +77,12 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
     let file::Listed { rows, ragged, ignored_columns, place } =
         listed.with_context(|| args.file.display().to_string())?;
     let mut refusals = Refusals::new(args.max_refused_shown);
-    let half: Vec<&str> = ragged.iter().map(|row| row.number.as_str()).collect();
+    let half: Vec<&str> = ragged.iter().map(|row| row.first.as_str()).collect();
     let (mut orders, bad) = orders_of(&rows, &args.tenant, args.time_zone);
     // A row that is cut short belongs to an order as well.
     orders.retain(|listed| !half.iter().any(|number| number.eq_ignore_ascii_case(listed.order.number.as_str())));
     for row in &ragged {
-        refusals.add_ragged(row.line, row.fields, row.expected, &row.number);
+        refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
     for BadRow { place, field, value, mend } in bad {
         refusals.add(place, || (Some(field.as_str()), value, mend));
