@@ -5,7 +5,7 @@
 //!
 //! - [`create`]: a return, a refund or a cancellation, once for each key
 //! - [`advance`]: an RMA's later steps, and its label
-//! - [`escalate`]: handing over to a person, and what the person decides
+//! - [`escalate`]: handing over to a person; [`resolve`]: what the person decides
 //! - `rows`: RMAs and tickets as they are read
 
 use chrono::{DateTime, Utc};
@@ -23,6 +23,7 @@ use crate::domain::{ConversationId, TenantId};
 pub mod advance;
 pub mod create;
 pub mod escalate;
+pub mod resolve;
 mod rows;
 
 /// Who changes something, and where.

@@ -191,20 +191,24 @@ impl Post {
         let store = self.store.tenant(&job.tenant);
         let id = MailId(job.subject);
         let mail = store.find_mail(id).await?.filter(|mail| mail.status != MailStatus::Sent);
-        let Some(mail) = mail else { return self.store.finish_jobs(std::slice::from_ref(job)).await };
+        let done = || self.store.finish_jobs(std::slice::from_ref(job));
+        let Some(mail) = mail else { return done().await };
         match self.deliver(&job.tenant, &mail).await {
             Ok(written) => {
-                let preview = written.preview();
-                store.finish_mail(id, &MailOutcome::Sent { preview: &preview }, Utc::now()).await?;
+                let outcome = MailOutcome::Sent { preview: &written.preview() };
+                store.finish_mail(id, &mail.to, &outcome, Utc::now()).await?;
                 debug!(mail = %mail.number, "A mail was sent");
-                self.store.finish_jobs(std::slice::from_ref(job)).await
+                done().await
             }
             Err(cause) => {
                 let told = cause.to_string();
-                store.finish_mail(id, &MailOutcome::Failed { error: &told }, Utc::now()).await?;
+                if !store.finish_mail(id, &mail.to, &MailOutcome::Failed { error: &told }, Utc::now()).await? {
+                    // It goes to another address by now, by another job.
+                    return done().await;
+                }
                 if cause.is_for_good() || Utc::now() - mail.created_at > GIVE_UP_AFTER {
                     error!(mail = %mail.number, error = told, "A mail was given up");
-                    return self.store.finish_jobs(std::slice::from_ref(job)).await;
+                    return done().await;
                 }
                 self.put_off(job, &told).await
             }
