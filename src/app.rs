@@ -36,6 +36,7 @@ pub mod evals;
 mod keys;
 mod knowledge;
 mod limits;
+pub mod list_file;
 mod metrics;
 pub mod personas;
 pub mod questions;

@@ -87,7 +87,7 @@ async fn run(command: Command) -> ExitCode {
             }
             Err(error) => fail(&error.to_string()),
         },
-        Command::Serve => with_config(serve::run).await,
+        Command::Serve => Box::pin(with_config(serve::run)).await,
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
         Command::Import(args) => import::run(&args).await,
         Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,

@@ -11,7 +11,8 @@
 //! - [`jobs`]: what is to be done after a commit
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
-//! - [`orders`]: orders, customers and return policies; [`orders_import`]: a whole list of orders at once
+//! - [`orders`]: orders, customers and return policies; [`orders_import`]: a whole list of orders at once;
+//!   [`sample_shop`]: samples to try things out with
 //! - [`returns`]: RMAs with their labels, tickets and escalations, each change in one transaction with its record
 //! - [`mails`]: mails to customers; [`audit`]: who changed what; [`order_misses`]: guesses at whose order it is
 //! - [`vectors`]: vectors of texts, in collections
@@ -56,6 +57,7 @@ pub mod orders_import;
 pub mod persona_versions;
 pub mod retention;
 pub mod returns;
+pub mod sample_shop;
 pub mod settings;
 pub mod turns;
 pub mod unanswered;

@@ -104,7 +104,7 @@ impl App {
         let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
-        background.spawn(retention::run(store.clone(), config.turns.clone(), stop.clone()));
+        background.spawn(retention::run(store.clone(), config.clone(), stop.clone()));
         let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone(), background.clone());
         let unusable = Arc::new(ArcSwapOption::empty());

@@ -1,26 +1,21 @@
 //! A shop's list of warranties, as a spreadsheet writes it, on its way into the store: read, checked, compared and, if its
 //! owner wants that, written.
 //!
-//! - `csv_rows`, `header`, `records`: the file
-//! - `refusals`: rows that cannot be taken
+//! - `rows`: the file's rows
 //! - `upload`: a list that comes over the wire
 
 use std::io::{self, Read};
 
-use self::csv_rows::{CsvRows, Row};
+use self::rows::{Row, WarrantyRows};
+use super::list_file::{FileError, Refusals};
 use crate::domain::TenantId;
-use crate::domain::warranty::parse_row;
+use crate::domain::warranty::{RowError, parse_row};
 use crate::store::Store;
-use crate::store::warranty_import::{Applied, Comparison, ImportError, ImportRow, RowSorter, WarrantyImport};
+use crate::store::warranty_import::{Applied, Comparison, Conflict, ImportError, ImportRow, RowSorter, WarrantyImport};
 
-mod csv_rows;
-mod header;
-mod records;
-mod refusals;
+mod rows;
 mod upload;
 
-pub use csv_rows::{FileError, open_records};
-pub use refusals::{Refusals, Refused, VALUE_SHOWN, quoted};
 pub use upload::{Outcome, UploadError, Wish};
 
 /// Rows between two reports of progress.
@@ -66,7 +61,7 @@ impl WarrantyList {
     /// # Errors
     /// The file as a whole cannot be read: it is no CSV in UTF-8, or its header lacks a column.
     pub fn read(file: impl Read, shown_max: usize, mut progress: impl FnMut(u64)) -> Result<Self, ListError> {
-        let mut csv = CsvRows::open(file)?;
+        let mut csv = WarrantyRows::open(file)?;
         let ignored_columns = csv.ignored_columns().to_vec();
         let mut rows = RowSorter::default();
         let mut refusals = Refusals::new(shown_max);
@@ -76,7 +71,7 @@ impl WarrantyList {
                 Row::Whole { line, serial, product_name, warranty_end_date } => {
                     match parse_row(serial, product_name, warranty_end_date) {
                         Ok(record) => rows.push(ImportRow { record, line }).map_err(ListError::Temporary)?,
-                        Err(error) => refusals.add_bad_value(line, &error),
+                        Err(error) => add_bad_value(&mut refusals, line, &error),
                     }
                 }
                 Row::Ragged { line, fields, expected, first } => refusals.add_ragged(line, fields, expected, first),
@@ -93,7 +88,7 @@ impl WarrantyList {
     pub async fn compare(self, store: &Store, tenant: &TenantId) -> Result<Compared, ImportError> {
         let Self { rows, mut refusals, ignored_columns } = self;
         let mut import = WarrantyImport::begin(store, tenant).await?;
-        let comparison = import.compare(rows, |conflict| refusals.add_conflict(&conflict)).await?;
+        let comparison = import.compare(rows, |conflict| add_conflict(&mut refusals, &conflict)).await?;
         Ok(Compared { found: Found { comparison, refusals, ignored_columns }, import })
     }
 }
@@ -110,4 +105,16 @@ impl Compared {
         let applied = if new + changed == 0 { Applied::default() } else { self.import.apply().await? };
         Ok((self.found, applied))
     }
+}
+
+fn add_bad_value(refusals: &mut Refusals, line: u64, error: &RowError) {
+    refusals.add(line, || (Some(error.column()), error.value().to_owned(), error.to_string()));
+}
+
+fn add_conflict(refusals: &mut Refusals, conflict: &Conflict) {
+    refusals.add(conflict.line, || {
+        let reason =
+            format!("line {} has the same serial with another name or date; delete the wrong one", conflict.other_line);
+        (Some("serial"), conflict.serial.to_string(), reason)
+    });
 }

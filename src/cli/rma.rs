@@ -6,10 +6,10 @@ use clap::{Subcommand, ValueEnum};
 
 use crate::config::Config;
 use crate::domain::TenantId;
-use crate::domain::returns::{Hand, Resolution, RmaNumber, RmaStatus};
+use crate::domain::returns::{Hand, Resolution, RmaNumber, RmaStatus, TrackingNumber};
 use crate::store::returns::By;
-use crate::store::returns::advance::Advance;
-use crate::store::returns::escalate::Resolving;
+use crate::store::returns::advance::{Advance, LabelOutcome};
+use crate::store::returns::resolve::Resolving;
 use crate::store::{Store, StoreOptions};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -52,7 +52,7 @@ enum What {
 enum Decided {
     /// The RMA goes on from where it stands
     Approve,
-    /// The RMA is rejected
+    /// The RMA is rejected, unless it is decided already
     Reject,
     /// More is asked of the customer; ticket and lock stay
     MoreInfo,
@@ -80,6 +80,16 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let door = store.tenant(&args.tenant);
     let by = |who| By { hand: Hand::Person, who, conversation: None, now: Utc::now() };
     match &args.what {
+        What::Advance { rma, to: RmaStatus::LabelSent, by: who } => {
+            match door.issue_label(rma, &TrackingNumber::new(rand::random()), &by(who)).await? {
+                LabelOutcome::Issued(label) => {
+                    println!("{rma} is {} now, with the label {}", RmaStatus::LabelSent, label.tracking);
+                }
+                LabelOutcome::Repeated(label) => bail!("{rma} has its label already: {}", label.tracking),
+                LabelOutcome::Refused(refusal) => bail!("{refusal}"),
+                LabelOutcome::NotFound => bail!("the shop {} has no {rma}; --tenant names another shop", args.tenant),
+            }
+        }
         What::Advance { rma, to, by: who } => match door.advance_rma(rma, *to, &by(who)).await? {
             Advance::Done(rma) => println!("{} of order {} is {} now", rma.number, rma.order, rma.status),
             Advance::Refused(refusal) => bail!("{refusal}"),
@@ -101,7 +111,6 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
                     }
                     None => bail!("{} was decided already", ticket.id),
                 },
-                Resolving::Refused(illegal) => bail!("{illegal}"),
                 Resolving::NotFound => {
                     bail!("the shop {} has no escalation {id}; --tenant names another shop", args.tenant)
                 }

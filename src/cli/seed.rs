@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use crate::config::Config;
 use crate::domain::TenantId;
-use crate::store::orders_import::Sampling;
+use crate::store::sample_shop::Sampling;
 use crate::store::{Store, StoreOptions};
 
 pub mod sample;
@@ -43,7 +43,9 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
             let (orders, rmas) = (shop.orders.len(), shop.rmas.len());
             println!("{} customers, {orders} orders, {} policies, {rmas} RMAs", customers.len(), shop.policies.len());
             if !policies {
-                println!("the shop's own policies were kept; the samples' were not written");
+                println!(
+                    "the samples' policies were not written: a shop with orders or policies of its own goes on without them"
+                );
             }
             println!("try order 77893 with john.doe@example.com, or 77894 with buyer-77894@example.com");
             Ok(())

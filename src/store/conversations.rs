@@ -6,7 +6,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
 use super::columns::{from_db, object, to_db};
-use super::entities::{audit, conversations, events, idempotency_keys, jobs, messages, turns};
+use super::entities::{audit, conversations, events, idempotency_keys, jobs, messages, tickets, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::{StoreError, TenantStore, all_inserted};
@@ -143,6 +143,13 @@ impl TenantStore<'_> {
         audit::Entity::delete_many()
             .filter(audit::Column::ConversationId.eq(id.0))
             .filter(audit::Column::OrderNumber.is_null())
+            .exec(&transaction)
+            .await?;
+        // So does what was asked of the shop about it. A ticket about nothing but the conversation goes with its words.
+        tickets::Entity::delete_many()
+            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(tickets::Column::ConversationId.eq(id.0))
+            .filter(tickets::Column::OrderNumber.is_null())
             .exec(&transaction)
             .await?;
         if self.store.embeds {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
-use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType};
+use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait};
 use sea_orm::{QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
@@ -72,6 +72,8 @@ pub struct Job {
     pub conversation: Option<ConversationId>,
     /// How often it was begun, this time included.
     pub attempts: u32,
+    /// Tells it from a later job of the same name, which whoever still holds this one neither finishes nor puts off.
+    pub created_at: DateTime<Utc>,
 }
 
 /// How many jobs there are.
@@ -229,7 +231,7 @@ impl Store {
             .col_expr(jobs::Column::RunAt, Expr::value(until))
             .col_expr(jobs::Column::Leased, Expr::value(true))
             .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).add(1))
-            .filter(named(rows.iter().map(|row| (row.kind.as_str(), row.subject.clone()))))
+            .filter(rows.iter().fold(Condition::any(), |any, row| any.add(named(&row.kind, &row.subject))))
             .exec(&transaction)
             .await?;
         transaction.commit().await?;
@@ -314,14 +316,16 @@ fn of_kinds(kinds: &[JobKind]) -> Condition {
     Condition::all().add(jobs::Column::Kind.is_in(kinds.iter().map(|kind| kind.as_str())))
 }
 
+/// Those jobs as they were leased, and no later ones of the same names.
 fn these(jobs: &[Job]) -> Condition {
-    named(jobs.iter().map(|job| (job.kind.as_str(), job.subject.to_string())))
+    jobs.iter().fold(Condition::any(), |any, job| {
+        let is_it = named(job.kind.as_str(), &job.subject.to_string());
+        any.add(is_it.and(jobs::Column::CreatedAt.eq(job.created_at)))
+    })
 }
 
-fn named<'a>(names: impl Iterator<Item = (&'a str, String)>) -> Condition {
-    names.fold(Condition::any(), |any, (kind, subject)| {
-        any.add(jobs::Column::Kind.eq(kind).and(jobs::Column::Subject.eq(subject)))
-    })
+fn named(kind: &str, subject: &str) -> SimpleExpr {
+    jobs::Column::Kind.eq(kind).and(jobs::Column::Subject.eq(subject))
 }
 
 fn read_job(row: jobs::Model) -> Result<Job, StoreError> {
@@ -332,5 +336,6 @@ fn read_job(row: jobs::Model) -> Result<Job, StoreError> {
         tenant: row.tenant_id.parse().map_err(|_| unreadable("tenant_id"))?,
         conversation: row.conversation_id.map(ConversationId),
         attempts: from_db(row.attempts) + 1,
+        created_at: row.created_at,
     })
 }

@@ -1,8 +1,9 @@
 //! Mails to customers: stored with what they follow from, sent by a job.
 
 use chrono::{DateTime, Utc};
-use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::ActiveValue::{NotSet, Set};
+use sea_orm::sea_query::LockType;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -114,10 +115,12 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_mail).collect()
     }
 
-    /// Stores what came of a mail. `false`: there is no such mail, or it was sent already.
+    /// Stores what came of sending a mail to `tried`. `false`, and nothing is changed: there is no such mail, it was sent
+    /// already, or it goes to another address by now.
     pub async fn finish_mail(
         &self,
         id: MailId,
+        tried: &Email,
         outcome: &MailOutcome<'_>,
         now: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
@@ -135,10 +138,12 @@ impl TenantStore<'_> {
                 ..Default::default()
             },
         };
-        self.change_mail(id, change, "job", now, false).await
+        let is_its = |mail: &Mail| mail.status != MailStatus::Sent && mail.to == *tried;
+        self.change_mail(id, "job", now, is_its, change).await
     }
 
-    /// Sends a mail that failed once more, to another address if one is given. `false`: no such mail has failed.
+    /// Sends a mail that failed once more, to another address if one is given; one that was sent already goes to another
+    /// address as well. `false`, and nothing is changed: there is no such mail.
     pub async fn requeue_mail(
         &self,
         id: MailId,
@@ -146,46 +151,53 @@ impl TenantStore<'_> {
         who: &str,
         now: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        let mut change = mails::ActiveModel {
+        let change = mails::ActiveModel {
             status: Set(MailStatus::Queued.as_str().to_owned()),
+            recipient: to.map_or(NotSet, |to| Set(to.as_str().to_owned())),
+            preview: Set(None),
             error: Set(None),
+            sent_at: Set(None),
             ..Default::default()
         };
-        if let Some(to) = to {
-            change.recipient = Set(to.as_str().to_owned());
-        }
-        self.change_mail(id, change, who, now, true).await
+        let may_go = |mail: &Mail| match mail.status {
+            MailStatus::Failed => true,
+            MailStatus::Sent => to.is_some_and(|to| *to != mail.to),
+            MailStatus::Queued => false,
+        };
+        self.change_mail(id, who, now, may_go, change).await
     }
 
+    /// Changes a mail if `may` allows it, behind a lock on its row. One that is queued gets a job of its own, whatever
+    /// becomes of the earlier one.
     async fn change_mail(
         &self,
         id: MailId,
-        change: mails::ActiveModel,
         who: &str,
         now: DateTime<Utc>,
-        with_job: bool,
+        may: impl FnOnce(&Mail) -> bool + Send,
+        change: mails::ActiveModel,
     ) -> Result<bool, StoreError> {
-        let open: &[MailStatus] =
-            if with_job { &[MailStatus::Failed] } else { &[MailStatus::Queued, MailStatus::Failed] };
-        let open = open.iter().map(|status| status.as_str());
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
-        let before = mails::Entity::find_by_id(id.0)
-            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
-            .one(&transaction)
-            .await?;
+        let of_shop = mails::Column::TenantId.eq(self.tenant.as_str());
+        let row = mails::Entity::find_by_id(id.0).filter(of_shop).lock(LockType::Update).one(&transaction).await?;
+        let Some(before) = row.map(read_mail).transpose()? else { return Ok(false) };
+        if !may(&before) {
+            return Ok(false);
+        }
         let changed = mails::Entity::update_many()
             .set(change)
             .filter(mails::Column::Id.eq(id.0))
-            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(mails::Column::Status.is_in(open))
             .exec_with_returning(&transaction)
             .await?;
-        let (Some(before), Some(after)) = (before, changed.into_iter().next()) else { return Ok(false) };
-        let status = before.status;
-        let mail = read_mail(after)?;
-        record(&transaction, self.tenant, &[entry(&mail, who, Some(json!({"status": status})), now)]).await?;
-        if with_job {
+        let after = changed.into_iter().next().map(read_mail).transpose()?;
+        let after = after.ok_or(StoreError::Conflict { table: "mails" })?;
+        // A mail that fails for days is one row, not one for each attempt.
+        if after.status != before.status {
+            let status = json!({"status": before.status.as_str()});
+            record(&transaction, self.tenant, &[entry(&after, who, Some(status), now)]).await?;
+        }
+        if after.status == MailStatus::Queued {
             forget_job(&transaction, id).await?;
             enqueue(&transaction, &[NewJob::mail(self.tenant, id, now)]).await?;
         }
@@ -194,7 +206,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// A job that was given up would keep the new one out.
+/// An earlier job, whether it was given up or is being done, would keep the new one out.
 async fn forget_job(connection: &impl ConnectionTrait, id: MailId) -> Result<(), StoreError> {
     jobs::Entity::delete_by_id((JobKind::SendMail.as_str().to_owned(), id.0.to_string())).exec(connection).await?;
     Ok(())

@@ -111,6 +111,20 @@ fn with_numbers(tenant: &TenantId, numbers: &[&OrderNumber]) -> sea_orm::Select<
         .order_by_asc(orders::Column::Number)
 }
 
+/// Those of the customers who are known.
+pub(super) async fn list_customers(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    ids: impl Iterator<Item = CustomerId>,
+) -> Result<HashMap<CustomerId, Customer>, StoreError> {
+    let rows = customers::Entity::find()
+        .filter(customers::Column::TenantId.eq(tenant.as_str()))
+        .filter(customers::Column::Id.is_in(ids.map(|id| id.0)))
+        .all(connection)
+        .await?;
+    rows.into_iter().map(|row| read_customer(row).map(|customer| (customer.id, customer))).collect()
+}
+
 pub(super) async fn list_policies(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -132,13 +146,8 @@ async fn load(
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let ids = rows.iter().map(|row| row.customer_id);
-    let buyers = customers::Entity::find()
-        .filter(customers::Column::TenantId.eq(tenant.as_str()))
-        .filter(customers::Column::Id.is_in(ids))
-        .all(connection)
-        .await?;
-    let buyers: HashMap<Uuid, customers::Model> = buyers.into_iter().map(|row| (row.id, row)).collect();
+    let ids = rows.iter().map(|row| CustomerId(row.customer_id));
+    let buyers = list_customers(connection, tenant, ids).await?;
     let items = order_items::Entity::find()
         .filter(order_items::Column::TenantId.eq(tenant.as_str()))
         .filter(order_items::Column::OrderNumber.is_in(rows.iter().map(|row| row.number.as_str())))
@@ -153,7 +162,7 @@ async fn load(
     }
     rows.into_iter()
         .map(|row| {
-            let customer = buyers.get(&row.customer_id).cloned();
+            let customer = buyers.get(&CustomerId(row.customer_id)).cloned();
             let customer = customer.ok_or_else(|| unreadable("orders", "the customer is missing"))?;
             let items = items_of.remove(&row.number).unwrap_or_default();
             read_order(row, customer, items, &mut returns)
@@ -181,9 +190,13 @@ async fn latest_returns(
         .filter(rma_items::Column::RmaId.is_in(rmas.iter().map(|rma| rma.id)))
         .all(connection)
         .await?;
+    let mut lines_of: HashMap<Uuid, Vec<rma_items::Model>> = HashMap::new();
+    for line in lines {
+        lines_of.entry(line.rma_id).or_default().push(line);
+    }
     let mut latest = HashMap::new();
     for rma in rmas {
-        for line in lines.iter().filter(|line| line.rma_id == rma.id) {
+        for line in lines_of.remove(&rma.id).unwrap_or_default() {
             latest.insert((rma.order_number.clone(), line.line), (rma.clone(), line.amount));
         }
     }
@@ -192,7 +205,7 @@ async fn latest_returns(
 
 fn read_order(
     row: orders::Model,
-    customer: customers::Model,
+    customer: Customer,
     items: Vec<order_items::Model>,
     returns: &mut HashMap<(String, i32), (rmas::Model, i64)>,
 ) -> Result<Order, StoreError> {
@@ -215,7 +228,7 @@ fn read_order(
     Ok(Order {
         items: items.collect::<Result<_, StoreError>>()?,
         number: row.number.parse().map_err(|error| unreadable("orders", error))?,
-        customer: read_customer(customer)?,
+        customer,
         email: row.email.parse().map_err(|error| unreadable("orders", error))?,
         phone: row.phone.and_then(|phone| phone.parse().ok()),
         status: OrderStatus::parse(&row.status).ok_or_else(|| unreadable("orders", "status"))?,

@@ -1,11 +1,13 @@
-//! Forgetting: events after a while, old messages where the shop wants that, idempotency keys after a day.
+//! Forgetting: events after a while, old messages where the shop wants that, idempotency keys after a day, guesses at whose
+//! order it is when they count no longer.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::prelude::Expr;
+use sea_orm::sea_query::ExprTrait;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
-use super::entities::{events, idempotency_keys, messages, turns};
+use super::entities::{events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::{Store, StoreError};
@@ -54,6 +56,17 @@ impl Store {
         let before = now - TimeDelta::hours(IDEMPOTENCY_HOURS);
         idempotency_keys::Entity::delete_many()
             .filter(idempotency_keys::Column::CreatedAt.lte(before))
+            .exec(&self.write)
+            .await?;
+        Ok(())
+    }
+
+    /// Removes counts of guesses at whose order it is that count no longer: nothing is locked, and the last guess was
+    /// `forgotten_after` ago.
+    pub async fn forget_misses(&self, now: DateTime<Utc>, forgotten_after: TimeDelta) -> Result<(), StoreError> {
+        order_misses::Entity::delete_many()
+            .filter(order_misses::Column::LastAt.lte(now - forgotten_after))
+            .filter(order_misses::Column::LockedUntil.is_null().or(order_misses::Column::LockedUntil.lte(now)))
             .exec(&self.write)
             .await?;
         Ok(())

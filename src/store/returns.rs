@@ -5,7 +5,7 @@
 //!
 //! - [`create`]: a return, a refund or a cancellation, once for each key
 //! - [`advance`]: an RMA's later steps, and its label
-//! - [`escalate`]: handing over to a person, and what the person decides
+//! - [`escalate`]: handing over to a person; [`resolve`]: what the person decides
 //! - [`overview`]: all that a conversation has to do with returns
 //! - `rows`: RMAs and tickets as they are read
 
@@ -25,6 +25,7 @@ pub mod advance;
 pub mod create;
 pub mod escalate;
 pub mod overview;
+pub mod resolve;
 mod rows;
 
 /// Who changes something, and where.

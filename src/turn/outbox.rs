@@ -61,13 +61,16 @@ impl Outbox {
     }
 
     async fn work(&self) {
-        if let Err(cause) = self.store.release_jobs(JobKind::MEMORY, Utc::now()).await {
-            warn!(error = %cause, "Jobs of an earlier run are taken up when their lease ends");
-        }
+        // What an earlier run began, or a store that went away kept us from ending.
+        let mut begun = true;
         loop {
             // A service that is known to be down is not asked, and no attempt is counted.
             let outcome = match self.memory.is_up() {
-                true => self.work_through().await,
+                true => {
+                    let outcome = self.begin_again(begun).await;
+                    begun = outcome.is_err();
+                    outcome
+                }
                 false => Ok(Outcome::Down),
             };
             let wait = match outcome {
@@ -85,6 +88,13 @@ impl Outbox {
                 false => tokio::time::sleep(wait).await,
             }
         }
+    }
+
+    async fn begin_again(&self, begun: bool) -> Result<Outcome, StoreError> {
+        if begun {
+            self.store.release_jobs(JobKind::MEMORY, Utc::now()).await?;
+        }
+        self.work_through().await
     }
 
     /// Does all that is due.

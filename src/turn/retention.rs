@@ -1,21 +1,23 @@
 //! Forgetting what is past its keeping, in the background.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use crate::config::TurnConfig;
+use crate::config::Config;
 use crate::store::{Store, StoreError};
 
 /// Forgets now and then until the shutdown.
-pub async fn run(store: Store, config: TurnConfig, shutdown: CancellationToken) {
+pub async fn run(store: Store, config: Arc<Config>, shutdown: CancellationToken) {
     loop {
         if let Err(cause) = forget(&store, &config, Utc::now(), &shutdown).await {
             warn!(error = %cause, "Old events could not be removed; tried again later");
         }
         tokio::select! {
             () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(config.retention_every) => {}
+            () = tokio::time::sleep(config.turns.retention_every) => {}
         }
     }
 }
@@ -26,22 +28,22 @@ pub async fn run(store: Store, config: TurnConfig, shutdown: CancellationToken) 
 /// The store does not answer.
 pub async fn forget(
     store: &Store,
-    config: &TurnConfig,
+    config: &Config,
     now: DateTime<Utc>,
     shutdown: &CancellationToken,
 ) -> Result<(), StoreError> {
-    let kept = TimeDelta::from_std(config.event_retention).unwrap_or(TimeDelta::MAX);
+    let kept = TimeDelta::from_std(config.turns.event_retention).unwrap_or(TimeDelta::MAX);
     if let Some(before) = now.checked_sub_signed(kept) {
         while !shutdown.is_cancelled() && store.forget_events(before).await? {
             tokio::task::yield_now().await;
         }
     }
-    if let Some(days) = config.message_retention_days {
+    if let Some(days) = config.turns.message_retention_days {
         let before = now - TimeDelta::days(i64::from(days));
         while !shutdown.is_cancelled() && store.forget_messages(before).await? {
             tokio::task::yield_now().await;
         }
     }
     store.forget_idempotency_keys(now).await?;
-    Ok(())
+    store.forget_misses(now, config.returns.misses.lock).await
 }

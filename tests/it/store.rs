@@ -8,6 +8,7 @@ mod journal;
 mod lock;
 mod orders_import;
 mod returns;
+mod sample_shop;
 mod vectors;
 
 use std::time::Duration;

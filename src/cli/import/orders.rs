@@ -7,19 +7,22 @@
 //! `upsert-warranty`: 0, done; 1, rows were refused and nothing was written; 2, the command line, the file or the database is
 //! at fault, and nothing was written.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use chrono::Utc;
 use chrono_tz::Tz;
 
 use self::report::Report;
-use crate::app::warranty_list::Refusals;
+use crate::app::list_file::Refusals;
 use crate::cli::upsert_warranty::{DEFAULT_DATABASE_URL, database_url, open_store};
 use crate::domain::TenantId;
-use crate::domain::returns::listing::{BadRow, Row, orders_of};
-use crate::store::orders_import::OrderComparison;
+use crate::domain::returns::OrderNumber;
+use crate::domain::returns::listing::{BadRow, Field, Row, orders_of};
+use crate::store::orders_import::Conflict;
 
 mod file;
 mod report;
@@ -77,12 +80,12 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
     let file::Listed { rows, ragged, ignored_columns, place } =
         listed.with_context(|| args.file.display().to_string())?;
     let mut refusals = Refusals::new(args.max_refused_shown);
-    let half: Vec<&str> = ragged.iter().map(|row| row.number.as_str()).collect();
+    let half: HashSet<String> = ragged.iter().map(|row| row.first.to_ascii_uppercase()).collect();
     let (mut orders, bad) = orders_of(&rows, &args.tenant, args.time_zone);
     // A row that is cut short belongs to an order as well.
-    orders.retain(|listed| !half.iter().any(|number| number.eq_ignore_ascii_case(listed.order.number.as_str())));
+    orders.retain(|listed| !half.contains(listed.order.number.as_str()));
     for row in &ragged {
-        refusals.add_ragged(row.line, row.fields, row.expected, &row.number);
+        refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
     for BadRow { place, field, value, mend } in bad {
         refusals.add(place, || (Some(field.as_str()), value, mend));
@@ -91,26 +94,39 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
     let (store, _scratch) = open_store(&args.database_url, args.dry_run).await?;
     let door = store.tenant(&args.tenant);
     let mut comparison = door.compare_orders(&orders).await?;
-    add_conflicts(&mut refusals, &comparison, &rows);
+    add_conflicts(&mut refusals, &comparison.conflicts, &rows);
     let write = may_write(&refusals);
     if write && comparison.new + comparison.changed > 0 {
-        comparison = door.import_orders(&orders, args.skip_invalid).await?;
+        let compared = std::mem::take(&mut comparison.conflicts);
+        comparison = door.import_orders(&orders, args.skip_invalid, Utc::now()).await?;
+        // A return that was made since the list was compared.
+        let since: Vec<_> = comparison.conflicts.iter().filter(|found| !compared.contains(found)).cloned().collect();
+        add_conflicts(&mut refusals, &since, &rows);
     }
     Ok(Report::new(args, &comparison, refusals, ignored_columns, place, write))
 }
 
-/// Orders that their RMAs keep as they are, at the place of their first row.
-fn add_conflicts(refusals: &mut Refusals, comparison: &OrderComparison, rows: &[Row]) {
-    use crate::domain::returns::listing::Field;
-    for (number, line) in &comparison.conflicts {
-        let is_of = |row: &&Row| {
-            row.fields.get(&Field::OrderNumber).is_some_and(|text| text.eq_ignore_ascii_case(number.as_str()))
-        };
-        let place = rows.iter().find(is_of).map_or(0, |row| row.place);
-        refusals.add(place, || {
-            let mend =
-                format!("line {line} of the order stands in an RMA, so its quantity and price stay; list it as it was");
-            (Some(Field::OrderNumber.as_str()), number.to_string(), mend)
+/// Orders that stay as they are, at the place of their first row.
+fn add_conflicts(refusals: &mut Refusals, conflicts: &[(OrderNumber, Conflict)], rows: &[Row]) {
+    let mut places: HashMap<String, u64> = HashMap::new();
+    if !conflicts.is_empty() {
+        for (row, number) in rows.iter().filter_map(|row| Some((row, row.fields.get(&Field::OrderNumber)?))) {
+            places.entry(number.to_ascii_uppercase()).or_insert(row.place);
+        }
+    }
+    for (number, conflict) in conflicts {
+        let place = places.get(number.as_str()).copied().unwrap_or_default();
+        refusals.add(place, || match conflict {
+            Conflict::InRma(line) => {
+                let mend = format!(
+                    "line {line} of the order stands in an RMA, so its quantity and price stay; list it as it was"
+                );
+                (Some(Field::OrderNumber.as_str()), number.to_string(), mend)
+            }
+            Conflict::Backward { from, to } => {
+                let mend = format!("order {number} is {from} already, and no order goes back; list it as it is now");
+                (Some(Field::Status.as_str()), to.to_string(), mend)
+            }
         });
     }
 }

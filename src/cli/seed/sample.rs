@@ -10,7 +10,7 @@ use crate::domain::returns::{
     Action, Currency, Customer, CustomerId, Email, ItemReturn, Label, Money, Order, OrderItem, OrderStatus, Policy,
     ReasonCode, Rma, RmaId, RmaLine, RmaNumber, RmaStatus, Scope, TrackingNumber,
 };
-use crate::store::orders_import::SampleShop;
+use crate::store::sample_shop::SampleShop;
 
 /// A name and an address: no such mailbox exists (RFC 2606).
 type Person = (&'static str, &'static str);

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Args, REFUSED};
-use crate::app::warranty_list::{Found, Refused, VALUE_SHOWN, quoted};
+use crate::app::list_file::{Refused, VALUE_SHOWN, quoted};
+use crate::app::warranty_list::Found;
 use crate::store::warranty_import::{Applied, Comparison};
 
 /// Everything there is to say about one run; as JSON, what `--json` prints.

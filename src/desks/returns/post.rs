@@ -136,15 +136,25 @@ impl Post {
     }
 
     async fn work(&self) {
-        if let Err(cause) = self.store.release_jobs(JobKind::RETURNS, Utc::now()).await {
-            warn!(error = %cause, "Mails of an earlier run are taken up when their lease ends");
-        }
+        // What an earlier run began, or a store that went away kept us from ending.
+        let mut begun = true;
         loop {
-            if let Err(cause) = self.work_through().await {
-                warn!(error = %cause, "Labels and mails wait for the store");
-            }
+            begun = match self.begin_again(begun).await {
+                Ok(()) => false,
+                Err(cause) => {
+                    warn!(error = %cause, "Labels and mails wait for the store");
+                    true
+                }
+            };
             drop(tokio::time::timeout(LOOK_EVERY, self.posted.notified()).await);
         }
+    }
+
+    async fn begin_again(&self, begun: bool) -> Result<(), StoreError> {
+        if begun {
+            self.store.release_jobs(JobKind::RETURNS, Utc::now()).await?;
+        }
+        self.work_through().await
     }
 
     /// Does all that is due.
@@ -181,20 +191,24 @@ impl Post {
         let store = self.store.tenant(&job.tenant);
         let id = MailId(job.subject);
         let mail = store.find_mail(id).await?.filter(|mail| mail.status != MailStatus::Sent);
-        let Some(mail) = mail else { return self.store.finish_jobs(std::slice::from_ref(job)).await };
+        let done = || self.store.finish_jobs(std::slice::from_ref(job));
+        let Some(mail) = mail else { return done().await };
         match self.deliver(&job.tenant, &mail).await {
             Ok(written) => {
-                let preview = written.preview();
-                store.finish_mail(id, &MailOutcome::Sent { preview: &preview }, Utc::now()).await?;
+                let outcome = MailOutcome::Sent { preview: &written.preview() };
+                store.finish_mail(id, &mail.to, &outcome, Utc::now()).await?;
                 debug!(mail = %mail.number, "A mail was sent");
-                self.store.finish_jobs(std::slice::from_ref(job)).await
+                done().await
             }
             Err(cause) => {
                 let told = cause.to_string();
-                store.finish_mail(id, &MailOutcome::Failed { error: &told }, Utc::now()).await?;
+                if !store.finish_mail(id, &mail.to, &MailOutcome::Failed { error: &told }, Utc::now()).await? {
+                    // It goes to another address by now, by another job.
+                    return done().await;
+                }
                 if cause.is_for_good() || Utc::now() - mail.created_at > GIVE_UP_AFTER {
                     error!(mail = %mail.number, error = told, "A mail was given up");
-                    return self.store.finish_jobs(std::slice::from_ref(job)).await;
+                    return done().await;
                 }
                 self.put_off(job, &told).await
             }

@@ -157,8 +157,10 @@ impl ReturnsRules {
         let has = |patterns: &[Pattern]| is_in(patterns, &wording);
         let asks_policy = has(&self.policy);
         let wants_person = has(&self.person);
-        let number = find_order_numbers(text, &self.order_words.order_number).into_iter().next();
-        let contact = find_contacts(text).into_iter().next();
+        let numbers = find_order_numbers(text, &self.order_words.order_number);
+        let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
+        let contact = find_contacts(text, &orders).into_iter().next();
+        let number = numbers.into_iter().next();
         let (wants_return, wants_refund) = (has(&self.returns), has(&self.refund));
         let wants_status = has(&self.order_status);
         let intent = if asks_policy {

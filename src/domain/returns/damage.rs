@@ -45,7 +45,12 @@ struct Pattern {
 struct Word {
     exact: String,
     folded: String,
+    /// Words of one clause have the same; no word takes back what stands in another clause.
+    clause: usize,
 }
+
+/// What ends a clause.
+const CLAUSE_ENDS: &str = ".,;:!?…()–—\n。，！？；：";
 
 impl DamageWords {
     /// Phrases of damage, and phrases that take it back when they stand directly before one.
@@ -61,10 +66,12 @@ impl DamageWords {
         let words = words_of(text);
         (0..words.len()).any(|at| {
             let told = self.words.iter().any(|phrase| matches_at(phrase, &words[at..]));
-            told && !self.is_taken_back(&words[..at])
+            let clause = words[..at].iter().rposition(|word| word.clause != words[at].clause).map_or(0, |at| at + 1);
+            told && !self.is_taken_back(&words[clause..at])
         })
     }
 
+    /// `before`: what stands before the damage in its clause.
     fn is_taken_back(&self, before: &[Word]) -> bool {
         self.negations.iter().any(|phrase| {
             let start = before.len().checked_sub(phrase.len());
@@ -83,9 +90,14 @@ fn patterns(phrase: &str) -> Vec<Pattern> {
 }
 
 fn words_of(text: &str) -> Vec<Word> {
-    let text = text.nfc().collect::<String>().to_lowercase();
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| Word { exact: word.to_owned(), folded: fold(word) }).collect()
+    // A hyphen between spaces is a dash.
+    let text = text.nfc().collect::<String>().to_lowercase().replace(" - ", "\n");
+    let clauses = text.split(|c| CLAUSE_ENDS.contains(c)).enumerate();
+    let words = clauses.flat_map(|(clause, text)| {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(move |word| Word { exact: word.to_owned(), folded: fold(word), clause })
+    });
+    words.collect()
 }
 
 fn matches_at(phrase: &[Pattern], words: &[Word]) -> bool {
@@ -155,6 +167,15 @@ pub(super) mod tests {
             "hàng lỗi",
             "sa\u{309}n pha\u{302}\u{309}m bi\u{323} ho\u{309}ng",
             "khong len nguon",
+            "đổi được không, bị vỡ rồi",
+            "không, bị vỡ",
+            "không\nbị vỡ",
+            "không - bị vỡ",
+            "No, damaged.",
+            "No. Damaged",
+            "is that all you have to say, no? broken",
+            "fell apart",
+            "it does not, work",
         ] {
             assert!(words.is_told_in(text), "{text:?}");
         }

@@ -48,6 +48,8 @@ named! {
         FraudFlag = "fraud_flag",
         /// Step 6.
         ReturnsTooFrequent = "returns_too_frequent",
+        /// After step 9: a person looks at the order already, for whatever reason was named first.
+        UnderReview = "under_review",
         /// Step 7.
         FinalSale = "final_sale",
         /// Step 7.
@@ -71,7 +73,7 @@ impl Why {
             | Self::NoPolicy => ReasonCode::DataError,
             Self::AlreadyInRma | Self::FinalSale | Self::NotReturnable => ReasonCode::ItemExcluded,
             Self::Damaged => ReasonCode::DamagedManual,
-            Self::FraudFlag | Self::ReturnsTooFrequent => ReasonCode::RiskManual,
+            Self::FraudFlag | Self::ReturnsTooFrequent | Self::UnderReview => ReasonCode::RiskManual,
             Self::WindowOver => ReasonCode::TimeExpired,
         }
     }
@@ -161,6 +163,22 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// What holds while a person looks at the order: what would be approved waits for the person, a refusal stays.
+    pub fn under_review(self) -> Self {
+        if !self.eligible {
+            return self;
+        }
+        Self {
+            eligible: false,
+            reason_code: Why::UnderReview.code(),
+            why: Why::UnderReview,
+            requires_manual_review: true,
+            is_return_eligible: false,
+            is_refund_eligible: false,
+            ..self
+        }
+    }
+
     /// The decision with the seeds' field names, for `metadata.eligibility` and a tool's result. `message` is the sentence
     /// that the customer is told.
     pub fn to_metadata(&self, message: &str) -> Value {

@@ -1,18 +1,21 @@
 //! A shop's list of orders: what a row must hold, and how rows become orders. One row is one item of an order.
+//!
+//! - `row`: one row, read field by field
+//! - `customers`: what the orders of one customer say of them, made one
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SubsecRound, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::contact::{Email, Phone};
-use super::money::{Currency, Money};
-use super::order::{Customer, CustomerId, Order, OrderItem, OrderStatus};
+use self::row::{OrderFields, Reader};
+use super::money::Money;
+use super::order::{Order, OrderItem};
 use super::order_number::OrderNumber;
 use super::step::named;
 use crate::domain::TenantId;
-use crate::domain::warranty::parse_date;
 
+mod customers;
+mod row;
 #[cfg(test)]
 mod tests;
 
@@ -61,9 +64,6 @@ impl Field {
     ];
 }
 
-/// The longest name, in characters: far beyond any real one.
-const MAX_NAME_LENGTH: usize = 500;
-
 /// What a list says of an order; `None` in a flag: it says nothing of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedOrder {
@@ -89,11 +89,11 @@ pub struct Row {
     pub fields: BTreeMap<Field, String>,
 }
 
-/// Makes orders of rows. The second value are the rows that are refused; an order that one of them belongs to is left out
-/// as a whole, since half an order is a wrong one.
+/// Makes orders of rows; all orders of a customer say the same of them. The second value are the rows that are refused; an
+/// order that one of them belongs to is left out as a whole, since half an order is a wrong one.
 pub fn orders_of(rows: &[Row], tenant: &TenantId, zone: Tz) -> (Vec<ListedOrder>, Vec<BadRow>) {
     let mut bad = Vec::new();
-    let mut left_out: Vec<String> = Vec::new();
+    let mut left_out: BTreeSet<String> = BTreeSet::new();
     let mut drafts: BTreeMap<OrderNumber, Draft> = BTreeMap::new();
     for row in rows {
         let read = Reader { row, zone };
@@ -114,13 +114,15 @@ pub fn orders_of(rows: &[Row], tenant: &TenantId, zone: Tz) -> (Vec<ListedOrder>
     for (number, draft) in drafts {
         if !draft.bad.is_empty() {
             bad.extend(draft.bad);
-        } else if !left_out.iter().any(|left| left == number.as_str()) {
+        } else if !left_out.contains(number.as_str()) {
+            let place = draft.first;
             match draft.finish() {
-                Ok(order) => orders.push(order),
+                Ok(order) => orders.push((place, order)),
                 Err(error) => bad.push(*error),
             }
         }
     }
+    let orders = customers::made_one(orders, &mut bad);
     bad.sort_by_key(|row| row.place);
     (orders, bad)
 }
@@ -130,49 +132,48 @@ struct Draft {
     first: u64,
     listed: ListedOrder,
     paid: Option<Money>,
-    rows: Vec<Row>,
+    /// What its rows say, and where each says it.
+    rows: HashMap<BTreeMap<Field, String>, u64>,
+    lines: BTreeSet<u32>,
     bad: Vec<BadRow>,
-}
-
-/// An order's own fields, and an item.
-struct OrderFields {
-    order: Order,
-    paid: Option<Money>,
-    is_vip: Option<bool>,
-    fraud_flag: Option<bool>,
 }
 
 impl Draft {
     fn new(row: &Row, fields: OrderFields, item: OrderItem) -> Self {
         let OrderFields { mut order, paid, is_vip, fraud_flag } = fields;
-        order.items.push(number_line(item, 1));
+        let item = number_line(item, 1);
+        let lines = BTreeSet::from([item.line]);
+        order.items.push(item);
         let listed = ListedOrder { order, is_vip, fraud_flag };
-        Self { first: row.place, listed, paid, rows: vec![row.clone()], bad: Vec::new() }
+        let rows = HashMap::from([(row.fields.clone(), row.place)]);
+        Self { first: row.place, listed, paid, rows, lines, bad: Vec::new() }
     }
 
     fn add(&mut self, row: &Row, fields: OrderFields, item: OrderItem) {
-        let mut mine = self.listed.order.clone();
-        mine.items.clear();
-        let item = number_line(item, self.listed.order.items.len() as u32 + 1);
-        let number = self.listed.order.number.to_string();
+        let order = &mut self.listed.order;
+        let item = number_line(item, order.items.len() as u32 + 1);
+        let number = order.number.to_string();
+        let items = std::mem::take(&mut order.items);
+        let is_same = (&*order, self.paid, self.listed.is_vip, self.listed.fraud_flag)
+            == (&fields.order, fields.paid, fields.is_vip, fields.fraud_flag);
+        order.items = items;
         let mut refuse = |field, value: &str, mend: String| {
             self.bad.push(BadRow { place: row.place, field, value: value.to_owned(), mend });
         };
-        let same = (mine, self.paid, self.listed.is_vip, self.listed.fraud_flag);
-        if same != (fields.order, fields.paid, fields.is_vip, fields.fraud_flag) {
+        if !is_same {
             let mend = format!(
                 "row {} has the same order with another customer, state, date or sum; make them agree",
                 self.first
             );
             refuse(Field::OrderNumber, &number, mend);
-        } else if let Some(twin) = self.rows.iter().find(|other| other.fields == row.fields) {
-            let mend = format!("row {} says the same; delete one, or write the quantity", twin.place);
+        } else if let Some(twin) = self.rows.get(&row.fields) {
+            let mend = format!("row {twin} says the same; delete one, or write the quantity");
             refuse(Field::ItemName, &item.name, mend);
-        } else if self.listed.order.items.iter().any(|other| other.line == item.line) {
+        } else if !self.lines.insert(item.line) {
             refuse(Field::Line, &item.line.to_string(), "the order has this line already; number them anew".to_owned());
         } else {
             self.listed.order.items.push(item);
-            self.rows.push(row.clone());
+            self.rows.insert(row.fields.clone(), row.place);
         }
     }
 
@@ -198,163 +199,4 @@ impl Draft {
 /// A line that was not given is the next one.
 fn number_line(item: OrderItem, next: u32) -> OrderItem {
     if item.line == 0 { OrderItem { line: next, ..item } } else { item }
-}
-
-struct Reader<'a> {
-    row: &'a Row,
-    zone: Tz,
-}
-
-/// Boxed, since most rows are good.
-type Read<T> = Result<T, Box<BadRow>>;
-
-impl Reader<'_> {
-    fn order(&self, tenant: &TenantId) -> Read<OrderFields> {
-        let parse_number = |text: &str| {
-            text.parse().map_err(|error| {
-                format!("{error}; an order number is 5 to 40 of A-Z, 0-9 and '-', with a digit among them")
-            })
-        };
-        let number: OrderNumber = self.needed(Field::OrderNumber, parse_number)?;
-        let email: Email = self.needed(Field::CustomerEmail, parse)?;
-        let customer_name = self.needed(Field::CustomerName, name)?;
-        let status = self.needed(Field::Status, |text| one_of(OrderStatus::parse(text), OrderStatus::ALL))?;
-        let currency = self.needed(Field::Currency, |text| one_of(Currency::parse(text), Currency::ALL))?;
-        let ordered_at = self.needed(Field::OrderedAt, |text| self.moment(text))?;
-        let shipped_at = self.find(Field::ShippedAt, |text| self.later(text, ordered_at))?;
-        let delivered_at = self.find(Field::DeliveredAt, |text| {
-            if matches!(status, OrderStatus::Pending | OrderStatus::Shipped) {
-                return Err(format!(
-                    "an order that is {status} has not been delivered; mend the status or leave it empty"
-                ));
-            }
-            self.later(text, shipped_at.unwrap_or(ordered_at))
-        })?;
-        let phone: Option<Phone> = self.find(Field::Phone, parse)?;
-        let paid = self.find(Field::Paid, |text| Money::parse(text, currency).map_err(|error| error.to_string()))?;
-        let is_vip = self.find(Field::IsVip, yes_or_no)?;
-        let fraud_flag = self.find(Field::FraudFlag, yes_or_no)?;
-        let customer = Customer {
-            id: CustomerId::of(tenant, &email),
-            name: customer_name,
-            email: email.clone(),
-            phone: phone.clone(),
-            user_id: self.find(Field::UserId, name)?,
-            is_vip: false,
-            fraud_flag: false,
-        };
-        let tracking = self.find(Field::Tracking, name)?;
-        let order = Order {
-            number,
-            customer,
-            email,
-            phone,
-            status,
-            ordered_at,
-            shipped_at,
-            delivered_at,
-            tracking,
-            // The draft's, until its last row has come.
-            paid: Money::zero(currency),
-            items: Vec::new(),
-        };
-        Ok(OrderFields { order, paid, is_vip, fraud_flag })
-    }
-
-    /// Line 0: it was not given.
-    fn item(&self, currency: Currency) -> Read<OrderItem> {
-        Ok(OrderItem {
-            line: self.find(Field::Line, count)?.unwrap_or(0),
-            sku: self.find(Field::Sku, name)?,
-            name: self.needed(Field::ItemName, name)?,
-            category: self.find(Field::Category, name)?,
-            quantity: self.find(Field::Quantity, count)?.unwrap_or(1),
-            unit_price: self
-                .needed(Field::UnitPrice, |text| Money::parse(text, currency).map_err(|error| error.to_string()))?,
-            is_returnable: self.find(Field::IsReturnable, yes_or_no)?.unwrap_or(true),
-            is_final_sale: self.find(Field::IsFinalSale, yes_or_no)?.unwrap_or(false),
-            rma: None,
-        })
-    }
-
-    fn needed<T>(&self, field: Field, read: impl FnOnce(&str) -> Result<T, String>) -> Read<T> {
-        match self.find(field, read)? {
-            Some(value) => Ok(value),
-            None => Err(self.bad(field, "", "it is empty; every row must have it".to_owned())),
-        }
-    }
-
-    fn find<T>(&self, field: Field, read: impl FnOnce(&str) -> Result<T, String>) -> Read<Option<T>> {
-        let Some(text) = self.row.fields.get(&field) else { return Ok(None) };
-        read(text).map(Some).map_err(|mend| self.bad(field, text, mend))
-    }
-
-    fn bad(&self, field: Field, value: &str, mend: String) -> Box<BadRow> {
-        Box::new(BadRow { place: self.row.place, field, value: value.to_owned(), mend })
-    }
-
-    fn later(&self, text: &str, than: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
-        let at = self.moment(text)?;
-        // A day of the list stands for its noon, so that a moment of the same day may lie behind it.
-        if at + TimeDelta::hours(24) < than {
-            return Err("it lies before the order or its shipping; mend one of the dates".to_owned());
-        }
-        Ok(at)
-    }
-
-    /// `2026-11-22T08:30:00Z`, or, in the shop's time zone, `2026-11-22 08:30`, `2026-11-22` and `22/11/2026`; a day
-    /// without a time is its noon.
-    fn moment(&self, text: &str) -> Result<DateTime<Utc>, String> {
-        if let Ok(at) = DateTime::parse_from_rfc3339(text) {
-            // Finer than databases keep it, it would differ from what is stored for ever.
-            return Ok(at.with_timezone(&Utc).trunc_subsecs(6));
-        }
-        let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M"];
-        let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
-        let local = match local {
-            Some(local) => local,
-            None => noon(parse_date(text).map_err(|error| error.to_string())?),
-        };
-        // A time that the clocks jump over is taken an hour later.
-        let at = self.zone.from_local_datetime(&local);
-        let at = at.earliest().or_else(|| self.zone.from_local_datetime(&(local + TimeDelta::hours(1))).earliest());
-        at.map(|at| at.with_timezone(&Utc)).ok_or_else(|| "there is no such time in the shop's time zone".to_owned())
-    }
-}
-
-fn noon(day: NaiveDate) -> NaiveDateTime {
-    day.and_time(NaiveTime::MIN) + TimeDelta::hours(12)
-}
-
-fn parse<T: std::str::FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: T::Err| error.to_string())
-}
-
-fn one_of<T: ToString>(found: Option<T>, all: &[T]) -> Result<T, String> {
-    let known = || all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| format!("it is none of {}", known()))
-}
-
-fn name(text: &str) -> Result<String, String> {
-    let length = text.chars().count();
-    if length > MAX_NAME_LENGTH {
-        return Err(format!("it is {length} characters long, more than {MAX_NAME_LENGTH}; look for a stray quote"));
-    }
-    if text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\r' | '\n')) {
-        return Err("it holds a control character; type it again".to_owned());
-    }
-    Ok(text.to_owned())
-}
-
-fn count(text: &str) -> Result<u32, String> {
-    let wrong = || "it is no whole number from 1 to 100000".to_owned();
-    text.parse().ok().filter(|count| (1..=100_000).contains(count)).ok_or_else(wrong)
-}
-
-fn yes_or_no(text: &str) -> Result<bool, String> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "1" | "y" => Ok(true),
-        "false" | "no" | "0" | "n" => Ok(false),
-        _ => Err("write true or false".to_owned()),
-    }
 }

@@ -75,6 +75,9 @@ pub enum NoStep {
         "an RMA that was escalated does not go from {from} to {to} by itself; a person resolves the escalation first"
     )]
     Locked { from: RmaStatus, to: RmaStatus },
+    /// Without this, nothing would make the label any more: the RMA would seem to have it.
+    #[error("an RMA is Label_Sent when its label has been made; make the label, and the state follows")]
+    NoLabel,
 }
 
 /// An RMA, for the store.

@@ -21,7 +21,7 @@ use crate::http::problem::Problem;
 use crate::http::refusals::{RefusedRead, RefusedWrite};
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
-use crate::store::returns::escalate::Resolving;
+use crate::store::returns::resolve::Resolving;
 use crate::store::{StoreError, TenantStore};
 
 mod views;
@@ -147,7 +147,7 @@ async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, b
     responses(
         (status = 200, description = "the escalation, and its RMAs as they are now", body = ResolvedView),
         RefusedWrite,
-        (status = 409, description = "`already_resolved` or `illegal_step`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`already_resolved`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn resolve(
@@ -165,7 +165,6 @@ pub(super) async fn resolve(
         Resolving::Done(ticket, rmas) => (*ticket, rmas),
         Resolving::Resolved(ticket) if is_the_same(&ticket, decision, why, by.who) => (*ticket, Vec::new()),
         Resolving::Resolved(ticket) => return Err(ApiError::AlreadyResolved(resolved_by(&ticket))),
-        Resolving::Refused(illegal) => return Err(ApiError::IllegalStep(sentence(&illegal.to_string()))),
         Resolving::NotFound => return Err(ApiError::NotFound),
     };
     // What an approval lets go on is a job.

@@ -14,7 +14,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::owner::Owner;
 use crate::app::App;
-use crate::app::warranty_list::{FileError, ListError, Outcome, Refused, UploadError, Wish};
+use crate::app::list_file::{FileError, Refused};
+use crate::app::warranty_list::{ListError, Outcome, UploadError, Wish};
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::problem::Problem;

@@ -33,6 +33,7 @@ pub enum LabelOutcome {
 
 impl TenantStore<'_> {
     /// Takes the next step of an RMA. When the money of an order's last item is paid back, the order is `Returned`.
+    /// `Label_Sent` is refused while there is no label: [`Self::issue_label`] makes both.
     pub async fn advance_rma(&self, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Advance, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
@@ -41,6 +42,9 @@ impl TenantStore<'_> {
             Ok(step) => step,
             Err(refusal) => return Ok(Advance::Refused(refusal)),
         };
+        if to == RmaStatus::LabelSent && rma.label.is_none() {
+            return Ok(Advance::Refused(NoStep::NoLabel));
+        }
         write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
         if to == RmaStatus::Refunded {
             self.close_order(&transaction, &rma, by).await?;

@@ -7,6 +7,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::By;
+use super::escalate::is_under_review;
 use super::rows::{load_rmas, read_ticket};
 use crate::domain::TenantId;
 use crate::domain::returns::calendar::day_of;
@@ -274,7 +275,11 @@ async fn decide_on(
         Some(order) => return_days(connection, tenant, order, &rules, now).await?,
         None => Vec::new(),
     };
-    Ok(decide(order, lines, reason, &returns, &rules, day_of(now, rules.time_zone)))
+    let decision = decide(order, lines, reason, &returns, &rules, day_of(now, rules.time_zone));
+    match order {
+        Some(order) if is_under_review(connection, tenant, &order.number).await? => Ok(decision.under_review()),
+        _ => Ok(decision),
+    }
 }
 
 /// The days on which RMAs were made for the order's customer, as far back as the rules look.

@@ -1,22 +1,24 @@
 //! Handing over to a person: RMAs are locked until the person has decided.
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{ExprTrait, LockType};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::prelude::Expr;
+use sea_orm::sea_query::LockType;
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
 use serde_json::json;
 
+use super::By;
 use super::create::find_by_key;
 use super::rows::{load_rmas, read_ticket};
-use super::{By, write_rma_step};
-use crate::domain::returns::rma::rejection;
+use crate::domain::TenantId;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{
-    AuditEntry, AuditKind, IllegalStep, OrderNumber, Priority, Resolution, Rma, RmaNumber, RmaStatus, Ticket,
-    TicketKind, TicketNumber,
+    AuditEntry, AuditKind, OrderNumber, Priority, Rma, RmaNumber, Ticket, TicketKind, TicketNumber,
 };
 use crate::store::audit::record;
-use crate::store::entities::{jobs, rmas, tickets};
-use crate::store::jobs::{JobKind, NewJob, enqueue};
+use crate::store::entities::{rmas, tickets};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore, all_inserted};
 
@@ -48,16 +50,41 @@ impl Escalated {
     }
 }
 
-/// How resolving an escalation ended. Whatever is not `Done` has changed nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resolving {
-    /// The ticket, and its RMAs as they are now.
-    Done(Box<Ticket>, Vec<Rma>),
-    /// A person has decided already.
-    Resolved(Box<Ticket>),
-    Refused(IllegalStep),
-    /// No escalation has that number.
-    NotFound,
+/// What an escalation of a whole order is about, for its key.
+fn subject_of(order: &OrderNumber) -> String {
+    format!("order:{order}")
+}
+
+/// The open escalation about that, or the key of the next one.
+async fn latest_escalation(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    subject: &str,
+) -> Result<(String, Option<tickets::Model>), StoreError> {
+    let mut generation = 0;
+    loop {
+        let key = escalation_key(subject, generation);
+        match find_by_key(connection, tenant, &key).await? {
+            Some(earlier) if earlier.resolved_at.is_some() => generation += 1,
+            found => return Ok((key, found)),
+        }
+    }
+}
+
+/// Whether a person is to look at the order, or at an RMA of it.
+pub(super) async fn is_under_review(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    order: &OrderNumber,
+) -> Result<bool, StoreError> {
+    let (_, of_order) = latest_escalation(connection, tenant, &subject_of(order)).await?;
+    let locked = rmas::Entity::find()
+        .filter(rmas::Column::TenantId.eq(tenant.as_str()))
+        .filter(rmas::Column::OrderNumber.eq(order.as_str()))
+        .filter(rmas::Column::Escalated.eq(true))
+        .count(connection)
+        .await?;
+    Ok(of_order.is_some() || locked > 0)
 }
 
 impl TenantStore<'_> {
@@ -65,20 +92,24 @@ impl TenantStore<'_> {
     pub async fn escalate(&self, new: &NewEscalation<'_>, by: &By<'_>) -> Result<Escalated, StoreError> {
         let subject = match (new.rma, new.order, by.conversation) {
             (Some(rma), _, _) => format!("rma:{rma}"),
-            (None, Some(order), _) => format!("order:{order}"),
+            (None, Some(order), _) => subject_of(order),
             (None, None, Some(conversation)) => format!("conversation:{conversation}"),
             (None, None, None) => format!("who:{}", by.who),
         };
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         let marked = self.rmas_to_lock(&transaction, new).await?;
-        let mut generation = 0;
+        let mut earlier = self.ticket_of_lock(&transaction, new).await?;
         let key = loop {
-            let key = escalation_key(&subject, generation);
-            match find_by_key(&transaction, self.tenant, &key).await? {
-                None => break key,
-                Some(earlier) if earlier.resolved_at.is_some() => generation += 1,
-                Some(earlier) => return Ok(Escalated::Duplicate(Box::new(read_ticket(earlier)?))),
+            if let Some(open) = &earlier
+                && let Some(joined) = self.join(&transaction, &open.id, &marked, new, by).await?
+            {
+                transaction.commit().await?;
+                return Ok(Escalated::Duplicate(Box::new(joined)));
+            }
+            match latest_escalation(&transaction, self.tenant, &subject).await? {
+                (_, Some(open)) => earlier = Some(open),
+                (key, None) => break key,
             }
         };
         let order = new.order.or_else(|| marked.first().map(|rma| &rma.order));
@@ -107,7 +138,9 @@ impl TenantStore<'_> {
         let stored = stored.ok_or(StoreError::Conflict { table: "tickets" })?;
         if !all_inserted(&inserted, 1) {
             // Somebody was faster by a moment, and no lock made us wait: no order is concerned.
-            return Ok(Escalated::Duplicate(Box::new(read_ticket(stored)?)));
+            let joined = self.join(&transaction, &stored.id, &marked, new, by).await?;
+            transaction.commit().await?;
+            return Ok(Escalated::Duplicate(Box::new(joined.map_or_else(|| read_ticket(stored), Ok)?)));
         }
         let id = id.as_str();
         let after = json!({"ticket": id, "priority": new.priority});
@@ -130,69 +163,64 @@ impl TenantStore<'_> {
         Ok(Escalated::Created(Box::new(read_ticket(stored)?)))
     }
 
-    /// Stores what a person decided on an escalation: `id` is the ticket's number, or that of its RMA.
-    ///
-    /// Approving lets the RMA go on from where it stands; rejecting ends it; asking for more keeps ticket and lock as they
-    /// are and is only recorded.
-    pub async fn resolve_escalation(
+    /// The open ticket under which the RMA is locked. An RMA has one lock, so a second ticket would lock nothing, and
+    /// resolving it would release nothing.
+    async fn ticket_of_lock(
         &self,
-        id: &str,
-        decision: Resolution,
-        why: &str,
-        by: &By<'_>,
-    ) -> Result<Resolving, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
-        let Some(row) = self.lock_escalation(&transaction, id).await? else { return Ok(Resolving::NotFound) };
-        if row.resolved_at.is_some() {
-            return Ok(Resolving::Resolved(Box::new(read_ticket(row)?)));
-        }
-        let ticket = read_ticket(row)?;
-        let locked = self.rmas_of_ticket(&transaction, &ticket.id).await?;
-        for rma in &locked {
-            match decision {
-                Resolution::MoreInfo => continue,
-                Resolution::Approve => self.go_on(&transaction, rma, by).await?,
-                Resolution::Reject => match rejection(rma.status) {
-                    Ok(step) => write_rma_step(&transaction, self.tenant, rma, step, Some(why), by).await?,
-                    Err(illegal) => return Ok(Resolving::Refused(illegal)),
-                },
-            }
-            self.mark(&transaction, rma, None, by).await?;
-        }
-        let is_final = decision != Resolution::MoreInfo;
-        let change = tickets::ActiveModel {
-            resolution: Set(Some(decision.as_str().to_owned())),
-            resolved_by: Set(Some(by.who.to_owned())),
-            resolved_why: Set(Some(why.to_owned())),
-            resolved_at: Set(is_final.then_some(by.now)),
-            ..Default::default()
-        };
-        tickets::Entity::update_many()
-            .set(change)
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(tickets::Column::Id.eq(ticket.id.as_str()))
-            .exec(&transaction)
+        transaction: &DatabaseTransaction,
+        new: &NewEscalation<'_>,
+    ) -> Result<Option<tickets::Model>, StoreError> {
+        let Some(number) = new.rma else { return Ok(None) };
+        let row = rmas::Entity::find()
+            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(rmas::Column::Number.eq(number.as_str()))
+            .filter(rmas::Column::Escalated.eq(true))
+            .one(transaction)
             .await?;
-        let resolved = AuditEntry {
+        let Some(id) = row.and_then(|row| row.escalation_ticket) else { return Ok(None) };
+        let ticket = tickets::Entity::find_by_id((self.tenant.to_string(), id)).one(transaction).await?;
+        Ok(ticket.filter(|ticket| ticket.resolved_at.is_none()))
+    }
+
+    /// What is asked for joins an open ticket: the RMAs that it is about are locked as well, and the ticket is as urgent as
+    /// the more urgent of both. `None`: the ticket was resolved meanwhile.
+    async fn join(
+        &self,
+        transaction: &DatabaseTransaction,
+        id: &str,
+        marked: &[Rma],
+        new: &NewEscalation<'_>,
+        by: &By<'_>,
+    ) -> Result<Option<Ticket>, StoreError> {
+        let find = || tickets::Entity::find_by_id((self.tenant.to_string(), id.to_owned()));
+        let row = find().lock(LockType::Update).one(transaction).await?;
+        let Some(row) = row.filter(|row| row.resolved_at.is_none()) else { return Ok(None) };
+        let ticket = read_ticket(row)?;
+        for rma in marked.iter().filter(|rma| !rma.escalated) {
+            self.mark(transaction, rma, Some((id, new.reason)), by).await?;
+        }
+        if ticket.priority >= Some(new.priority) {
+            return Ok(Some(ticket));
+        }
+        tickets::Entity::update_many()
+            .col_expr(tickets::Column::Priority, Expr::value(new.priority.as_str()))
+            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(tickets::Column::Id.eq(id))
+            .exec(transaction)
+            .await?;
+        let raised = AuditEntry {
             kind: AuditKind::System,
             who: by.who.to_owned(),
-            what: "ticket.resolved".to_owned(),
-            before: Some(json!({"ticket": ticket.id})),
-            after: Some(json!({"ticket": ticket.id, "decision": decision, "why": why})),
-            conversation: ticket.conversation,
+            what: "ticket.priority".to_owned(),
+            before: Some(json!({"ticket": id, "priority": ticket.priority})),
+            after: Some(json!({"ticket": id, "priority": new.priority, "why": new.reason})),
+            conversation: by.conversation,
             order: ticket.order.clone(),
             rma: ticket.rma.clone(),
             at: by.now,
         };
-        record(&transaction, self.tenant, &[resolved]).await?;
-        let ids: Vec<uuid::Uuid> = locked.iter().map(|rma| rma.id.0).collect();
-        let rows = rmas::Entity::find().filter(rmas::Column::Id.is_in(ids)).all(&transaction).await?;
-        let now_there = load_rmas(&transaction, rows).await?;
-        let row = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.id)).one(&transaction).await?;
-        let Some(row) = row else { return Ok(Resolving::NotFound) };
-        transaction.commit().await?;
-        Ok(Resolving::Done(Box::new(read_ticket(row)?), now_there))
+        record(transaction, self.tenant, &[raised]).await?;
+        Ok(Some(Ticket { priority: Some(new.priority), ..ticket }))
     }
 
     /// The RMAs that the escalation is about, with their order locked.
@@ -216,43 +244,8 @@ impl TenantStore<'_> {
         Ok(found.into_iter().filter(|rma| !rma.status.has_ended()).collect())
     }
 
-    /// The newest escalation with that number, or of the RMA with that number; an open one before a resolved one.
-    async fn lock_escalation(
-        &self,
-        transaction: &DatabaseTransaction,
-        id: &str,
-    ) -> Result<Option<tickets::Model>, StoreError> {
-        let by_rma = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(rmas::Column::Number.eq(id))
-            .one(transaction)
-            .await?;
-        let ticket = by_rma.and_then(|rma| rma.escalation_ticket);
-        let found = tickets::Entity::find()
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(tickets::Column::Kind.eq(TicketKind::Escalation.as_str()))
-            .filter(tickets::Column::Id.eq(ticket.as_deref().unwrap_or(id)).or(tickets::Column::RmaNumber.eq(id)))
-            .order_by_desc(tickets::Column::CreatedAt)
-            .lock(LockType::Update)
-            .all(transaction)
-            .await?;
-        let open = found.iter().find(|row| row.resolved_at.is_none()).cloned();
-        Ok(open.or_else(|| found.into_iter().next()))
-    }
-
-    async fn rmas_of_ticket(&self, transaction: &DatabaseTransaction, ticket: &str) -> Result<Vec<Rma>, StoreError> {
-        let rows = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(rmas::Column::EscalationTicket.eq(ticket))
-            .filter(rmas::Column::Escalated.eq(true))
-            .lock(LockType::Update)
-            .all(transaction)
-            .await?;
-        load_rmas(transaction, rows).await
-    }
-
     /// Locks an RMA under a ticket, with the reason, or releases it.
-    async fn mark(
+    pub(super) async fn mark(
         &self,
         transaction: &DatabaseTransaction,
         rma: &Rma,
@@ -273,17 +266,5 @@ impl TenantStore<'_> {
             ..by.entry("rma.escalated", &rma.order, Some(&rma.number))
         };
         record(transaction, self.tenant, &[entry]).await
-    }
-
-    /// What the lock held up is to be done: the label, if there is none yet.
-    async fn go_on(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<(), StoreError> {
-        if rma.status != RmaStatus::Initiated || rma.label.is_some() {
-            return Ok(());
-        }
-        // One that was given up would keep the new one out.
-        jobs::Entity::delete_by_id((JobKind::IssueLabel.as_str().to_owned(), rma.id.0.to_string()))
-            .exec(transaction)
-            .await?;
-        enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await
     }
 }

@@ -30,24 +30,23 @@ pub(super) async fn load_rmas(
         .order_by_asc(rma_items::Column::Line)
         .all(connection)
         .await?;
+    let mut lines_of: HashMap<Uuid, Vec<rma_items::Model>> = HashMap::new();
+    for line in lines {
+        lines_of.entry(line.rma_id).or_default().push(line);
+    }
     let labels = labels::Entity::find().filter(labels::Column::RmaId.is_in(ids)).all(connection).await?;
     let mut labels: HashMap<Uuid, labels::Model> = labels.into_iter().map(|row| (row.rma_id, row)).collect();
     found
         .into_iter()
         .map(|row| {
             let label = labels.remove(&row.id);
-            let id = row.id;
-            let lines = lines.iter().filter(|line| line.rma_id == id);
+            let lines = lines_of.remove(&row.id).unwrap_or_default();
             read_rma(row, lines, label)
         })
         .collect()
 }
 
-fn read_rma<'a>(
-    row: rmas::Model,
-    lines: impl Iterator<Item = &'a rma_items::Model>,
-    label: Option<labels::Model>,
-) -> Result<Rma, StoreError> {
+fn read_rma(row: rmas::Model, lines: Vec<rma_items::Model>, label: Option<labels::Model>) -> Result<Rma, StoreError> {
     let unreadable = |reason: &str| unreadable("rmas", reason);
     let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("currency"))?;
     let label = label.map(|label| {
@@ -61,6 +60,7 @@ fn read_rma<'a>(
         action: Action::parse(&row.action).ok_or_else(|| unreadable("action"))?,
         status: RmaStatus::parse(&row.status).ok_or_else(|| unreadable("status"))?,
         lines: lines
+            .into_iter()
             .map(|line| RmaLine { line: from_db(line.line), amount: Money::new(line.amount, currency) })
             .collect(),
         refund: Money::new(row.refund, currency),

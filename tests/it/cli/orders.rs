@@ -113,7 +113,8 @@ async fn the_samples_are_made_and_made_again() {
     let run = shop.run(&["seed", "returns"]);
     assert_eq!(run.code, 1);
     assert!(run.stderr.contains("has 1 orders of its own") && run.stderr.contains("--tenant"), "{}", run.stderr);
-    assert_eq!(shop.run(&["seed", "returns", "--force"]).code, 0);
+    let run = shop.run(&["seed", "returns", "--force"]);
+    assert!(run.code == 0 && run.stdout.contains("policies were not written"), "{}", run.stdout);
     assert!(shop.order("OWN-1").await.is_some());
 }
 
@@ -123,7 +124,14 @@ async fn an_rma_takes_its_steps_from_the_command_line_and_an_illegal_one_is_told
     shop.run(&["seed", "returns"]);
     let rma = shop.returned().await;
     let number = rma.number.as_str();
-    for (to, told) in [("label_sent", "Label_Sent"), ("In-Transit", "In_Transit"), ("received", "Received")] {
+    let run = shop.run(&["rma", "advance", number, "label_sent", "--by", "Thu"]);
+    assert!(run.stdout.starts_with(&format!("{number} is Label_Sent now, with the label ")), "{}", run.stderr);
+    let label = run.stdout.trim().rsplit(' ').next().unwrap().to_owned();
+    let run = shop.run(&["rma", "advance", number, "label-sent"]);
+    assert_eq!((run.code, run.stderr.trim()), (1, format!("error: {number} has its label already: {label}").as_str()));
+    let stored = shop.store().await.tenant(&TenantId::default()).find_rma(&rma.number).await.unwrap().unwrap();
+    assert_eq!(stored.label.map(|label| label.tracking.to_string()), Some(label));
+    for (to, told) in [("In-Transit", "In_Transit"), ("received", "Received")] {
         let run = shop.run(&["rma", "advance", number, to, "--by", "Thu"]);
         assert_eq!(run.stdout.trim(), format!("{number} of order 77893 is {told} now"), "{}", run.stderr);
     }
@@ -197,4 +205,27 @@ async fn a_list_of_orders_goes_in_whole_or_not_at_all() {
     assert!(order.customer.is_vip && order.status == OrderStatus::Delivered);
     let run = shop.import("orders.json", "{", &[]);
     assert!(run.code == 2 && run.stderr.contains("JSON array of orders"), "{}", run.stderr);
+}
+
+#[tokio::test]
+async fn two_orders_of_a_customer_are_of_one_customer_and_the_list_settles() {
+    let shop = Shop::new().await;
+    let header = HEADER.trim_end().to_owned() + ",is_vip,fraud_flag,user_id\n";
+    let list = header
+        + "AB-1001,a@b.vn,An,Delivered,2026-11-01,2026-11-03,USD,Boots,129.99,1,true,,u-1\n\
+           AB-1002,a@b.vn,An N.,Delivered,2026-11-02,2026-11-04,USD,Poles,59,1,,true,\n";
+    let run = shop.import("orders.csv", &list, &[]);
+    assert_eq!(run.stdout.trim(), "2 new, 0 changed, 0 unchanged orders, 0 refused rows", "{}", run.stderr);
+    for number in ["AB-1001", "AB-1002"] {
+        let customer = shop.order(number).await.unwrap().customer;
+        let seen = (customer.name.as_str(), customer.user_id.as_deref(), customer.is_vip, customer.fraud_flag);
+        assert_eq!(seen, ("An N.", Some("u-1"), true, true), "{number}");
+    }
+    let run = shop.import("orders.csv", &list, &[]);
+    assert_eq!(run.stdout.trim(), "0 new, 0 changed, 2 unchanged orders, 0 refused rows", "{}", run.stderr);
+    let back = list.replace("Delivered,2026-11-02,2026-11-04", "Shipped,2026-11-02,");
+    let run = shop.import("orders.csv", &back, &[]);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!((run.code, lines[0]), (1, "0 new, 0 changed, 1 unchanged orders, 1 refused rows"));
+    assert!(lines[1].starts_with("line 3: status \"Shipped\": order AB-1002 is Delivered already"), "{}", lines[1]);
 }

@@ -1,6 +1,6 @@
 //! Rows of a list of orders, from CSV or from JSON.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
-use crate::app::warranty_list::{open_records, quoted};
+use crate::app::list_file::{Column, Ragged, Table, TableRow, quoted};
 use crate::domain::returns::listing::{Field, Row};
 
 /// What a file holds.
@@ -23,15 +23,6 @@ pub struct Listed {
     pub place: &'static str,
 }
 
-#[derive(Debug)]
-pub struct Ragged {
-    pub line: u64,
-    pub fields: usize,
-    pub expected: usize,
-    /// What stands where the order's number should.
-    pub number: String,
-}
-
 /// Reads the file, which is JSON if its name says so.
 pub fn read(file: File, path: &Path) -> anyhow::Result<Listed> {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
@@ -39,55 +30,20 @@ pub fn read(file: File, path: &Path) -> anyhow::Result<Listed> {
 }
 
 fn read_csv(file: impl Read) -> anyhow::Result<Listed> {
-    let known_among = |header: &[&str]| header.iter().filter(|name| field(name).is_some()).count();
-    let (mut records, line) = open_records(file, known_among)?;
-    let header: Vec<String> = records.fields(line)?.into_iter().map(|name| name.trim().to_owned()).collect();
-    let columns: Vec<Option<Field>> = header.iter().map(|name| field(name)).collect();
-    check_header(&header, &columns)?;
-    let mut listed = Listed { place: "line", ..Listed::default() };
-    let ignored = header.iter().zip(&columns).filter(|(_, column)| column.is_none());
-    listed.ignored_columns = ignored.map(|(name, _)| quoted(name, 40)).collect();
-    while let Some(line) = records.advance()? {
-        let texts = records.fields(line)?;
-        if texts.len() != columns.len() {
-            let at = columns.iter().position(|column| *column == Some(Field::OrderNumber)).unwrap_or(0);
-            let number = texts.get(at).copied().unwrap_or_default().trim().to_owned();
-            listed.ragged.push(Ragged { line, fields: texts.len(), expected: columns.len(), number });
-            continue;
-        }
-        let fields = columns.iter().zip(texts).filter_map(|(column, text)| {
-            let text = text.trim();
-            column.filter(|_| !text.is_empty()).map(|column| (column, text.to_owned()))
-        });
-        listed.rows.push(Row { place: line, fields: fields.collect() });
-    }
-    Ok(listed)
+    let Table { rows, ragged, ignored_columns } = Table::<Field>::read(file)?;
+    let rows = rows.into_iter().map(|TableRow { line, fields }| Row { place: line, fields });
+    Ok(Listed { rows: rows.collect(), ragged, ignored_columns, place: "line" })
 }
 
-fn field(name: &str) -> Option<Field> {
-    Field::parse(name.trim())
-}
+impl Column for Field {
+    const NEEDED: &'static [Self] = &Self::NEEDED;
 
-fn check_header(header: &[String], columns: &[Option<Field>]) -> anyhow::Result<()> {
-    let missing: Vec<&str> = Field::NEEDED
-        .iter()
-        .filter(|needed| !columns.contains(&Some(**needed)))
-        .map(|needed| needed.as_str())
-        .collect();
-    if !missing.is_empty() {
-        let needed: Vec<&str> = Field::NEEDED.iter().map(|needed| needed.as_str()).collect();
-        let found: Vec<String> = header.iter().take(20).map(|name| quoted(name, 40)).collect();
-        bail!(
-            "the first line must name the columns {}, in any order; missing: {}; found: {}",
-            needed.join(", "),
-            missing.join(", "),
-            found.join(", ")
-        );
+    fn as_str(self) -> &'static str {
+        Self::as_str(self)
     }
-    let mut seen = BTreeSet::new();
-    match columns.iter().flatten().find(|column| !seen.insert(**column)) {
-        Some(twice) => bail!("the first line names the column {twice} more than once; rename or delete all but one"),
-        None => Ok(()),
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::parse(name)
     }
 }
 
@@ -121,7 +77,7 @@ fn take_fields(
     ignored: &mut Vec<String>,
 ) -> anyhow::Result<()> {
     for (name, value) in object {
-        let Some(field) = field(&name) else {
+        let Some(field) = Field::parse(name.trim()) else {
             let name = quoted(&name, 40);
             if !ignored.contains(&name) {
                 ignored.push(name);
@@ -182,6 +138,6 @@ mod tests {
             assert!(error.contains(says), "{error}");
         }
         let ragged = read_csv(format!("{HEADER}77893,a@b.vn\n").as_bytes()).unwrap().ragged;
-        assert_eq!((ragged.len(), ragged[0].line, ragged[0].number.as_str()), (1, 2, "77893"));
+        assert_eq!((ragged.len(), ragged[0].line, ragged[0].first.as_str()), (1, 2, "77893"));
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::Args;
-use crate::app::warranty_list::{Refusals, Refused};
+use crate::app::list_file::{Refusals, Refused};
 use crate::cli::upsert_warranty::report::write_refused;
 use crate::store::orders_import::OrderComparison;
 

@@ -1,3 +1,4 @@
+use super::super::contact::Contact;
 use super::*;
 
 /// Rows of those fields, from place 2 on; an empty text: the field is not there.
@@ -14,7 +15,7 @@ fn rows(fields: &[Field], rows: &[&[&str]]) -> Vec<Row> {
     rows.iter().zip(2..).map(row).collect()
 }
 
-const FIELDS: [Field; 12] = [
+const FIELDS: [Field; 16] = [
     Field::OrderNumber,
     Field::CustomerEmail,
     Field::CustomerName,
@@ -27,13 +28,33 @@ const FIELDS: [Field; 12] = [
     Field::Quantity,
     Field::Paid,
     Field::Line,
+    Field::Phone,
+    Field::UserId,
+    Field::IsVip,
+    Field::FraudFlag,
 ];
 
-const GOOD: [&str; 12] =
-    ["77893", "a@b.vn", "An", "Delivered", "2026-11-01", "USD", "Boots", "129.99", "2026-11-05", "", "", ""];
+const GOOD: [&str; 16] = [
+    "77893",
+    "a@b.vn",
+    "An",
+    "Delivered",
+    "2026-11-01",
+    "USD",
+    "Boots",
+    "129.99",
+    "2026-11-05",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+];
 
 /// A good row, but for those fields.
-fn with(changes: &[(Field, &'static str)]) -> [&'static str; 12] {
+fn with(changes: &[(Field, &'static str)]) -> [&'static str; 16] {
     let mut row = GOOD;
     for (field, text) in changes {
         let at = FIELDS.iter().position(|known| known == field).unwrap();
@@ -42,7 +63,7 @@ fn with(changes: &[(Field, &'static str)]) -> [&'static str; 12] {
     row
 }
 
-fn read(list: &[[&str; 12]]) -> (Vec<ListedOrder>, Vec<BadRow>) {
+fn read(list: &[[&str; 16]]) -> (Vec<ListedOrder>, Vec<BadRow>) {
     let list: Vec<&[&str]> = list.iter().map(|row| &row[..]).collect();
     orders_of(&rows(&FIELDS, &list), &TenantId::default(), chrono_tz::Asia::Ho_Chi_Minh)
 }
@@ -109,6 +130,11 @@ fn a_bad_row_is_refused_with_its_field_and_the_way_out() {
         assert_eq!((bad[0].place, bad[0].field, bad[0].value.as_str()), (2, field, text));
         assert!(bad[0].mend.contains(says), "{} lacks {says:?}", bad[0].mend);
     }
+    for status in ["Return_Initiated", "returned"] {
+        let (orders, bad) = read(&[with(&[(Field::Status, status)])]);
+        assert_eq!((orders.len(), bad[0].field), (0, Field::Status));
+        assert!(bad[0].mend.contains("list the order as Delivered"), "{}", bad[0].mend);
+    }
     let early = read(&[with(&[(Field::Status, "Shipped")])]).1;
     assert_eq!((early.len(), early[0].field), (1, Field::DeliveredAt));
 }
@@ -135,4 +161,69 @@ fn rows_that_disagree_or_say_the_same_twice_are_refused() {
         let (orders, bad) = read(&[GOOD, second]);
         assert_eq!((orders.len(), bad.len(), bad[0].place, bad[0].field), (0, 1, 3, field), "{second:?}");
     }
+}
+
+#[test]
+fn all_orders_of_a_customer_say_the_same_of_them() {
+    let number = Field::OrderNumber;
+    let first = with(&[
+        (number, "AB-1001"),
+        (Field::OrderedAt, "2026-10-01"),
+        (Field::DeliveredAt, "2026-10-05"),
+        (Field::CustomerName, "An N."),
+        (Field::UserId, "u-1"),
+        (Field::FraudFlag, "true"),
+        (Field::Phone, "0912345678"),
+    ]);
+    let newest = with(&[(number, "AB-1002"), (Field::CustomerName, "An Nguyễn"), (Field::CustomerEmail, "A@b.vn")]);
+    let other = with(&[(number, "AB-1003"), (Field::CustomerEmail, "c@b.vn"), (Field::IsVip, "true")]);
+    for list in [[first, newest, other], [other, newest, first]] {
+        let (orders, bad) = read(&list);
+        assert_eq!(bad, []);
+        let seen: Vec<_> = orders
+            .iter()
+            .map(|listed| {
+                let customer = &listed.order.customer;
+                (
+                    listed.order.number.as_str(),
+                    customer.name.as_str(),
+                    customer.user_id.as_deref(),
+                    listed.is_vip,
+                    listed.fraud_flag,
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("AB-1001", "An Nguyễn", Some("u-1"), None, Some(true)),
+                ("AB-1002", "An Nguyễn", Some("u-1"), None, Some(true)),
+                ("AB-1003", "An", None, Some(true), None),
+            ]
+        );
+        assert_eq!(orders[0].order.customer, orders[1].order.customer);
+    }
+}
+
+#[test]
+fn the_phone_number_of_an_order_is_not_the_customers() {
+    let with_phone = with(&[(Field::Phone, "0912345678")]);
+    let without = with(&[(Field::OrderNumber, "AB-1001")]);
+    let (orders, _) = read(&[with_phone, without]);
+    let contact = Contact::Phone("0912345678".parse().unwrap());
+    let opened: Vec<bool> = orders.iter().map(|listed| listed.order.has_contact(&contact)).collect();
+    assert_eq!(opened, [true, false]);
+}
+
+#[test]
+fn orders_of_a_customer_that_contradict_each_other_are_refused_and_the_others_are_not() {
+    let says = |number, vip| with(&[(Field::OrderNumber, number), (Field::IsVip, vip)]);
+    let stranger = with(&[(Field::OrderNumber, "AB-1004"), (Field::CustomerEmail, "c@b.vn"), (Field::IsVip, "no")]);
+    let (orders, bad) = read(&[says("AB-1001", "yes"), says("AB-1002", "no"), says("AB-1003", ""), stranger]);
+    let numbers: Vec<&str> = orders.iter().map(|listed| listed.order.number.as_str()).collect();
+    assert_eq!(numbers, ["AB-1003", "AB-1004"]);
+    assert_eq!(orders[0].is_vip, None);
+    let told: Vec<_> = bad.iter().map(|row| (row.place, row.field, row.value.as_str())).collect();
+    assert_eq!(told, [(2, Field::IsVip, "true"), (3, Field::IsVip, "false")]);
+    assert!(bad[0].mend.contains("row 3") && bad[1].mend.contains("row 2"), "{bad:?}");
 }

@@ -1,6 +1,8 @@
 use frontdesk::domain::returns::{Priority, Resolution};
-use frontdesk::store::returns::escalate::{Escalated, NewEscalation, Resolving};
+use frontdesk::store::returns::escalate::{Escalated, NewEscalation};
+use frontdesk::store::returns::resolve::Resolving;
 
+use super::super::orders_import::listed;
 use super::*;
 
 fn damage(rma: Option<&frontdesk::domain::returns::RmaNumber>) -> NewEscalation<'_> {
@@ -100,4 +102,130 @@ async fn many_escalations_of_one_conversation_at_once_are_one_ticket() {
     assert_eq!(door.list_audit(conversation).await.unwrap().len(), 1);
     let nothing = door.resolve_escalation("TICKET-1-AAAA", Resolution::Approve, "x", &shop.person()).await.unwrap();
     assert_eq!(nothing, Resolving::NotFound);
+}
+
+#[tokio::test]
+async fn while_a_person_is_to_look_at_an_order_nothing_of_it_is_returned_whatever_reason_is_named() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let order = number("77893");
+    let opened = door.escalate(&NewEscalation { order: Some(&order), ..damage(None) }, &shop.desk()).await.unwrap();
+    for action in [Action::Return, Action::Refund] {
+        match shop.ask("77893", &[1], action, "r-1", "too small").await {
+            ReturnOutcome::Refused(decision) => {
+                assert_eq!((decision.why, decision.requires_manual_review), (Why::UnderReview, true));
+                assert_eq!((decision.is_return_eligible, decision.is_refund_eligible), (false, false));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let told = door.check_eligibility(&order, &[1], "too small", &shop.terms, shop.now).await.unwrap();
+    assert_eq!(told.why, Why::UnderReview, "nothing is offered that would be refused");
+    assert_eq!(shop.waiting_jobs().await, 0);
+    // What the rules refuse is refused for its own reason.
+    let late = number("77894");
+    door.escalate(&NewEscalation { order: Some(&late), ..damage(None) }, &shop.desk()).await.unwrap();
+    let told = door.check_eligibility(&late, &[1], "x", &shop.terms, shop.now).await.unwrap();
+    assert_eq!((told.why, told.requires_manual_review), (Why::WindowOver, false));
+
+    let more = door.resolve_escalation(&opened.ticket().id, Resolution::MoreInfo, "photos", &shop.person()).await;
+    assert!(matches!(more.unwrap(), Resolving::Done(..)));
+    let asked = shop.ask("77893", &[1], Action::Return, "r-1", "too small").await;
+    assert!(matches!(asked, ReturnOutcome::Refused(_)), "the person has not decided: {asked:?}");
+    door.resolve_escalation(&opened.ticket().id, Resolution::Approve, "seen", &shop.person()).await.unwrap();
+    shop.returned("77893").await;
+}
+
+#[tokio::test]
+async fn other_items_of_an_order_wait_while_a_person_looks_at_an_rma_of_it() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let two = shop.order("77900").await.items[0].rma.clone().unwrap();
+    let opened = door.escalate(&damage(Some(&two.number)), &shop.desk()).await.unwrap();
+    let asked = shop.ask("77900", &[2], Action::Return, "r", "x").await;
+    assert!(matches!(&asked, ReturnOutcome::Refused(decision) if decision.why == Why::UnderReview), "{asked:?}");
+    door.resolve_escalation(&opened.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created(_)));
+}
+
+#[tokio::test]
+async fn a_second_complaint_about_an_order_locks_what_is_new_and_raises_the_priority() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let rma = shop.returned("77893").await;
+    let first = door.escalate(&damage(Some(&rma.number)), &shop.desk()).await.unwrap();
+    let order = number("77893");
+    let low = NewEscalation { order: Some(&order), priority: Priority::Low, ..damage(None) };
+    let opened = door.escalate(&low, &shop.desk()).await.unwrap();
+    assert!(matches!(opened, Escalated::Created(_)), "the order is more than its RMA: {opened:?}");
+    door.resolve_escalation(&first.ticket().id, Resolution::Approve, "seen", &shop.person()).await.unwrap();
+    assert!(!shop.rma(&rma).await.escalated);
+    let recorded = shop.recorded("77893").await.len();
+    let again = NewEscalation { priority: Priority::Urgent, ..low };
+    for priority in [Priority::Urgent, Priority::Medium] {
+        let joined = door.escalate(&NewEscalation { priority, ..again }, &shop.desk()).await.unwrap();
+        let Escalated::Duplicate(ticket) = joined else { panic!("{joined:?}") };
+        assert_eq!((&ticket.id, ticket.priority), (&opened.ticket().id, Some(Priority::Urgent)));
+    }
+    assert!(shop.rma(&rma).await.escalated);
+    let ticket = door.find_ticket(&opened.ticket().id).await.unwrap().unwrap();
+    assert_eq!(ticket.priority, Some(Priority::Urgent));
+    assert_eq!(shop.recorded("77893").await[recorded..], ["desk rma.escalated", "desk ticket.priority"]);
+    let done = door.resolve_escalation(&ticket.id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    assert!(
+        matches!(done, Resolving::Done(_, rmas) if rmas[0].number == rma.number && rmas[0].status == RmaStatus::Rejected)
+    );
+}
+
+#[tokio::test]
+async fn an_rma_that_is_locked_already_joins_the_ticket_of_its_lock() {
+    let shop = Shop::open().await;
+    let rma = shop.returned("77893").await;
+    let door = shop.store().tenant(&shop.tenant);
+    let order = number("77893");
+    let opened = door.escalate(&NewEscalation { order: Some(&order), ..damage(None) }, &shop.desk()).await.unwrap();
+    let joined = door.escalate(&damage(Some(&rma.number)), &shop.desk()).await.unwrap();
+    assert!(matches!(&joined, Escalated::Duplicate(_)), "{joined:?}");
+    assert_eq!(joined.ticket().id, opened.ticket().id);
+    let done = door.resolve_escalation(&joined.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    assert!(matches!(done, Resolving::Done(_, rmas) if rmas[0].status == RmaStatus::Rejected && !rmas[0].escalated));
+}
+
+#[tokio::test]
+async fn an_rma_that_is_decided_already_does_not_keep_the_others_from_being_rejected() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let mut two = listed(&shop, "77900").await;
+    two.order.number = number("TWO-1");
+    two.order.status = OrderStatus::Delivered;
+    let order = two.order.number.clone();
+    door.import_orders(&[two], false, shop.now).await.unwrap();
+    let mut made = Vec::new();
+    for line in [1, 2] {
+        let ReturnOutcome::Created(rma) = shop.ask("TWO-1", &[line], Action::Return, "r", "x").await else { panic!() };
+        shop.labelled(&rma).await;
+        made.push(rma);
+    }
+    let opened = door.escalate(&NewEscalation { order: Some(&order), ..damage(None) }, &shop.desk()).await.unwrap();
+    use RmaStatus::{Approved, InTransit, Inspected, Received, Rejected};
+    shop.walk(&made[0], &[InTransit, Received, Inspected, Approved]).await;
+    let done = door.resolve_escalation(&opened.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    let Resolving::Done(_, rmas) = done else { panic!("{done:?}") };
+    let mut now: Vec<_> = rmas.iter().map(|rma| (&rma.number, rma.status, rma.escalated)).collect();
+    now.sort_by_key(|(_, status, _)| *status);
+    assert_eq!(now, [(&made[0].number, Approved, false), (&made[1].number, Rejected, false)]);
+}
+
+#[tokio::test]
+async fn a_ticket_about_nothing_but_a_conversation_goes_with_it_and_one_about_an_order_stays() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let conversation = opened(shop.store(), &shop.tenant).await;
+    let by = By { conversation: Some(conversation), ..shop.desk() };
+    let order = number("77893");
+    let talk = door.escalate(&damage(None), &by).await.unwrap();
+    let about_order = door.escalate(&NewEscalation { order: Some(&order), ..damage(None) }, &by).await.unwrap();
+    assert!(door.delete_conversation(conversation).await.unwrap());
+    assert_eq!(door.find_ticket(&talk.ticket().id).await.unwrap(), None);
+    assert!(door.find_ticket(&about_order.ticket().id).await.unwrap().is_some());
 }

@@ -58,3 +58,28 @@ async fn of_a_hundred_guesses_at_once_five_are_answered() {
     }
     assert_eq!(answered, 5);
 }
+
+#[tokio::test]
+async fn guesses_that_count_no_longer_are_forgotten_and_a_lock_is_not() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let limit = MissLimit { misses: 2, lock: TimeDelta::hours(1) };
+    let miss = async |subject: &MissSubject, at: DateTime<Utc>| {
+        let subjects = std::slice::from_ref(subject);
+        door.verify_order(&number("77893"), &contact("other@example.com"), subjects, &limit, at).await.unwrap()
+    };
+    let (guesser, other) = (MissSubject::Client("a".to_owned()), MissSubject::Client("b".to_owned()));
+    miss(&guesser, shop.now).await;
+    shop.store().forget_misses(shop.now + TimeDelta::minutes(59), limit.lock).await.unwrap();
+    let later = shop.now + TimeDelta::minutes(59);
+    miss(&guesser, later).await;
+    miss(&other, later).await;
+    let locked = async |at| door.find_miss_lock(std::slice::from_ref(&guesser), at).await.unwrap().is_some();
+    assert!(locked(later).await, "the first guess was counted still");
+    let until = later + limit.lock;
+    shop.store().forget_misses(until - TimeDelta::seconds(1), TimeDelta::minutes(30)).await.unwrap();
+    assert!(locked(until - TimeDelta::seconds(1)).await);
+    shop.store().forget_misses(until, limit.lock).await.unwrap();
+    // Looked at from a moment at which it was locked: there is no row any more.
+    assert!(!locked(later).await);
+}

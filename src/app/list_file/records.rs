@@ -8,7 +8,7 @@ use std::str::Utf8Error;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::csv_rows::FileError;
+use super::FileError;
 
 /// The longest row, in bytes.
 pub const MAX_ROW: usize = 1 << 20;

@@ -4,9 +4,6 @@ use std::collections::BinaryHeap;
 
 use serde::Serialize;
 
-use crate::domain::warranty::RowError;
-use crate::store::warranty_import::Conflict;
-
 /// A row that cannot be taken. Ordered by its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Refused {
@@ -49,10 +46,6 @@ impl Refusals {
         (first, more)
     }
 
-    pub fn add_bad_value(&mut self, line: u64, error: &RowError) {
-        self.add(line, || (Some(error.column()), error.value().to_owned(), error.to_string()));
-    }
-
     pub fn add_ragged(&mut self, line: u64, fields: usize, expected: usize, first: &str) {
         self.add(line, || {
             let reason = format!(
@@ -60,16 +53,6 @@ impl Refusals {
                  double quotes, or add what is missing"
             );
             (None, first.to_owned(), reason)
-        });
-    }
-
-    pub fn add_conflict(&mut self, conflict: &Conflict) {
-        self.add(conflict.line, || {
-            let reason = format!(
-                "line {} has the same serial with another name or date; delete the wrong one",
-                conflict.other_line
-            );
-            (Some("serial"), conflict.serial.to_string(), reason)
         });
     }
 

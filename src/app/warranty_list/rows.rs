@@ -1,68 +1,42 @@
-//! Reads the rows of a warranty list as spreadsheets write it: UTF-8 with or without a byte order mark, `,` `;` or tab,
-//! any order of columns, quoted fields with delimiters and line breaks in them.
+//! The rows of a warranty list, one by one.
 
-use std::io::{BufReader, Chain, Cursor, Read};
+use std::io::Read;
 
-use super::header::{Columns, HeaderError};
-use super::records::Records;
+use crate::app::list_file::{Column, FileError, FileRecords, Header, open};
 
-/// Why the file as a whole cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    #[error("the file is empty; its first line must name the columns")]
-    Empty,
-    #[error("line {line} is not UTF-8 text; {SAVE_AS_UTF8}")]
-    NotUtf8 { line: u64 },
-    #[error("the file is UTF-16 (\"Unicode Text\"), not UTF-8; {SAVE_AS_UTF8}")]
-    Utf16,
-    #[error("the file is a workbook or an archive, not CSV; {SAVE_AS_UTF8}")]
-    Workbook,
-    #[error(
-        "line {line} opens a quote that is not closed within its row; close it, or write a quote inside a field twice"
-    )]
-    OpenQuote { line: u64 },
-    #[error("the row on line {line} is longer than 1 MiB; is the file a CSV file?")]
-    LongRow { line: u64 },
-    #[error("{0}")]
-    Header(#[from] HeaderError),
+/// The columns of a warranty list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WarrantyColumn {
+    Serial,
+    ProductName,
+    WarrantyEndDate,
 }
 
-const SAVE_AS_UTF8: &str = "in Excel choose File, Save As, \"CSV UTF-8 (Comma delimited)\"; in LibreOffice save as \
-     Text CSV with the character set Unicode (UTF-8)";
+impl Column for WarrantyColumn {
+    const NEEDED: &'static [Self] = &[Self::Serial, Self::ProductName, Self::WarrantyEndDate];
 
-/// How much of the file is looked at to find its delimiter, and how much is read at a time, in bytes.
-const CHUNK: usize = 64 << 10;
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::ProductName => "product_name",
+            Self::WarrantyEndDate => "warranty_end_date",
+        }
+    }
 
-const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
-
-/// A file whose beginning has been read.
-pub type FileRecords<R> = Records<BufReader<Chain<Cursor<Vec<u8>>, R>>>;
-
-/// Opens a CSV file and reads its header; the line is the one that the header begins on. `known_among` says how many of the
-/// fields name a column, which tells the delimiter.
-pub fn open_records<R: Read>(
-    mut file: R,
-    known_among: impl Fn(&[&str]) -> usize,
-) -> Result<(FileRecords<R>, u64), FileError> {
-    let mut head = Vec::with_capacity(CHUNK);
-    file.by_ref().take(CHUNK as u64).read_to_end(&mut head)?;
-    check_encoding(&head)?;
-    let bom = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let delimiter = sniff_delimiter(head.get(bom..).unwrap_or_default(), known_among)?;
-    let mut head = Cursor::new(head);
-    head.set_position(bom as u64);
-    let mut records = Records::new(BufReader::with_capacity(CHUNK, head.chain(file)), delimiter);
-    let line = records.advance()?.ok_or(FileError::Empty)?;
-    Ok((records, line))
+    fn parse(name: &str) -> Option<Self> {
+        Self::NEEDED.iter().copied().find(|column| column.as_str().eq_ignore_ascii_case(name))
+    }
 }
 
 /// The rows below the header, one by one.
 #[derive(Debug)]
-pub struct CsvRows<R> {
+pub struct WarrantyRows<R> {
     records: FileRecords<R>,
-    columns: Columns,
+    header: Header<WarrantyColumn>,
+    /// The places of the columns.
+    serial: usize,
+    product_name: usize,
+    warranty_end_date: usize,
 }
 
 /// One row.
@@ -74,17 +48,20 @@ pub enum Row<'a> {
     Ragged { line: u64, fields: usize, expected: usize, first: &'a str },
 }
 
-impl<R: Read> CsvRows<R> {
+impl<R: Read> WarrantyRows<R> {
     /// Reads the header.
     pub fn open(file: R) -> Result<Self, FileError> {
-        let (records, line) = open_records(file, Columns::known_among)?;
-        let columns = Columns::find(&records.fields(line)?)?;
-        Ok(Self { records, columns })
+        let (records, header) = open::<WarrantyColumn, _>(file)?;
+        // A header that was read has all of them.
+        let place = |column| header.place(column).unwrap_or_default();
+        let (serial, product_name) = (place(WarrantyColumn::Serial), place(WarrantyColumn::ProductName));
+        let warranty_end_date = place(WarrantyColumn::WarrantyEndDate);
+        Ok(Self { records, header, serial, product_name, warranty_end_date })
     }
 
     /// The columns of the header that mean nothing to us.
     pub fn ignored_columns(&self) -> &[String] {
-        &self.columns.ignored
+        &self.header.ignored
     }
 
     /// How far the file has been read, in bytes, not counting a byte order mark.
@@ -95,60 +72,32 @@ impl<R: Read> CsvRows<R> {
     /// The next row, `None` at the end. Empty lines are no rows.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, FileError> {
         let Some(line) = self.records.advance()? else { return Ok(None) };
-        let columns = &self.columns;
-        let fields = self.records.field_count();
-        if fields != columns.width {
+        let (fields, expected) = (self.records.field_count(), self.header.width());
+        if fields != expected {
             let first = self.records.field(0, line)?;
-            return Ok(Some(Row::Ragged { line, fields, expected: columns.width, first }));
+            return Ok(Some(Row::Ragged { line, fields, expected, first }));
         }
         // The columns that are ignored must be UTF-8 too: one encoding, one file.
         (0..fields).try_for_each(|index| self.records.field(index, line).map(|_| ()))?;
         Ok(Some(Row::Whole {
             line,
-            serial: self.records.field(columns.serial, line)?,
-            product_name: self.records.field(columns.product_name, line)?,
-            warranty_end_date: self.records.field(columns.warranty_end_date, line)?,
+            serial: self.records.field(self.serial, line)?,
+            product_name: self.records.field(self.product_name, line)?,
+            warranty_end_date: self.records.field(self.warranty_end_date, line)?,
         }))
     }
 }
 
-fn check_encoding(head: &[u8]) -> Result<(), FileError> {
-    let zeros = head.iter().take(64).filter(|byte| **byte == 0).count();
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") || zeros > 8 {
-        Err(FileError::Utf16)
-    } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"\xd0\xcf\x11\xe0") {
-        Err(FileError::Workbook)
-    } else {
-        Ok(())
-    }
-}
-
-/// The delimiter with which the first line names most of our columns, or else has most columns.
-fn sniff_delimiter(head: &[u8], known_among: impl Fn(&[&str]) -> usize) -> Result<u8, FileError> {
-    let mut best = (b',', (0, 0));
-    for delimiter in DELIMITERS {
-        let mut records = Records::new(head, delimiter);
-        // A header that fails with this delimiter fails with the right one too, and is reported then.
-        let Ok(Some(line)) = records.advance() else { continue };
-        let Ok(fields) = records.fields(line) else { return Err(FileError::NotUtf8 { line }) };
-        let score = (known_among(&fields), fields.len());
-        if score > best.1 {
-            best = (delimiter, score);
-        }
-    }
-    Ok(best.0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::records::MAX_ROW;
     use super::*;
+    use crate::app::list_file::{CHUNK, MAX_ROW};
 
     const HEADER: &str = "serial,product_name,warranty_end_date\n";
 
     /// Every row as `line:serial|name|date`, or as `line:!fields`; then the error, if any.
     fn rows(file: &[u8]) -> Vec<String> {
-        let mut rows = match CsvRows::open(file) {
+        let mut rows = match WarrantyRows::open(file) {
             Ok(rows) => rows,
             Err(error) => return vec![error.to_string()],
         };

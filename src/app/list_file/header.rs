@@ -1,0 +1,135 @@
+//! Which column of a list holds what.
+
+/// The columns that lists of one sort have.
+pub trait Column: Copy + Ord + 'static {
+    /// Those that every list must have, in the order in which its header is best written.
+    const NEEDED: &'static [Self];
+
+    fn as_str(self) -> &'static str;
+
+    /// The column of that name; `None`: it means nothing to us. White space around it, and upper or lower case, do not count.
+    fn parse(name: &str) -> Option<Self>;
+}
+
+/// Where the columns are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header<C> {
+    columns: Vec<Option<C>>,
+    /// The names of the columns that are not ours, as quoted names.
+    pub ignored: Vec<String>,
+}
+
+/// Why a header does not do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    #[error(
+        "the first line must name the columns {}, in any order; missing: {}; found: {}",
+        .needed.join(", "), .missing.join(", "), .found.join(", ")
+    )]
+    Missing { needed: Vec<&'static str>, missing: Vec<&'static str>, found: Vec<String> },
+    #[error("the first line names the column {0} more than once; rename or delete all but one")]
+    Twice(&'static str),
+}
+
+impl<C: Column> Header<C> {
+    /// Finds the columns by name.
+    pub fn find(header: &[&str]) -> Result<Self, HeaderError> {
+        let columns: Vec<Option<C>> = header.iter().map(|name| C::parse(name.trim())).collect();
+        for (place, column) in columns.iter().enumerate() {
+            if let Some(twice) = column
+                && columns.iter().skip(place + 1).any(|other| other == column)
+            {
+                return Err(HeaderError::Twice(twice.as_str()));
+            }
+        }
+        let missing = C::NEEDED.iter().filter(|needed| !columns.contains(&Some(**needed)));
+        let missing: Vec<&str> = missing.map(|column| column.as_str()).collect();
+        if !missing.is_empty() {
+            return Err(HeaderError::Missing {
+                needed: C::NEEDED.iter().map(|column| column.as_str()).collect(),
+                missing,
+                found: header.iter().take(20).map(|name| shown(name)).collect(),
+            });
+        }
+        let ignored = header.iter().zip(&columns).filter(|(_, column)| column.is_none());
+        let ignored = ignored.map(|(name, _)| shown(name)).collect();
+        Ok(Self { columns, ignored })
+    }
+
+    /// How many of the fields name a column of ours.
+    pub fn known_among(header: &[&str]) -> usize {
+        header.iter().filter(|name| C::parse(name.trim()).is_some()).count()
+    }
+
+    /// How many columns there are.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Each column in its place; `None`: it means nothing to us.
+    pub fn columns(&self) -> &[Option<C>] {
+        &self.columns
+    }
+
+    /// Where the column is; `None`: the list has none.
+    pub fn place(&self, column: C) -> Option<usize> {
+        self.columns.iter().position(|here| *here == Some(column))
+    }
+}
+
+/// A name as it is reported: trimmed, short, and on one line.
+fn shown(field: &str) -> String {
+    let name = field.trim();
+    if name.is_empty() { "(no name)".to_owned() } else { super::refusals::quoted(name, 40) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    enum Tea {
+        Name,
+        Price,
+        Origin,
+    }
+
+    impl Column for Tea {
+        const NEEDED: &'static [Self] = &[Self::Name, Self::Price];
+
+        fn as_str(self) -> &'static str {
+            match self {
+                Self::Name => "name",
+                Self::Price => "price",
+                Self::Origin => "origin",
+            }
+        }
+
+        fn parse(name: &str) -> Option<Self> {
+            [Self::Name, Self::Price, Self::Origin]
+                .into_iter()
+                .find(|column| column.as_str().eq_ignore_ascii_case(name))
+        }
+    }
+
+    #[test]
+    fn columns_are_found_in_any_order_and_others_are_named() {
+        let header = Header::<Tea>::find(&["Giá", " PRICE", "name", "", "Origin "]).unwrap();
+        assert_eq!(header.columns(), [None, Some(Tea::Price), Some(Tea::Name), None, Some(Tea::Origin)]);
+        assert_eq!(header.ignored, ["\"Giá\"", "(no name)"]);
+        assert_eq!((header.place(Tea::Name), header.width()), (Some(2), 5));
+        assert_eq!(Header::<Tea>::find(&["name", "price"]).unwrap().place(Tea::Origin), None);
+    }
+
+    #[test]
+    fn a_header_that_does_not_do_says_what_is_missing_and_what_was_found() {
+        let missing = Header::<Tea>::find(&["name", "Giá"]).unwrap_err().to_string();
+        assert!(
+            missing.contains("the columns name, price, in any order; missing: price; found: \"name\", \"Giá\""),
+            "{missing}"
+        );
+        for twice in [["name", "price", "Name"], ["origin", "origin", "x"]] {
+            assert!(matches!(Header::<Tea>::find(&twice).unwrap_err(), HeaderError::Twice(_)), "{twice:?}");
+        }
+    }
+}

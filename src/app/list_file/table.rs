@@ -1,0 +1,58 @@
+//! A list that is short enough to be held in memory.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use super::{Column, FileError, open};
+
+/// The rows of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table<C> {
+    pub rows: Vec<TableRow<C>>,
+    /// Rows with more or fewer fields than the header.
+    pub ragged: Vec<Ragged>,
+    /// Columns that mean nothing to us, as quoted names.
+    pub ignored_columns: Vec<String>,
+}
+
+/// A row, as far as it says something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRow<C> {
+    /// The line that the row begins on, counted from 1.
+    pub line: u64,
+    /// Trimmed; empty ones are not there.
+    pub fields: BTreeMap<C, String>,
+}
+
+/// A row with more or fewer fields than the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ragged {
+    pub line: u64,
+    pub fields: usize,
+    pub expected: usize,
+    /// What stands where the first of the columns should that every list has.
+    pub first: String,
+}
+
+impl<C: Column> Table<C> {
+    /// Reads the whole file. A row without a single text is no row.
+    pub fn read(file: impl Read) -> Result<Self, FileError> {
+        let (mut records, header) = open::<C, _>(file)?;
+        let first = C::NEEDED.first().and_then(|column| header.place(*column)).unwrap_or(0);
+        let mut table = Self { rows: Vec::new(), ragged: Vec::new(), ignored_columns: header.ignored.clone() };
+        while let Some(line) = records.advance()? {
+            let texts = records.fields(line)?;
+            if texts.len() != header.width() {
+                let first = texts.get(first).copied().unwrap_or_default().trim().to_owned();
+                table.ragged.push(Ragged { line, fields: texts.len(), expected: header.width(), first });
+                continue;
+            }
+            let fields = header.columns().iter().zip(texts).filter_map(|(column, text)| {
+                let text = text.trim();
+                column.filter(|_| !text.is_empty()).map(|column| (column, text.to_owned()))
+            });
+            table.rows.push(TableRow { line, fields: fields.collect() });
+        }
+        Ok(table)
+    }
+}

@@ -1,0 +1,328 @@
+//! Order numbers in what customers write, told apart from phone numbers, amounts, dates and goods.
+
+use serde::{Deserialize, Serialize};
+
+use super::{OrderNumber, is_number_byte};
+use crate::domain::text::fold;
+
+/// The words around order numbers, from `prompts/rules/orders.toml`. Written in any case, with or without marks.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderNumberWords {
+    /// What stands before a number and says that it is one of an order: `order`, `đơn hàng`, `mã`.
+    pub cues: Vec<String>,
+    /// What may stand between the cue and the number: `number`, `số`, `is`, `là`.
+    pub between: Vec<String>,
+    /// What makes a number before it an amount or a measure: `vnd`, `đ`, `usd`, `ngàn`, `kg`.
+    pub units: Vec<String>,
+    /// What makes a number behind it a phone number: `phone`, `sđt`, `gọi`.
+    pub phone_cues: Vec<String>,
+    /// What other numbers of the shop begin with: `rma-`, `ticket-`, `fedex-`.
+    pub other_prefixes: Vec<String>,
+}
+
+/// How sure it is that a number in a text is an order's: `order_match_confidence` of seed 000's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// It stands in the text and looks like one.
+    Bare,
+    /// The message is nothing but it.
+    Alone,
+    /// The customer calls it one: "#77893", "đơn 77893".
+    Named,
+}
+
+/// An order number in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub number: OrderNumber,
+    pub confidence: Confidence,
+}
+
+/// The order numbers in a message, the surest first, else in their order; each once.
+///
+/// A phone number, a price, a date or a product's name is none, unless the customer calls it an order's.
+pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
+    let words = Folded::of(words);
+    let tokens: Vec<&str> = text.split_whitespace().collect();
+    let mut found: Vec<Found> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        for candidate in candidates(token) {
+            let Some(confidence) = confidence(&candidate, &tokens, at, &words) else { continue };
+            let Ok(number) = candidate.run.parse::<OrderNumber>() else { continue };
+            match found.iter_mut().find(|other| other.number == number) {
+                Some(other) => other.confidence = other.confidence.max(confidence),
+                None => found.push(Found { number, confidence }),
+            }
+        }
+    }
+    found.sort_by_key(|found| std::cmp::Reverse(found.confidence));
+    found
+}
+
+/// The words, folded and apart.
+struct Folded {
+    cues: Vec<Vec<String>>,
+    between: Vec<String>,
+    units: Vec<String>,
+    phone_cues: Vec<Vec<String>>,
+    other_prefixes: Vec<String>,
+}
+
+impl Folded {
+    fn of(words: &OrderNumberWords) -> Self {
+        let single = |list: &[String]| list.iter().map(|word| fold(word)).collect();
+        let phrases = |list: &[String]| list.iter().map(|phrase| crate::domain::text::words(phrase)).collect();
+        Self {
+            cues: phrases(&words.cues),
+            between: single(&words.between),
+            units: single(&words.units),
+            phone_cues: phrases(&words.phone_cues),
+            other_prefixes: single(&words.other_prefixes),
+        }
+    }
+}
+
+/// A run of letters, digits and hyphens within a token, with what stands around it there.
+pub(in crate::domain::returns) struct Candidate<'a> {
+    pub before: &'a str,
+    pub run: &'a str,
+    pub after: &'a str,
+}
+
+pub(in crate::domain::returns) fn candidates(token: &str) -> impl Iterator<Item = Candidate<'_>> {
+    let is_run = |c: char| u8::try_from(c).is_ok_and(is_number_byte);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + token.get(at..)?.find(is_run)?;
+        let end = token[start..].find(|c| !is_run(c)).map_or(token.len(), |length| start + length);
+        at = end;
+        // "đơn77893": the rest of a word that begins with a marked letter is no part of the number.
+        let run = &token[start..end];
+        let glued = token[..start].ends_with(char::is_alphabetic);
+        let skip = if glued { run.find(|c: char| c.is_ascii_digit()).unwrap_or(run.len()) } else { 0 };
+        let (lead, run) = run.split_at(skip);
+        let lead = lead.len() + run.len() - run.trim_start_matches('-').len();
+        let run = run.trim_matches('-');
+        Some(Candidate { before: &token[..start + lead], run, after: &token[start + lead + run.len()..] })
+    })
+}
+
+fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Folded) -> Option<Confidence> {
+    let Candidate { before, run, after } = *candidate;
+    let folded = fold(run);
+    let in_address =
+        before.contains('@') || after.starts_with('@') || before.contains("://") || before.starts_with("www.");
+    if in_address || words.other_prefixes.iter().any(|prefix| folded.starts_with(prefix.as_str())) {
+        return None;
+    }
+    let earlier = earlier_words(tokens, at, before, words);
+    if (before.ends_with('#') || is_named(&earlier, words)) && !is_decimal(after) {
+        return Some(Confidence::Named);
+    }
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    let is_amount = before.ends_with(['$', '€', '£', '¥', '₫', '+'])
+        || after.starts_with(['$', '€', '£', '¥', '₫', '%'])
+        || is_decimal(after)
+        || is_fraction(before)
+        || unit_follows(after, tokens.get(at + 1), words);
+    let is_phone = ends_with_any(&earlier, &words.phone_cues) || is_phone(run) || is_in_groups(tokens, at);
+    if is_amount || is_phone || is_date(run) {
+        return None;
+    }
+    if tokens.len() == 1 && before.chars().chain(after.chars()).all(|c| !c.is_alphanumeric()) && digits >= 3 {
+        return Some(Confidence::Alone);
+    }
+    // In running text "iphone15" and "24-hour" are more often goods and times than orders.
+    (digits >= 5 || (digits >= 4 && run.contains('-') && run.starts_with(|c: char| c.is_ascii_alphabetic())))
+        .then_some(Confidence::Bare)
+}
+
+/// The folded words before the run, the nearest last; a sentence's end cuts them off.
+fn earlier_words(tokens: &[&str], at: usize, before: &str, words: &Folded) -> Vec<String> {
+    let mut earlier = Vec::new();
+    for token in tokens[at.saturating_sub(6)..at].iter().copied().chain([before]) {
+        earlier.extend(crate::domain::text::words(token));
+        // "order no. 77893" goes on.
+        let is_short = token.ends_with('.') && earlier.last().is_some_and(|word| words.between.contains(word));
+        if token.ends_with(['.', '!', '?', ';']) && !is_short {
+            earlier.clear();
+        }
+    }
+    earlier
+}
+
+/// Whether a cue stands before the run, with nothing but words of no weight between.
+fn is_named(earlier: &[String], words: &Folded) -> bool {
+    let mut earlier = earlier;
+    loop {
+        if ends_with_any(earlier, &words.cues) {
+            return true;
+        }
+        match earlier.split_last() {
+            Some((last, rest)) if words.between.contains(last) => earlier = rest,
+            _ => return false,
+        }
+    }
+}
+
+fn ends_with_any(earlier: &[String], phrases: &[Vec<String>]) -> bool {
+    phrases.iter().any(|phrase| !phrase.is_empty() && earlier.ends_with(phrase))
+}
+
+/// `.99` and `,000` go on with an amount.
+fn is_decimal(after: &str) -> bool {
+    let mut letters = after.chars();
+    matches!(letters.next(), Some('.' | ',')) && letters.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+/// What stands behind the point of an amount.
+fn is_fraction(before: &str) -> bool {
+    let mut letters = before.chars().rev();
+    matches!(letters.next(), Some('.' | ',')) && letters.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+fn unit_follows(after: &str, next: Option<&&str>, words: &Folded) -> bool {
+    let is_unit = |text: &str| {
+        let word: String = fold(text).chars().take_while(|c| c.is_alphabetic()).collect();
+        words.units.contains(&word)
+    };
+    if after.starts_with(char::is_alphabetic) {
+        is_unit(after)
+    } else {
+        after.is_empty() && next.is_some_and(|next| is_unit(next))
+    }
+}
+
+/// The lengths of the groups of digits, if there is nothing else but hyphens.
+fn groups(run: &str) -> Option<Vec<usize>> {
+    let digits_only = run.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    digits_only.then(|| run.split('-').map(str::len).collect())
+}
+
+/// Whether the run alone looks like a phone number.
+pub(in crate::domain::returns) fn is_phone(run: &str) -> bool {
+    let Some(groups) = groups(run) else { return false };
+    let digits: usize = groups.iter().sum();
+    match groups.as_slice() {
+        // North American, with and without the country.
+        [3, 3, 4] | [1, 3, 3, 4] => true,
+        // A leading zero, or Vietnam's country code.
+        _ => (run.starts_with('0') && (9..=12).contains(&digits)) || (run.starts_with("84") && digits == 11),
+    }
+}
+
+fn is_date(run: &str) -> bool {
+    matches!(groups(run).as_deref(), Some([4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 2 | 4] | [1 | 2, 1 | 2] | [4, 4]))
+}
+
+/// So many digits a phone number has at most, with its country; what follows them is another number.
+const MAX_PHONE_DIGITS: usize = 13;
+
+/// Whether the run is a group of a phone number in groups, as in "0912 34567 8" and "+84 912345678".
+fn is_in_groups(tokens: &[&str], at: usize) -> bool {
+    let digits_of = |token: &str| {
+        let digits = token.strip_prefix('+').unwrap_or(token).trim_end_matches(['.', ',']);
+        let is_group = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        is_group.then_some(digits.len())
+    };
+    let groups_before = (0..=at).rev().take_while(|at| digits_of(tokens[*at]).is_some());
+    groups_before.filter(|first| tokens[*first].starts_with(['0', '+'])).any(|first| {
+        let (mut digits, mut end) = (0, first);
+        for count in tokens[first..].iter().map_while(|token| digits_of(token)) {
+            if digits + count > MAX_PHONE_DIGITS {
+                break;
+            }
+            (digits, end) = (digits + count, end + 1);
+        }
+        end - first > 1 && at < end && digits >= 9
+    })
+}
+
+#[cfg(test)]
+pub(in crate::domain::returns) mod tests {
+    use super::*;
+
+    /// The words of the shop.
+    pub fn words() -> OrderNumberWords {
+        #[derive(Deserialize)]
+        struct Orders {
+            order_number: OrderNumberWords,
+        }
+        let file = include_str!("../../../../prompts/rules/orders.toml");
+        toml::from_str::<Orders>(file).unwrap().order_number
+    }
+
+    #[test]
+    fn numbers_are_found_in_what_customers_write() {
+        use Confidence::{Alone, Bare, Named};
+        for (text, expected) in [
+            ("I want to return my hiking boots from order 77893. They're too small.", vec![("77893", Named)]),
+            ("ABC-123456", vec![("ABC-123456", Alone)]),
+            ("abc-123456.", vec![("ABC-123456", Alone)]),
+            ("77893", vec![("77893", Alone)]),
+            ("#77893", vec![("77893", Named)]),
+            ("AB-1234", vec![("AB-1234", Alone)]),
+            ("đơn 77893", vec![("77893", Named)]),
+            ("đơn77893", vec![("77893", Named)]),
+            ("don hang so 77893 cua minh", vec![("77893", Named)]),
+            ("mã đơn hàng là ABC-123456 ạ", vec![("ABC-123456", Named)]),
+            ("My order number is: ABC-123456", vec![("ABC-123456", Named)]),
+            ("order no. 0912345678", vec![("0912345678", Named)]),
+            ("order #77893, please", vec![("77893", Named)]),
+            ("where is my parcel? it's 77893", vec![("77893", Bare)]),
+            ("trả hàng ABC-1234 giúp em", vec![("ABC-1234", Bare)]),
+            ("not 77894 but order 77893", vec![("77893", Named), ("77894", Bare)]),
+            ("đơn 77893 và đơn 77900", vec![("77893", Named), ("77900", Named)]),
+            ("77893 77893", vec![("77893", Bare)]),
+            ("(77893)", vec![("77893", Alone)]),
+        ] {
+            let found = find_order_numbers(text, &words());
+            let found: Vec<(&str, Confidence)> =
+                found.iter().map(|found| (found.number.as_str(), found.confidence)).collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_phone_number_a_price_a_date_or_goods_are_no_order() {
+        for text in [
+            "0912345678",
+            "my phone is 91234567",
+            "sđt 0912 345 678",
+            "sđt của mình 0912345678",
+            "091 2345678",
+            "+84912345678",
+            "+84 912345678",
+            "555-123-4567",
+            "1-800-555-0199",
+            "it cost 1500000 vnd",
+            "1500000đ",
+            "giá 15000 k",
+            "$12999",
+            "12999.99",
+            "1.500000",
+            "15000,50",
+            "50000 đồng",
+            "20000 mAh",
+            "delivered 2026-11-22",
+            "22-11-2026",
+            "22-11",
+            "2025-2026",
+            "in 2026",
+            "my iphone15 is fine",
+            "covid-19 24-hour 30-day",
+            "buyer-77894@example.com",
+            "https://shop.example/orders/77893",
+            "RMA-1701234567-ABCD",
+            "my ticket TICKET-1701234567-5432",
+            "FEDEX-123456789012",
+            "hello",
+            "100%",
+            "",
+        ] {
+            assert_eq!(find_order_numbers(text, &words()), [], "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Mails about returns: each is sent to one address at a time, and what came of it is stored once.
+
+use frontdesk::store::jobs::Job;
+use frontdesk::store::mails::MailId;
+
+use super::*;
+
+/// The jobs that send mails and are due then.
+async fn due(shop: &Shop, now: DateTime<Utc>) -> Vec<Job> {
+    let lease = std::time::Duration::from_secs(60);
+    shop.store().lease_jobs(&[JobKind::SendMail], now, lease, 9).await.unwrap()
+}
+
+/// The mail of a return that was made.
+async fn mailed(shop: &Shop) -> (MailId, Email) {
+    let rma = shop.returned("77893").await;
+    let mail = shop.store().tenant(&shop.tenant).list_mails_of(&rma.number).await.unwrap().remove(0);
+    (mail.id, mail.to)
+}
+
+#[tokio::test]
+async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stays_sent() {
+    let shop = Shop::open().await;
+    let rma = shop.returned("77893").await;
+    let door = shop.store().tenant(&shop.tenant);
+    let mail = door.list_mails_of(&rma.number).await.unwrap().remove(0);
+    let (id, first) = (mail.id, mail.to);
+    assert!(!door.requeue_mail(id, None, "desk", shop.now).await.unwrap(), "it has not failed");
+    let lease = std::time::Duration::from_secs(60);
+    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
+    shop.store().bury_job(&jobs[0], "refused").await.unwrap();
+    assert!(door.finish_mail(id, &first, &MailOutcome::Failed { error: "refused" }, shop.now).await.unwrap());
+    let other: Email = "john@example.org".parse().unwrap();
+    assert!(door.requeue_mail(id, Some(&other), "desk", shop.now).await.unwrap());
+    let mail = door.find_mail(id).await.unwrap().unwrap();
+    assert_eq!((mail.status, &mail.to, mail.error), (MailStatus::Queued, &other, None));
+    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
+    assert_eq!(jobs.iter().map(|job| job.subject).collect::<Vec<_>>(), [id.0]);
+    assert!(door.finish_mail(id, &other, &MailOutcome::Sent { preview: "Hello" }, shop.now).await.unwrap());
+    assert!(!door.finish_mail(id, &other, &MailOutcome::Failed { error: "late" }, shop.now).await.unwrap());
+    let mail = door.find_mail(id).await.unwrap().unwrap();
+    assert_eq!((mail.status, mail.preview.as_deref(), mail.sent_at.is_some()), (MailStatus::Sent, Some("Hello"), true));
+    let recorded = shop.recorded("77893").await;
+    assert_eq!(recorded[2..], ["desk mail.queued", "job mail.failed", "desk mail.queued", "job mail.sent"]);
+}
+
+#[tokio::test]
+async fn a_mail_that_goes_to_another_address_is_not_lost_to_an_attempt_at_the_old_one() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let (id, old) = mailed(&shop).await;
+    let new: Email = "john@example.org".parse().unwrap();
+    let failed = MailOutcome::Failed { error: "mailbox full" };
+    for outcome in [MailOutcome::Sent { preview: "Hello" }, failed.clone()] {
+        let begun = shop.now + TimeDelta::minutes(i64::from(outcome == failed) * 10);
+        let in_flight = due(&shop, begun).await;
+        assert_eq!(in_flight.len(), 1);
+        assert!(door.finish_mail(id, &old, &failed, begun).await.unwrap());
+        // The old address is tried once more while the customer names the new one.
+        let asked = begun + TimeDelta::seconds(1);
+        assert!(door.requeue_mail(id, Some(&new), "desk", asked).await.unwrap());
+        assert!(!door.finish_mail(id, &old, &outcome, asked).await.unwrap());
+        shop.store().retry_jobs(&in_flight, asked + TimeDelta::days(1), "late", true).await.unwrap();
+        shop.store().finish_jobs(&in_flight).await.unwrap();
+        let mail = door.find_mail(id).await.unwrap().unwrap();
+        assert_eq!((mail.status, &mail.to, mail.preview), (MailStatus::Queued, &new, None));
+        assert_eq!(due(&shop, asked).await.iter().map(|job| job.subject).collect::<Vec<_>>(), [id.0]);
+        // Back to where it began.
+        assert!(door.finish_mail(id, &new, &failed, asked).await.unwrap());
+        assert!(door.requeue_mail(id, Some(&old), "desk", asked + TimeDelta::seconds(1)).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_mail_that_was_sent_goes_to_another_address_but_not_to_the_same_again() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let (id, old) = mailed(&shop).await;
+    shop.store().finish_jobs(&due(&shop, shop.now).await).await.unwrap();
+    assert!(door.finish_mail(id, &old, &MailOutcome::Sent { preview: "Hello" }, shop.now).await.unwrap());
+    let later = shop.now + TimeDelta::minutes(1);
+    assert!(!door.requeue_mail(id, None, "desk", later).await.unwrap());
+    assert!(!door.requeue_mail(id, Some(&old), "desk", later).await.unwrap());
+    assert!(due(&shop, later).await.is_empty());
+    let new: Email = "john@example.org".parse().unwrap();
+    assert!(door.requeue_mail(id, Some(&new), "desk", later).await.unwrap());
+    let mail = door.find_mail(id).await.unwrap().unwrap();
+    assert_eq!((mail.status, mail.to, mail.sent_at), (MailStatus::Queued, new, None));
+    assert_eq!(due(&shop, later).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_mail_that_fails_again_and_again_is_recorded_as_failed_once() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let (id, to) = mailed(&shop).await;
+    for error in ["refused", "no answer", "refused"] {
+        assert!(door.finish_mail(id, &to, &MailOutcome::Failed { error }, shop.now).await.unwrap());
+        assert_eq!(door.find_mail(id).await.unwrap().unwrap().error.as_deref(), Some(error));
+    }
+    assert_eq!(shop.recorded("77893").await[2..], ["desk mail.queued", "job mail.failed"]);
+}
