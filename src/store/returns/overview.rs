@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde_json::Value;
 
 use super::rows::{load_rmas, read_ticket};
@@ -112,16 +112,9 @@ impl TenantStore<'_> {
     ) -> Result<Vec<rmas::Model>, StoreError> {
         let of_orders = rmas::Column::OrderNumber.is_in(orders.iter().map(|number| number.as_str()));
         let either = Condition::any().add(rmas::Column::ConversationId.eq(conversation.0)).add(of_orders);
-        let mut found = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(either)
-            .order_by_desc(rmas::Column::CreatedAt)
-            .order_by_desc(rmas::Column::Id)
-            .limit(one_more(LISTED_AT_MOST))
-            .all(&self.store.read)
-            .await?;
-        found.reverse();
-        Ok(found)
+        let of_shop = rmas::Entity::find().filter(rmas::Column::TenantId.eq(self.tenant.as_str()));
+        let by_time = of_shop.filter(either).order_by_desc(rmas::Column::CreatedAt);
+        self.last(by_time.order_by_desc(rmas::Column::Id), LISTED_AT_MOST).await
     }
 
     /// The tickets of the conversation and of the RMAs, those under which they are locked among them.
@@ -132,17 +125,11 @@ impl TenantStore<'_> {
     ) -> Result<Vec<tickets::Model>, StoreError> {
         let of_rmas = tickets::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
         let locking = tickets::Column::Id.is_in(rmas.iter().filter_map(|rma| rma.escalation_ticket.as_deref()));
-        let any = Condition::any().add(tickets::Column::ConversationId.eq(conversation.0)).add(of_rmas).add(locking);
-        let mut found = tickets::Entity::find()
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(any)
-            .order_by_desc(tickets::Column::CreatedAt)
-            .order_by_desc(tickets::Column::Id)
-            .limit(one_more(LISTED_AT_MOST))
-            .all(&self.store.read)
-            .await?;
-        found.reverse();
-        Ok(found)
+        let own = tickets::Column::ConversationId.eq(conversation.0);
+        let of_shop = tickets::Entity::find().filter(tickets::Column::TenantId.eq(self.tenant.as_str()));
+        let either = of_shop.filter(Condition::any().add(own).add(of_rmas).add(locking));
+        let by_time = either.order_by_desc(tickets::Column::CreatedAt);
+        self.last(by_time.order_by_desc(tickets::Column::Id), LISTED_AT_MOST).await
     }
 
     /// The mails that the record of the conversation names, and those about the RMAs.
@@ -150,16 +137,9 @@ impl TenantStore<'_> {
         let named = own.iter().filter_map(|row| row.after.as_ref()?.get("mail")?.as_str());
         let named = mails::Column::Number.is_in(named.collect::<BTreeSet<_>>());
         let of_rmas = mails::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
-        let mut found = mails::Entity::find()
-            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(Condition::any().add(named).add(of_rmas))
-            .order_by_desc(mails::Column::CreatedAt)
-            .order_by_desc(mails::Column::Id)
-            .limit(one_more(LISTED_AT_MOST))
-            .all(&self.store.read)
-            .await?;
-        found.reverse();
-        Ok(found)
+        let of_shop = mails::Entity::find().filter(mails::Column::TenantId.eq(self.tenant.as_str()));
+        let by_time = of_shop.filter(Condition::any().add(named).add(of_rmas)).order_by_desc(mails::Column::CreatedAt);
+        self.last(by_time.order_by_desc(mails::Column::Id), LISTED_AT_MOST).await
     }
 
     /// What happened to the orders in no conversation: a job's work, and that of the shop's people.
@@ -173,13 +153,13 @@ impl TenantStore<'_> {
 
     /// The newest rows, oldest first.
     async fn audit_rows(&self, which: Condition) -> Result<Vec<audit::Model>, StoreError> {
-        let mut found = audit::Entity::find()
-            .filter(audit::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(which)
-            .order_by_desc(audit::Column::Id)
-            .limit(one_more(RECORD_AT_MOST))
-            .all(&self.store.read)
-            .await?;
+        let of_shop = audit::Entity::find().filter(audit::Column::TenantId.eq(self.tenant.as_str()));
+        self.last(of_shop.filter(which).order_by_desc(audit::Column::Id), RECORD_AT_MOST).await
+    }
+
+    /// So many of what is listed newest first, and one more where there is more, oldest first.
+    async fn last<E: EntityTrait>(&self, newest_first: Select<E>, most: usize) -> Result<Vec<E::Model>, StoreError> {
+        let mut found = newest_first.limit(one_more(most)).all(&self.store.read).await?;
         found.reverse();
         Ok(found)
     }
