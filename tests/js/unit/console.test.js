@@ -59,7 +59,7 @@ function texts(language) {
 
 const scripts = readdirSync(FOLDER).filter((name) => /\.(js|html)$/.test(name)).map((name) => readFileSync(join(FOLDER, name), "utf8")).join("\n");
 const tables = new Set([...texts("en").keys()].filter((key) => key.includes(".")).map((key) => key.split(".")[0]));
-const EVENTS = /^(message|turn|conversation)\.(start|end|done|changed)$/;
+const EVENTS = /^(message|turn|conversation)\.(start|end|done|changed|deleted)$/;
 
 test("every word that the console says is there, in both languages", () => {
   const said = [...scripts.matchAll(/"([a-z_]+)\.([a-z_0-9]+)"/g)].filter(([, table]) => tables.has(table)).map(([, table, name]) => `${table}.${name}`);

@@ -33,7 +33,7 @@ function shown(what, name, value) {
   if (value === undefined || value === null) return "";
   if (typeof value === "boolean") return words.say(value ? "record.yes" : "record.no");
   if (Array.isArray(value)) return value.map((each) => shown(what, name, each)).join(", ");
-  if (typeof value === "object") return value.reason_code ?? JSON.stringify(value);
+  if (typeof value === "object") return value.reason_code ?? changed(what, {}, value).join(", ");
   const tables = { status: `${what.split(".")[0]}_status`, decision: "decided", priority: "priority", action: "ticket_kind", template: "mail_template" };
   const key = `${tables[name]}.${value}`;
   return words.has(key) ? words.say(key) : String(value);
