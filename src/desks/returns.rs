@@ -17,6 +17,7 @@ use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 pub mod advance;
+mod items;
 mod knowledge;
 pub mod mail;
 mod post;

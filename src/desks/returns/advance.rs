@@ -1,9 +1,12 @@
 //! What an event makes of the state.
 
+use super::items;
 use super::route::{action_of, review_of};
 use super::rules::{Answer, Heard};
 use super::scenario::Scenario;
-use super::state::{ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, Trouble};
+use super::state::{
+    ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, TicketStatus, Trouble,
+};
 use crate::domain::returns::order_number::Confidence;
 use crate::domain::returns::{Action, Contact, Decision, Money, OrderNumber, RmaNumber};
 
@@ -104,13 +107,18 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.desired_action = None;
             state.eligibility = Some(decision);
         }
-        Event::AskedBefore(ticket) => state.action_ticket = Some(ticket),
+        Event::AskedBefore(ticket) => {
+            state.meta.last_rma = ticket.id.parse().ok().or(state.meta.last_rma);
+            state.action_ticket = Some(ticket);
+            hand_over_damage(&mut state);
+        }
         Event::ActionDecided => state.desired_action = action_of(&state),
         Event::Ticketed(made) => {
             state.action_ticket = Some(made.ticket);
             state.refund = made.refund;
             state.meta.idempotency_key = Some(made.key);
             state.meta.last_rma = made.rma.or(state.meta.last_rma);
+            hand_over_damage(&mut state);
         }
         Event::Mailed(status) if state.action_ticket.is_some() => state.email_status = Some(status),
         Event::Escalated(ticket) => state.escalation_ticket = Some(ticket),
@@ -128,26 +136,35 @@ pub fn advance(mut state: State, event: Event) -> State {
 
 /// A message of the customer, understood by what stands open.
 fn said(state: State, heard: &Heard) -> State {
-    let mut state = if state.conversation_complete { state.next_flow() } else { state };
+    let is_over = state.conversation_complete || leaves_for_another_order(&state, heard);
+    let mut state = if is_over { state.next_flow() } else { state };
     let asked = state.asked.take();
+    // The turn behind the customer's yes was cut off: what it was about to do is what a no means now.
+    if asked.is_none() && heard.says_no && state.action_ticket.is_none() {
+        state.user_confirmed_order = state.user_confirmed_order.filter(|confirmed| !confirmed);
+        state.desired_action = None;
+    }
     state.is_unclear = false;
     state.error = None;
+    state.damage_told |= heard.damage;
     if heard.wants_person {
         state.escalate = Some(Escalate::Person);
     }
-    if heard.damage && state.intent.is_none() && state.meta.last_rma.is_some() && heard.number.is_none() {
+    if heard.damage && is_about_last_return(&state, heard) {
         state.escalate = Some(Escalate::DamageLater);
     }
     if state.escalate.is_some() && state.escalation_ticket.is_none() {
         keep_reason(&mut state, heard);
         return state;
     }
-    if heard.answer == Some(Answer::Cancel) && !state.is_idle() && !answers_with_cancel(asked) {
+    let can_be_called_off = !state.is_idle() && state.action_ticket.is_none();
+    if heard.answer == Some(Answer::Cancel) && can_be_called_off && !answers_with_cancel(asked) {
         return called_off(state);
     }
     take_slots(&mut state, heard, asked);
-    // Where another order was named instead of an answer, the question is over with the order that it was about.
-    match asked.filter(|_| state.order.is_some()) {
+    let is_about_other_lines = asked != Some(Question::OfferCancel) && take_lines(&mut state, heard);
+    // Where another order or other items of it were named, the question is over with what it was about.
+    match asked.filter(|_| state.order.is_some() && !is_about_other_lines) {
         Some(Question::Confirm) => confirmed(&mut state, heard),
         Some(Question::OnlyReturn) => chosen(&mut state, heard, Action::Return),
         Some(Question::OnlyRefund) => chosen(&mut state, heard, Action::Refund),
@@ -164,6 +181,36 @@ fn said(state: State, heard: &Heard) -> State {
     take_intent(&mut state, heard);
     keep_reason(&mut state, heard);
     state
+}
+
+/// The ticket is made and told of, and only its mail is still asked about: another order ends that, and the outbox goes on
+/// trying the mail.
+fn leaves_for_another_order(state: &State, heard: &Heard) -> bool {
+    state.asked == Some(Question::MailFailed) && names_another_order(state, heard)
+}
+
+fn names_another_order(state: &State, heard: &Heard) -> bool {
+    heard.number.as_ref().is_some_and(|found| state.order_number.as_ref() != Some(&found.number))
+}
+
+/// Whether what is said belongs to the return that was made last: its ticket is still talked of, or nothing is.
+fn is_about_last_return(state: &State, heard: &Heard) -> bool {
+    let Some(rma) = &state.meta.last_rma else { return false };
+    match &state.action_ticket {
+        Some(ticket) => ticket.id == rma.as_str() && !names_another_order(state, heard),
+        None => state.intent.is_none() && heard.number.is_none(),
+    }
+}
+
+/// Damage that was told while asking for what had been asked for before: the rules saw the goods as they were then.
+fn hand_over_damage(state: &mut State) {
+    let is_duplicate = state.action_ticket.as_ref().is_some_and(|ticket| {
+        let rma = state.meta.last_rma.as_ref();
+        ticket.status == TicketStatus::Duplicate && rma.is_some_and(|rma| ticket.id == rma.as_str())
+    });
+    if state.damage_told && is_duplicate {
+        state.escalate = state.escalate.or(Some(Escalate::DamageLater));
+    }
 }
 
 /// "Cancel" is a yes where the offer is to cancel.
@@ -193,7 +240,7 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
         state.meta.contact = contact;
     }
     match &heard.number {
-        Some(found) if state.order_number.as_ref() != Some(&found.number) => {
+        Some(found) if names_another_order(state, heard) => {
             state.forget_order();
             state.order_number = Some(found.number.clone());
             state.order_match_confidence = Some(worth(found.confidence));
@@ -205,6 +252,22 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
         }
         _ => state.may_name_order = heard.may_name_order && state.order_number.is_none(),
     }
+}
+
+/// Items of the order that are named. Gives whether they are other ones than were shown: whatever was answered about those
+/// is no answer about these, so they are shown first.
+fn take_lines(state: &mut State, heard: &Heard) -> bool {
+    let Some(order) = state.order.as_ref().filter(|_| state.action_ticket.is_none()) else { return false };
+    let all = || order.items.iter().map(|item| item.line).collect();
+    let named = items::named(&order.items, &heard.text);
+    if named.is_empty() || named == state.lines.clone().unwrap_or_else(all) {
+        return false;
+    }
+    state.lines = (named.len() < order.items.len()).then_some(named);
+    state.user_confirmed_order = None;
+    state.eligibility = None;
+    state.desired_action = None;
+    true
 }
 
 /// An address or a number as it can be read again.
@@ -264,30 +327,30 @@ fn take_intent(state: &mut State, heard: &Heard) {
     let Some(intent) = heard.intent else { return };
     let decided = state.desired_action.is_some() || state.action_ticket.is_some();
     match state.intent {
-        None => {
-            state.wants_both = heard.wants_both;
-            state.wants_cancel = heard.wants_cancel;
-            state.intent = Some(intent);
+        None => {}
+        Some(_) if decided || intent == Intent::Other || heard.answer.is_some() => return,
+        // "Cancel my order" in the middle of a return is a wish for something else than that return.
+        Some(now) if now == intent => {
+            state.wants_cancel |= heard.wants_cancel;
+            return;
         }
-        Some(now) if decided || now == intent || intent == Intent::Other || heard.answer.is_some() => {}
-        Some(_) => {
-            state.intent = Some(intent);
-            state.wants_both = heard.wants_both;
-            state.eligibility = None;
-        }
+        Some(_) => state.eligibility = None,
     }
+    state.intent = Some(intent);
+    state.wants_both = heard.wants_both;
+    state.wants_cancel = heard.wants_cancel;
 }
 
 /// The customer's words about why: what was said in this flow, up to a limit.
 fn keep_reason(state: &mut State, heard: &Heard) {
     let left = REASON_MAX_CHARS.saturating_sub(state.reason.chars().count());
-    if left == 0 || heard.text.is_empty() || state.action_ticket.is_some() {
+    if left == 0 || heard.why.is_empty() || state.action_ticket.is_some() {
         return;
     }
     if !state.reason.is_empty() {
         state.reason.push('\n');
     }
-    state.reason.extend(heard.text.chars().take(left));
+    state.reason.extend(heard.why.chars().take(left));
 }
 
 #[cfg(test)]

@@ -214,6 +214,8 @@ pub struct State {
     pub status_shown: bool,
     /// The customer's words in this flow: why it comes back.
     pub reason: String,
+    /// Damage was told of in this flow.
+    pub damage_told: bool,
     /// The lines that are to come back; `None`: whatever can.
     pub lines: Option<Vec<u32>>,
     pub escalate: Option<Escalate>,

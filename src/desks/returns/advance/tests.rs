@@ -40,6 +40,7 @@ impl World {
         let contact = |text: &str| Contact::Email(text.parse().expect("an address"));
         Heard {
             text: "words".to_owned(),
+            why: "words".to_owned(),
             intent: self.pick(&[
                 None,
                 None,
