@@ -20,6 +20,8 @@ pub enum Event {
     OrderFound(SeenOrder, Option<Vec<u32>>),
     OrderNotFound,
     OrderLocked,
+    /// What opened another order does not open this one, if there is such an order: nothing was counted.
+    OtherContact,
     StatusShown,
     /// The decision, and the lines that it is about: they stay the same from now on, whatever happens to the order.
     Decided(Decision, Vec<u32>),
@@ -95,6 +97,10 @@ pub fn advance(mut state: State, event: Event) -> State {
         Event::OrderLocked => {
             state.forget_order();
             state.error = Some(Trouble::OrderLocked);
+        }
+        Event::OtherContact => {
+            state.meta.contact = None;
+            state.meta.contact_fits = false;
         }
         Event::StatusShown => state.status_shown = true,
         Event::Decided(decision, lines) => {
@@ -232,13 +238,6 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
         // The order has its ticket; what comes now is about the mail.
         return;
     }
-    if let Some(contact) = &heard.contact
-        && state.order.is_none()
-    {
-        let contact = Some(written(contact));
-        state.meta.contact_fits &= contact == state.meta.contact;
-        state.meta.contact = contact;
-    }
     match &heard.number {
         Some(found) if names_another_order(state, heard) => {
             state.forget_order();
@@ -251,6 +250,14 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
             state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
         }
         _ => state.may_name_order = heard.may_name_order && state.order_number.is_none(),
+    }
+    if let Some(contact) = &heard.contact
+        && state.order.is_none()
+    {
+        let contact = Some(written(contact));
+        state.meta.contact_fits &= contact == state.meta.contact;
+        state.meta.contact = contact;
+        state.contact_given = true;
     }
 }
 

@@ -13,6 +13,8 @@ use crate::desks::returns::tests::sample;
 use crate::domain::returns::order_number::Found;
 use crate::domain::returns::{Why, ticket::idempotency_key};
 
+mod said;
+
 /// How many events the walk is long.
 const EVENTS: usize = 10_000;
 
@@ -78,6 +80,7 @@ impl World {
             Worker::LookUpOrder => match self.roll(8) {
                 0 => Event::OrderNotFound,
                 1 => Event::OrderLocked,
+                2 if state.meta.contact_fits && !state.contact_given => Event::OtherContact,
                 _ => Event::OrderFound(sample::order_of(state.order_number.clone().expect("a number")), None),
             },
             Worker::ShowStatus => Event::StatusShown,

@@ -10,7 +10,7 @@ use crate::store::returns::escalate::NewEscalation;
 
 impl Returns {
     /// A ticket for a person, with what the person should know.
-    pub(super) async fn escalate(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
+    pub(super) async fn escalate(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let why = state.escalate.unwrap_or(Escalate::Person);
         let rma = state.meta.last_rma.as_ref().filter(|_| why == Escalate::DamageLater);
         let order = state.order.as_ref().map(|order| &order.number).filter(|_| rma.is_none());
@@ -22,10 +22,6 @@ impl Returns {
             summary: &summary(why, state),
         };
         let escalated = self.store_of(turn).escalate(&new, &by(turn)).await?;
-        // Where there is no console, the ticket alone says so.
-        if self.services.config.console.on {
-            turn.ask_for_person();
-        }
         Ok(Event::Escalated(escalated.ticket().id.clone()))
     }
 }

@@ -29,6 +29,12 @@ impl Returns {
             }
             (None, _) if !state.needs_contact => store.find_order(number).await?,
             (None, None) => None,
+            (None, Some(contact)) if state.meta.contact_fits && !state.contact_given => {
+                match self.try_known_contact(turn, number, &contact).await? {
+                    Ok(order) => Some(order),
+                    Err(event) => return Ok(event),
+                }
+            }
             (None, Some(contact)) => {
                 let subjects = self.miss_subjects(turn, number);
                 let limit = self.services.config.returns.misses;
@@ -47,6 +53,23 @@ impl Returns {
         let seen = self.seen(&order);
         let lines = items::part_of(&seen.items, &state.reason);
         Ok(Event::OrderFound(seen, lines))
+    }
+
+    /// The order, if the contact that opened another one of this conversation opens it as well. If not, nobody guessed: the
+    /// customer has not said yet whose this one is.
+    async fn try_known_contact(
+        &self,
+        turn: &Turn,
+        number: &OrderNumber,
+        contact: &Contact,
+    ) -> Result<Result<Order, Event>, DeskError> {
+        let store = self.store_of(turn);
+        if store.find_miss_lock(&self.miss_subjects(turn, number), Utc::now()).await?.is_some() {
+            self.record(turn, "order.locked", number, json!({})).await?;
+            return Ok(Err(Event::OrderLocked));
+        }
+        let order = store.find_order(number).await?.filter(|order| order.has_contact(contact));
+        Ok(order.ok_or(Event::OtherContact))
     }
 
     fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<MissSubject> {
@@ -78,7 +101,8 @@ impl Returns {
         let texts = self.texts(turn);
         let day = |at| shown_day(day_of(at, zone), language);
         let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
-        let returned = order.items.iter().rev().find_map(|item| item.rma.as_ref());
+        let returns = self.store_of(turn).list_rmas_of(&order.number).await?;
+        let returns = returns.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));
         let lines = [
             (&texts.lines.number, Some(order.number.to_string())),
             (&texts.lines.status, Some(texts.status(order.status).to_owned())),
@@ -87,11 +111,11 @@ impl Returns {
             (&texts.lines.delivered, order.delivered_at.map(day)),
             (&texts.lines.items, Some(self.item_names(turn, &seen, &all))),
             (&texts.lines.tracking, order.tracking.clone()),
-            (&texts.lines.returned, returned.map(|rma| format!("{} ({})", rma.number, rma.status))),
         ];
         let mut voice = Voice::new(texts, &state.meta.said);
         let mut text = voice.text(headline(order.status), &[])?;
-        for (line, value) in lines {
+        let returned = returns.map(|value| (&texts.lines.returned, Some(value)));
+        for (line, value) in lines.into_iter().chain(returned) {
             if let Some(value) = value {
                 text.push('\n');
                 text.push_str(&fill(line, &[("value", &value)]));

@@ -29,7 +29,10 @@ impl Returns {
         if decision.why == Why::AlreadyInRma {
             let wanted = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
             let made = store.list_rmas_of(&order.number).await?;
-            if let Some(rma) = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines)) {
+            let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines));
+            // Damage concerns the return in which the item is, whatever is asked for now.
+            let damaged = || made.iter().rev().find(|rma| state.damage_told && is_of(rma, &decision.refused_lines));
+            if let Some(rma) = same.or_else(damaged) {
                 let id = rma.number.to_string();
                 return Ok(Event::AskedBefore(ActionTicket { id, status: TicketStatus::Duplicate }));
             }
@@ -137,6 +140,11 @@ fn wanted_lines(order: &Order, state: &State) -> Vec<u32> {
     let named = state.lines.clone().filter(|lines| !lines.is_empty());
     let open = Some(order.open_lines()).filter(|lines| !lines.is_empty());
     named.or(open).unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
+}
+
+/// Whether one of the lines is on its way back under the RMA.
+fn is_of(rma: &Rma, lines: &[u32]) -> bool {
+    !rma.status.is_rejected() && !rma.status.has_ended() && rma.lines.iter().any(|line| lines.contains(&line.line))
 }
 
 /// Whether the RMA is for the same, and still stands.
