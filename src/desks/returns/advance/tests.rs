@@ -8,12 +8,10 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::desks::machine::Step;
 use crate::desks::returns::route::{Worker, decide};
-use crate::desks::returns::state::TicketStatus;
+use crate::desks::returns::rules::Answer;
 use crate::desks::returns::tests::sample;
-use crate::domain::returns::order_number::Found;
-use crate::domain::returns::{Why, ticket::idempotency_key};
-
-mod said;
+use crate::domain::returns::order_number::{Confidence, Found};
+use crate::domain::returns::{Action, Contact, Why, ticket::idempotency_key};
 
 /// How many events the walk is long.
 const EVENTS: usize = 10_000;

@@ -113,3 +113,16 @@ async fn a_mail_that_cannot_even_be_read_does_not_hold_up_those_behind_it() {
     }
     assert_eq!(mails(&app).len(), 1);
 }
+
+#[tokio::test]
+async fn a_customer_who_waits_for_a_person_is_seen_although_the_message_that_said_so_was_lost() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order 77893", "I want to talk to a human"]).await;
+    assert_eq!(chat.status().await, "waiting");
+    forget(&chat, &[]).await;
+    let bot = "UPDATE conversations SET status = 'bot', waiting_since = NULL";
+    meddle(&app, bot, bot).await;
+    assert_eq!(chat.say("hello?").await.kinds(), ["escalation", "follow_up"]);
+    assert_eq!(chat.status().await, "waiting");
+}

@@ -1,8 +1,13 @@
 //! What a message means where it comes at an odd moment.
 
 use super::*;
-use crate::desks::returns::route::route;
-use crate::desks::returns::state::{Meta, SeenItem};
+use crate::desks::machine::Step;
+use crate::desks::returns::advance::{Event, advance};
+use crate::desks::returns::route::{Worker, decide, route};
+use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Meta, SeenItem, TicketStatus};
+use crate::desks::returns::tests::sample;
+use crate::domain::returns::RmaNumber;
+use crate::domain::returns::order_number::Found;
 
 fn heard(text: &str) -> Heard {
     Heard { text: text.to_owned(), ..Heard::default() }
