@@ -42,7 +42,6 @@ pub mod personas;
 pub mod questions;
 mod reload;
 mod sessions;
-mod signed;
 mod start;
 mod streams;
 mod tokens;

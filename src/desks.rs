@@ -26,7 +26,7 @@ pub mod returns;
 mod show;
 pub mod wording;
 
-pub use play::{Caller, Sink, SinkClosed, Step, Turn};
+pub use play::{Caller, Sink, SinkClosed, Step, Stored, Turn};
 
 /// One of the systems that frontdesk brings together.
 #[async_trait]

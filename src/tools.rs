@@ -2,7 +2,9 @@
 //!
 //! - [`client_name`]: whose misses are counted
 //! - [`label`]: a return label as a PDF; [`label_link`]: who may open one
+//! - [`signed`]: words that only this server can have signed
 
 pub mod client_name;
 pub mod label;
 pub mod label_link;
+pub mod signed;

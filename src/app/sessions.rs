@@ -6,8 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use subtle::ConstantTimeEq;
 
 use super::keys::Keys;
-use super::signed::Signer;
 use crate::domain::TenantId;
+use crate::tools::signed::Signer;
 
 /// Told apart from conversation tokens, and from later formats.
 const PURPOSE: &[u8] = b"frontdesk console session 1\n";

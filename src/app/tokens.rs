@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::signed::Signer;
 use crate::domain::{ConversationId, TenantId};
+use crate::tools::signed::Signer;
 
 /// Signs tokens and reads them back. A token names tenant, conversation and expiry.
 #[derive(Clone)]

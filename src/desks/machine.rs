@@ -4,6 +4,7 @@
 //! [`Machine::advance`] makes the next state of it, which is saved before the next step begins. Whoever is killed between two
 //! steps goes on with the next one when the customer writes again. What a step does outside of the state (a ticket, a
 //! mail) has a key under which it is done once, so that a step that was cut off before its state was saved repeats nothing.
+//! What a step says is stored before the state that says it was said: a message may come twice, and is never lost.
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -81,6 +82,7 @@ pub async fn drive<M: Machine>(
     state: M::State,
     said: M::Event,
 ) -> Result<(), DeskError> {
+    turn.stores_at_once = true;
     let mut state = M::advance(state, said);
     for _ in 0..MOST_STEPS {
         save(turn, store, &state).await?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tracing::Instrument;
@@ -28,9 +29,17 @@ pub trait Sink: Send + Sync {
     /// Hands the event over; waits for room, not for the commit. May be dropped while it waits: nothing is then lost.
     async fn emit(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
 
+    /// The same; what it gives waits for the commit, and may be dropped as well.
+    async fn emit_tracked(&mut self, event: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed>;
+
     /// Hands an event over, as the turn's last one, and waits until it is stored.
-    async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
+    async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
+        self.emit_tracked(event, changes).await?.await
+    }
 }
+
+/// Ends when an event is stored, or never will be.
+pub type Stored = BoxFuture<'static, Result<(), SinkClosed>>;
 
 /// The journal takes no more events of this turn.
 #[derive(Debug, thiserror::Error)]
@@ -201,16 +210,15 @@ impl Turn {
             receipt: Some(self.receipt_so_far()),
         };
         let event = Event::MessageEnd { message_id: draft.id, kind: draft.kind, metadata };
-        if self.stores_at_once {
-            let mut changes = std::mem::take(&mut self.pending);
-            changes.push(Change::Message(message));
-            self.sink.emit_last(event, changes).await?;
-        } else {
-            self.emit_with(event, vec![Change::Message(message)]).await?;
-        }
+        let tracked = self.stores_at_once;
+        let stored = self.hand_over(event, vec![Change::Message(message)], tracked).await?;
         self.position += 1;
         self.draft = None;
-        Ok(())
+        // Only now: a turn that is cut off while it waits here has ended its message, and must not end it again.
+        match stored {
+            Some(stored) => stored.await,
+            None => Ok(()),
+        }
     }
 
     /// Ends a message that was cut off, if one was begun.
@@ -237,6 +245,11 @@ impl Turn {
     /// The customer wants a person: stored with the next event.
     pub fn ask_for_person(&mut self) {
         self.figures.asked_person = true;
+        self.call_person();
+    }
+
+    /// A person of the shop is to see the conversation, whether or not the customer wants one: stored with the next event.
+    pub fn call_person(&mut self) {
         self.pending.push(Change::Waiting);
     }
 
@@ -346,13 +359,27 @@ impl Turn {
         Value::Object(receipt)
     }
 
-    /// The rows go with the event; they stay pending if the wait for room is given up.
     async fn emit_with(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
+        self.hand_over(event, changes, false).await.map(|_| ())
+    }
+
+    /// The rows go with the event; they stay pending if the wait for room is given up.
+    async fn hand_over(
+        &mut self,
+        event: Event,
+        changes: Vec<Change>,
+        tracked: bool,
+    ) -> Result<Option<Stored>, SinkClosed> {
         let pending = self.pending.len();
         let all = self.pending.iter().cloned().chain(changes).collect();
-        self.sink.emit(event, all).await?;
+        let stored = if tracked {
+            Some(self.sink.emit_tracked(event, all).await?)
+        } else {
+            self.sink.emit(event, all).await?;
+            None
+        };
         self.pending.drain(..pending);
-        Ok(())
+        Ok(stored)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 pub mod advance;
+mod items;
 mod knowledge;
 pub mod mail;
 mod post;
@@ -131,6 +132,11 @@ impl Returns {
     }
 }
 
+/// Keeps the state with the turn's end.
+fn remember(turn: &mut Turn, state: &State) {
+    turn.state = serde_json::to_value(state).unwrap_or_default();
+}
+
 #[async_trait]
 impl Desk for Returns {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
@@ -146,12 +152,13 @@ impl Desk for Returns {
             turn.say(Kind::LanguageAck, &text).await?;
         }
         if switched && text.is_empty() && state.is_idle() {
+            remember(turn, &state);
             return Ok(());
         }
-        if heard.asks_policy && heard.number.is_none() && heard.contact.is_none() {
-            let answered = self.answer_question(turn, &mut state, &text).await?;
+        if heard.asks_policy {
+            self.answer_question(turn, &mut state, &text).await?;
             if state.is_idle() {
-                return self.offer_more(turn, state, answered).await;
+                return self.offer_more(turn, state).await;
             }
             // The flow goes on where it was: the question stands again, and nothing that was asked is an answer to it.
             heard = Heard::default();

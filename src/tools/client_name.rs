@@ -5,13 +5,13 @@ use std::net::IpAddr;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+
+use super::signed::Signer;
 
 /// Makes the names.
 #[derive(Clone)]
 pub struct ClientNames {
-    key: Hmac<Sha256>,
+    signer: Signer,
 }
 
 /// Told apart from other uses of the same secret.
@@ -19,10 +19,7 @@ const PURPOSE: &[u8] = b"frontdesk client name 1\n";
 
 impl ClientNames {
     pub fn new(secret: &str) -> Self {
-        // HMAC takes a key of any length, so the error cannot happen; an empty key would still sign.
-        let key = Hmac::<Sha256>::new_from_slice(secret.as_bytes())
-            .unwrap_or_else(|_| Hmac::<Sha256>::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
-        Self { key: key.chain_update(PURPOSE) }
+        Self { signer: Signer::new(secret, PURPOSE) }
     }
 
     /// The same for the same address, and for the network of an IPv6 address, since a customer has all of one.
@@ -31,7 +28,7 @@ impl ClientNames {
             IpAddr::V4(address) => address.octets().to_vec(),
             IpAddr::V6(address) => address.octets()[..8].to_vec(),
         };
-        URL_SAFE_NO_PAD.encode(self.key.clone().chain_update(network).finalize().into_bytes())
+        URL_SAFE_NO_PAD.encode(self.signer.digest(&network))
     }
 }
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use super::changes::Changes;
 use super::feed::{Feed, Frame};
-use crate::desks::{Sink, SinkClosed};
+use crate::desks::{Sink, SinkClosed, Stored};
 use crate::domain::{ConversationId, Event, EventId, TenantId};
 use crate::store::journal::{Change, Entry};
 use crate::store::turns::StoredEvent;
@@ -126,10 +127,10 @@ impl Sink for TurnSink {
         self.post(&event, changes, None).await
     }
 
-    async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
+    async fn emit_tracked(&mut self, event: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed> {
         let (stored, wait) = oneshot::channel();
         self.post(&event, changes, Some(stored)).await?;
-        wait.await.map_err(|_| SinkClosed)
+        Ok(wait.map(|stored| stored.map_err(|_| SinkClosed)).boxed())
     }
 }
 

@@ -1,2 +1,3 @@
+mod machine;
 mod retail;
 pub mod returns;

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chrono::Utc;
+use futures_util::FutureExt;
+use futures_util::future::ready;
 use tempfile::TempDir;
 use tokio::time::timeout;
 use tracing::warn;
@@ -17,7 +19,7 @@ use super::case::{Answer, AnswerMessage, Case, CaseMessage};
 use crate::app::start::{StartError, label_links, load_prompts, mailer, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
 use crate::desks::returns::Post;
-use crate::desks::{Caller, DeskError, Desks, Services, Sink, SinkClosed, Turn};
+use crate::desks::{Caller, DeskError, Desks, Services, Sink, SinkClosed, Stored, Turn};
 use crate::domain::serial::find_serials;
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, ErrorCode, Event, EventId, LanguageSource, Message, MessageId,
@@ -234,8 +236,9 @@ impl Sink for Told {
         Ok(())
     }
 
-    async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
-        self.emit(event, changes).await
+    async fn emit_tracked(&mut self, event: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed> {
+        self.emit(event, changes).await?;
+        Ok(ready(Ok(())).boxed())
     }
 }
 

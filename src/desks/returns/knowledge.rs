@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::Returns;
 use super::scenario::Scenario;
 use super::state::State;
 use super::voice::Voice;
+use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Event as TurnEvent, Kind, Metadata, SourceItem};
 use crate::persona::texts::fill;
@@ -16,13 +16,13 @@ const PASSAGES: usize = 4;
 const QUOTES: usize = 2;
 
 impl Returns {
-    /// Answers from the documents, with sources; gives whether they had an answer.
+    /// Answers from the documents, with sources, or says that they have no answer.
     pub(super) async fn answer_question(
         &self,
         turn: &mut Turn,
         state: &mut State,
         question: &str,
-    ) -> Result<bool, DeskError> {
+    ) -> Result<(), DeskError> {
         let query = Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES };
         let find = self.services.knowledge.find(&turn.persona.knowledge, &query);
         let found = turn.step("retrieve").take(find).await;
@@ -35,7 +35,7 @@ impl Returns {
             let text = voice.text(Scenario::PolicyUnknown, &[("hotline", self.hotline(turn))])?;
             state.meta.said.extend(voice.said());
             turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", true)).await?;
-            return Ok(false);
+            return Ok(());
         }
         let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
         let intro = voice.text(Scenario::PolicyIntro, &[])?;
@@ -44,16 +44,16 @@ impl Returns {
         let metadata = Metadata::of(Kind::Reply).with("sources", &sources);
         turn.emit(TurnEvent::Sources { items: sources }).await?;
         turn.say_with(Kind::Reply, &text, metadata).await?;
-        Ok(true)
+        Ok(())
     }
 
     /// After a question outside of any flow: what else?
-    pub(super) async fn offer_more(&self, turn: &mut Turn, mut state: State, _answered: bool) -> Result<(), DeskError> {
+    pub(super) async fn offer_more(&self, turn: &mut Turn, mut state: State) -> Result<(), DeskError> {
         let mut voice = Voice::new(self.texts(turn), &state.meta.said);
         let text = voice.text(Scenario::AnythingElse, &[])?;
         state.meta.said.extend(voice.said());
         turn.say(Kind::FollowUp, &text).await?;
-        turn.state = serde_json::to_value(state).unwrap_or_default();
+        remember(turn, &state);
         Ok(())
     }
 }

@@ -165,13 +165,22 @@ impl Post {
                 return Ok(());
             }
             for job in &jobs {
-                match job.kind {
-                    JobKind::IssueLabel => self.issue_label(job).await?,
-                    JobKind::SendMail => self.send(job).await?,
-                    JobKind::EmbedMessage | JobKind::ForgetConversation | JobKind::ForgetMessage => {}
+                match self.carry_out(job).await {
+                    Err(cause) if cause.is_unavailable() => return Err(cause),
+                    // What the store refuses is this job's alone: those behind it are done.
+                    Err(cause) => self.put_off(job, &cause.to_string()).await?,
+                    Ok(()) => {}
                 }
                 self.done.send_modify(|count| *count += 1);
             }
+        }
+    }
+
+    async fn carry_out(&self, job: &Job) -> Result<(), StoreError> {
+        match job.kind {
+            JobKind::IssueLabel => self.issue_label(job).await,
+            JobKind::SendMail => self.send(job).await,
+            JobKind::EmbedMessage | JobKind::ForgetConversation | JobKind::ForgetMessage => Ok(()),
         }
     }
 

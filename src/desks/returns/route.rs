@@ -221,7 +221,9 @@ pub fn action_of(state: &State) -> Option<Action> {
         Intent::Refund => (Action::Refund, decision.is_refund_eligible),
         Intent::OrderStatus | Intent::Other => return None,
     };
-    let ambiguous = state.wants_both && decision.is_return_eligible && decision.is_refund_eligible;
+    // What was to be called off and has left the shop can come back, but nobody has asked for that.
+    let both_open = decision.is_return_eligible && decision.is_refund_eligible;
+    let ambiguous = state.wants_cancel || (state.wants_both && both_open);
     (open && !ambiguous).then_some(wanted)
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 
 use super::state::Intent;
-use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording};
+use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
 use crate::domain::returns::contact::find_contacts;
 use crate::domain::returns::order_number::{Found, OrderNumberWords, find_order_numbers};
 use crate::domain::returns::{Contact, DamageWords};
@@ -28,6 +28,8 @@ pub enum Answer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heard {
     pub text: String,
+    /// What of it may say why something comes back, without contacts; empty where it only answers.
+    pub why: String,
     pub intent: Option<Intent>,
     /// Both a return and a refund.
     pub wants_both: bool,
@@ -44,6 +46,7 @@ pub struct Heard {
     pub says_cancel: bool,
     pub damage: bool,
     pub wants_person: bool,
+    /// It asks how the shop does things, and nothing else: of no order and for no person.
     pub asks_policy: bool,
 }
 
@@ -66,6 +69,8 @@ pub struct ReturnsRules {
     policy: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
     says_cancel: Vec<Pattern>,
+    /// Every way to answer, and the words around an answer.
+    answers: Vec<Pattern>,
     order_words: OrderWords,
 }
 
@@ -108,6 +113,7 @@ struct AnswerFile {
     cancel: Vec<String>,
     again: Vec<String>,
     says_cancel: Vec<String>,
+    around: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -130,7 +136,10 @@ impl ReturnsRules {
     fn new(file: RuleFile, order_words: OrderWords) -> Result<Self, InvalidPattern> {
         let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
         let patterns = |written: &[String]| lexicon.patterns(written);
+        let answers = &file.answers;
+        let all_answers = [&answers.yes, &answers.no, &answers.cancel, &answers.again, &answers.around];
         Ok(Self {
+            answers: patterns(&all_answers.into_iter().flatten().cloned().collect::<Vec<_>>())?,
             order_status: patterns(&file.intents.order_status)?,
             refund: patterns(&file.intents.refund)?,
             returns: patterns(&file.intents.returns)?,
@@ -155,12 +164,13 @@ impl ReturnsRules {
     pub fn hear(&self, text: &str) -> Heard {
         let wording = self.lexicon.read(text);
         let has = |patterns: &[Pattern]| is_in(patterns, &wording);
-        let asks_policy = has(&self.policy);
         let wants_person = has(&self.person);
         let numbers = find_order_numbers(text, &self.order_words.order_number);
         let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
         let contact = find_contacts(text, &orders).into_iter().next();
         let number = numbers.into_iter().next();
+        let asks_policy = has(&self.policy) && number.is_none() && contact.is_none() && !wants_person;
+        let damage = self.order_words.damage.is_told_in(text);
         let (wants_return, wants_refund) = (has(&self.returns), has(&self.refund));
         let wants_status = has(&self.order_status);
         let intent = if asks_policy {
@@ -188,8 +198,13 @@ impl ReturnsRules {
             answer: self.answer(&wording),
             says_no: has(&self.no),
             says_cancel: has(&self.says_cancel),
-            damage: self.order_words.damage.is_told_in(text),
+            why: if damage || !self.only_answers(&wording) {
+                without_contact(text, contact.as_ref())
+            } else {
+                String::new()
+            },
             text: text.to_owned(),
+            damage,
             intent,
             number,
             contact,
@@ -209,6 +224,16 @@ impl ReturnsRules {
         order.into_iter().find(|(patterns, _)| is_in(patterns, wording)).map(|(_, answer)| answer)
     }
 
+    /// Whether there is nothing in it but answers, numbers and addresses.
+    fn only_answers(&self, wording: &Wording<'_>) -> bool {
+        let answers = cover(&self.answers, wording, &[]);
+        let tokens = wording.tokens().iter().zip(answers);
+        tokens.filter(|(_, answers)| !answers).all(|(token, _)| {
+            let piece = piece_around(wording.text(), token.span.start);
+            piece.contains('@') || piece.contains(|c: char| c.is_ascii_digit())
+        })
+    }
+
     /// The words of damage.
     pub fn damage(&self) -> &DamageWords {
         &self.order_words.damage
@@ -217,6 +242,22 @@ impl ReturnsRules {
 
 fn is_in(patterns: &[Pattern], wording: &Wording<'_>) -> bool {
     patterns.iter().any(|pattern| pattern.find(wording, &[]).is_some())
+}
+
+/// The text between spaces around that place.
+fn piece_around(text: &str, at: usize) -> &str {
+    let (before, behind) = text.split_at(at);
+    let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let end = behind.find(char::is_whitespace).map_or(text.len(), |space| at + space);
+    text.get(start..end).unwrap_or(behind)
+}
+
+/// The text without addresses, and without numbers where one of them is a phone's, which may be written in pieces.
+fn without_contact(text: &str, contact: Option<&Contact>) -> String {
+    let has_phone = matches!(contact, Some(Contact::Phone(_)));
+    let is_contact = |piece: &&str| piece.contains('@') || (has_phone && piece.contains(|c: char| c.is_ascii_digit()));
+    let pieces = text.split_inclusive(char::is_whitespace).filter(|piece| !is_contact(piece));
+    pieces.collect::<String>().trim().to_owned()
 }
 
 /// So many digits may be an order number that is written in parts ("77 893").

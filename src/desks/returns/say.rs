@@ -53,6 +53,7 @@ impl Returns {
             Ending::Other if state.meta.flow == 0 => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other => None,
         };
+        self.call_person(turn, state, ending);
         let mut asks_more = true;
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut voice, scenario)?;
@@ -64,6 +65,19 @@ impl Returns {
             turn.say(Kind::FollowUp, &text).await?;
         }
         Ok(voice.then(Event::Finished(ending)))
+    }
+
+    /// Lets the shop see the conversation where a person is to do something. It waits from the message on that says so: one
+    /// that is lost in a crash is said again. Without a console, the ticket alone says so.
+    fn call_person(&self, turn: &mut Turn, state: &State, ending: Ending) {
+        if !self.services.config.console.on {
+            return;
+        }
+        match ending {
+            Ending::Escalated => turn.ask_for_person(),
+            Ending::Done if state.desired_action == Some(Action::Cancel) => turn.call_person(),
+            _ => {}
+        }
     }
 
     /// The scenario's text, with whatever it names.

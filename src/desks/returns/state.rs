@@ -169,7 +169,7 @@ pub struct Meta {
     pub flow: u32,
     /// How the customer showed whose order it is: an address or a phone number.
     pub contact: Option<String>,
-    /// The contact belongs to an order that was found.
+    /// The contact belongs to an order that was found, which may be another one than that of this flow.
     pub contact_fits: bool,
     /// The number that was looked up in vain.
     pub tried: Option<OrderNumber>,
@@ -208,12 +208,16 @@ pub struct State {
     pub may_name_order: bool,
     /// Whose order it is has to be shown before it is looked up.
     pub needs_contact: bool,
+    /// A contact was given for this order, and not only for one before it.
+    pub contact_given: bool,
     /// How often "is it this order?" was answered with no.
     pub declines: u32,
     /// The order's status stands in the chat.
     pub status_shown: bool,
     /// The customer's words in this flow: why it comes back.
     pub reason: String,
+    /// Damage was told of in this flow.
+    pub damage_told: bool,
     /// The lines that are to come back; `None`: whatever can.
     pub lines: Option<Vec<u32>>,
     pub escalate: Option<Escalate>,
@@ -242,6 +246,7 @@ impl State {
     pub fn forget_order(&mut self) {
         self.order_number = None;
         self.order_match_confidence = None;
+        self.contact_given = false;
         self.order = None;
         self.user_confirmed_order = None;
         self.eligibility = None;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::scenario::Scenario;
-use crate::domain::returns::OrderStatus;
+use crate::domain::returns::{OrderStatus, RmaStatus};
 use crate::persona::texts::fill;
 
 /// So many variants each text has at least (seed 000: "3+ template variations").
@@ -16,6 +16,7 @@ const LEAST_VARIANTS: usize = 3;
 pub struct ReturnsTexts {
     pub lines: Lines,
     statuses: BTreeMap<String, String>,
+    rma_statuses: BTreeMap<String, String>,
     pub label: LabelTexts,
     #[serde(flatten)]
     variants: BTreeMap<Scenario, Vec<String>>,
@@ -78,10 +79,8 @@ impl ReturnsTexts {
                 return Err(format!("{key} has the same variant twice"));
             }
         }
-        match OrderStatus::ALL.iter().find(|status| !self.statuses.contains_key(&key_of(**status))) {
-            Some(missing) => Err(format!("[statuses] has no {}", key_of(*missing))),
-            None => Ok(()),
-        }
+        has_all("statuses", &self.statuses, OrderStatus::ALL.iter().map(|status| status.as_str()))?;
+        has_all("rma_statuses", &self.rma_statuses, RmaStatus::ALL.iter().map(|status| status.as_str()))
     }
 
     /// The scenario's next variant after the one that was said last, filled in, and its place.
@@ -106,12 +105,28 @@ impl ReturnsTexts {
 
     /// What a status is called.
     pub fn status(&self, status: OrderStatus) -> &str {
-        self.statuses.get(&key_of(status)).map_or(status.as_str(), String::as_str)
+        self.statuses.get(&key_of(status.as_str())).map_or(status.as_str(), String::as_str)
+    }
+
+    /// What the status of a return is called.
+    pub fn rma_status(&self, status: RmaStatus) -> &str {
+        self.rma_statuses.get(&key_of(status.as_str())).map_or(status.as_str(), String::as_str)
     }
 }
 
-fn key_of(status: OrderStatus) -> String {
-    status.as_str().to_ascii_lowercase()
+fn key_of(status: &str) -> String {
+    status.to_ascii_lowercase()
+}
+
+fn has_all(
+    table: &str,
+    named: &BTreeMap<String, String>,
+    mut statuses: impl Iterator<Item = &'static str>,
+) -> Result<(), String> {
+    match statuses.find(|status| !named.contains_key(&key_of(status))) {
+        Some(missing) => Err(format!("[{table}] has no {}", key_of(missing))),
+        None => Ok(()),
+    }
 }
 
 /// The words in braces.
@@ -182,6 +197,7 @@ mod tests {
                 "ask_other_order must have at least 3",
             ),
             ("returned = \"Returned\"", "", "[statuses] has no returned"),
+            ("in_transit = \"on its way to us\"", "", "[rma_statuses] has no in_transit"),
         ] {
             let broken = FILES[0].replacen(from, to, 1);
             assert_ne!(broken, FILES[0], "{from}");

@@ -1,9 +1,10 @@
 //! E-mails as `.eml` files: what a shop without a mail server has, to open or to pass on by hand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use lettre::message::Mailbox;
+use tokio::io::AsyncWriteExt;
 
 use super::message::{InvalidSender, message, sender};
 use super::{Email, EmailError, Mailer};
@@ -34,13 +35,20 @@ impl Mailer for MailFiles {
         tokio::fs::create_dir_all(&self.folder).await.map_err(failed)?;
         // Under another name until it is whole: whoever watches the folder sees no half of a mail.
         let part = self.folder.join(format!(".{name}.part"));
-        tokio::fs::write(&part, formatted).await.map_err(failed)?;
+        write(&part, &formatted).await.map_err(failed)?;
         tokio::fs::rename(&part, self.folder.join(format!("{name}.eml"))).await.map_err(failed)
     }
 
     fn describe(&self) -> String {
         format!("files in {} (SMTP_URL is not set)", self.folder.display())
     }
+}
+
+/// Writes a file that is on the disk when this is over: once it counts as sent, nobody writes the mail again.
+async fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = tokio::fs::File::create(path).await?;
+    file.write_all(bytes).await?;
+    file.sync_all().await
 }
 
 #[cfg(test)]

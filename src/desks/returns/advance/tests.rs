@@ -8,10 +8,10 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::desks::machine::Step;
 use crate::desks::returns::route::{Worker, decide};
-use crate::desks::returns::state::TicketStatus;
+use crate::desks::returns::rules::Answer;
 use crate::desks::returns::tests::sample;
-use crate::domain::returns::order_number::Found;
-use crate::domain::returns::{Why, ticket::idempotency_key};
+use crate::domain::returns::order_number::{Confidence, Found};
+use crate::domain::returns::{Action, Contact, Why, ticket::idempotency_key};
 
 /// How many events the walk is long.
 const EVENTS: usize = 10_000;
@@ -40,6 +40,7 @@ impl World {
         let contact = |text: &str| Contact::Email(text.parse().expect("an address"));
         Heard {
             text: "words".to_owned(),
+            why: "words".to_owned(),
             intent: self.pick(&[
                 None,
                 None,
@@ -77,6 +78,7 @@ impl World {
             Worker::LookUpOrder => match self.roll(8) {
                 0 => Event::OrderNotFound,
                 1 => Event::OrderLocked,
+                2 if state.meta.contact_fits && !state.contact_given => Event::OtherContact,
                 _ => Event::OrderFound(sample::order_of(state.order_number.clone().expect("a number")), None),
             },
             Worker::ShowStatus => Event::StatusShown,

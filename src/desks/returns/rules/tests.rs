@@ -114,3 +114,47 @@ fn an_order_number_a_contact_and_damage_are_read_in_one_message() {
     assert!(rules.hear("77 893").may_name_order);
     assert!(!rules.hear("I want to return my boots").may_name_order);
 }
+
+#[test]
+fn a_question_about_the_policy_swallows_no_order_and_no_wish_for_a_person() {
+    let rules = rules();
+    let heard = |text: &str| {
+        let heard = rules.hear(text);
+        (heard.asks_policy, heard.wants_person, heard.intent)
+    };
+    assert_eq!(heard("How do I return something?"), (true, false, None));
+    assert_eq!(heard("How do I return order 77893?"), (false, false, Some(Intent::Return)));
+    let person = heard("I want to talk to a human about your return policy");
+    assert_eq!((person.0, person.1), (false, true));
+    assert!(!heard("what is your policy? my mail is john.doe@example.com").0);
+}
+
+#[test]
+fn a_message_that_only_answers_is_no_reason_and_no_contact_stands_in_one() {
+    let rules = rules();
+    for text in [
+        "yes",
+        "Yes, that's the one",
+        "no, 77894",
+        "77893",
+        "order number 77893",
+        "john.doe@example.com",
+        "my e-mail is john.doe@example.com",
+        "it's 0912 345 678",
+        "có ạ",
+        "đơn 77893 ạ",
+        "số điện thoại của em là 0912 345 678",
+        "cancel",
+    ] {
+        assert_eq!(rules.hear(text).why, "", "{text}");
+    }
+    for (text, why) in [
+        ("I want to return order 77893, too small", "I want to return order 77893, too small"),
+        ("they are too small, john.doe@example.com", "they are too small,"),
+        ("giày chật quá, sđt 0912 345 678", "giày chật quá, sđt"),
+        ("yes, they arrived shattered", "yes, they arrived shattered"),
+        ("yes, only the socks", "yes, only the socks"),
+    ] {
+        assert_eq!(rules.hear(text).why, why, "{text}");
+    }
+}

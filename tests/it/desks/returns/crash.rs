@@ -1,12 +1,17 @@
 //! A server that is killed between what a step does and the state that says so.
 
-use frontdesk::domain::{ConversationId, TenantId};
+use chrono::{DateTime, TimeDelta, Utc};
+use frontdesk::domain::returns::MailNumber;
+use frontdesk::domain::{ConversationId, Language, TenantId};
+use frontdesk::store::mails::NewMail;
 use serde_json::{Value, json};
 
 use super::shop::{Chat, mails, metadata, open};
+use crate::http::live::meddle;
 use crate::support::app::TestApp;
 
-const TO_THE_TICKET: [&str; 3] = ["return order 77893", "john.doe@example.com", "yes"];
+const JOHN: &str = "john.doe@example.com";
+const TO_THE_TICKET: [&str; 3] = ["return order 77893", JOHN, "yes"];
 
 /// Puts the conversation's state back to before the step whose fields these are, as a kill before the save leaves it.
 async fn forget(chat: &Chat<'_>, fields: &[&str]) {
@@ -72,4 +77,52 @@ async fn a_mail_that_a_server_left_behind_is_sent_by_the_next_one() {
         tokio::task::yield_now().await;
     }
     assert_eq!(mails(&next).len(), 1);
+}
+
+#[tokio::test]
+async fn a_mail_that_cannot_even_be_read_does_not_hold_up_those_behind_it() {
+    let app = open(TestApp::builder()).await;
+    meddle(
+        &app,
+        "CREATE TRIGGER spoil AFTER INSERT ON mails WHEN NEW.order_number = '77893' \
+         BEGIN UPDATE mails SET status = 'lost' WHERE id = NEW.id; END",
+        "CREATE FUNCTION spoil() RETURNS trigger AS $$ BEGIN NEW.status = 'lost'; RETURN NEW; END $$ LANGUAGE plpgsql; \
+         CREATE TRIGGER spoil BEFORE INSERT ON mails FOR EACH ROW WHEN (NEW.order_number = '77893') \
+         EXECUTE FUNCTION spoil()",
+    )
+    .await;
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
+    let mail = |order: &str, at: DateTime<Utc>| NewMail {
+        number: MailNumber::new(at, &[order]),
+        to: JOHN.parse().unwrap(),
+        template: "return_approved".to_owned(),
+        language: Language::EN,
+        context: json!({}),
+        conversation: None,
+        order: Some(order.parse().unwrap()),
+        rma: None,
+    };
+    let now = Utc::now();
+    let before = now - TimeDelta::seconds(1);
+    store.queue_mail(&mail("77893", before), "test", before).await.unwrap();
+    store.queue_mail(&mail("77894", now), "test", now).await.unwrap();
+    app.inner.post.wake();
+    while mails(&app).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(mails(&app).len(), 1);
+}
+
+#[tokio::test]
+async fn a_customer_who_waits_for_a_person_is_seen_although_the_message_that_said_so_was_lost() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order 77893", "I want to talk to a human"]).await;
+    assert_eq!(chat.status().await, "waiting");
+    forget(&chat, &[]).await;
+    let bot = "UPDATE conversations SET status = 'bot', waiting_since = NULL";
+    meddle(&app, bot, bot).await;
+    assert_eq!(chat.say("hello?").await.kinds(), ["escalation", "follow_up"]);
+    assert_eq!(chat.status().await, "waiting");
 }

@@ -53,3 +53,36 @@ async fn a_closed_shop_asks_for_no_contact() {
     let mut chat = Chat::open(&app).await;
     assert_eq!(chat.say("where is order 77893?").await.kinds(), ["order_status", "follow_up"]);
 }
+
+#[tokio::test]
+async fn a_second_order_asks_for_its_own_contact_and_counts_no_miss() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    // More often than an hour allows misses.
+    for _ in 0..7 {
+        let first = chat.say("where is order 77893? john.doe@example.com").await;
+        assert_eq!(first.kinds(), ["order_status", "follow_up"]);
+        let second = chat.say("where is order 77895?").await;
+        assert_eq!(second.kinds(), ["order_prompt"]);
+        let none = chat.say("where is order 77795?").await;
+        assert_eq!(none.kinds(), ["order_prompt"]);
+        for text in [second.text("order_prompt"), none.text("order_prompt")] {
+            assert!(text.contains("e-mail") && !text.contains("find"), "{text}");
+        }
+    }
+    let shown = chat.say_all(&["where is order 77895?", "buyer-77895@example.com"]).await;
+    assert_eq!(shown.kinds(), ["order_status", "follow_up"]);
+}
+
+#[tokio::test]
+async fn an_order_that_is_locked_stays_so_for_who_has_opened_another_one() {
+    let app = open(TestApp::builder()).await;
+    let mut guesser = Chat::open(&app).await;
+    for guess in 0..5 {
+        guesser.say(&format!("where is order 77895? guess{guess}@example.com")).await;
+    }
+    let mut chat = Chat::open(&app).await;
+    chat.say("where is order 77893? john.doe@example.com").await;
+    let locked = chat.say("where is order 77895?").await.text("order_prompt");
+    assert!(locked.contains("hour"), "{locked}");
+}

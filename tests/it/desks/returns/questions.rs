@@ -1,6 +1,6 @@
 //! Questions about the policy, and whatever else comes in between.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::shop::{Chat, assert_chat, open};
 use crate::support::app::TestApp;
@@ -48,4 +48,31 @@ async fn what_is_not_understood_is_asked_and_nothing_is_done() {
     assert_eq!(chat.say("hmm").await.kinds(), ["clarify"]);
     assert_eq!(chat.say("a return").await.kinds(), ["order_prompt"]);
     assert_eq!(chat.say("never mind").await.kinds(), ["order_confirm", "follow_up"]);
+}
+
+#[tokio::test]
+async fn a_question_that_names_an_order_or_wants_a_person_is_more_than_one_about_the_policy() {
+    let app = open(TestApp::builder()).await;
+    for (text, intent, kinds) in [
+        ("How do I return order 77893?", "return", &["order_prompt"][..]),
+        ("I want to talk to a human about your return policy", "other", &["escalation", "follow_up"]),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let events = chat.say(text).await;
+        assert_eq!(events.kinds(), kinds, "{text}");
+        let data = events.data();
+        let intents: Vec<&Value> =
+            data.iter().filter(|event| event["type"] == "intent").map(|event| &event["intent"]).collect();
+        assert_eq!(intents, [intent], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_language_that_is_asked_for_twice_is_not_acknowledged_in_the_same_words() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let first = chat.say("speak English please").await;
+    let second = chat.say("speak English please").await;
+    assert_eq!((first.kinds(), second.kinds()), (vec!["language_ack".to_owned()], vec!["language_ack".to_owned()]));
+    assert_ne!(first.text("language_ack"), second.text("language_ack"));
 }

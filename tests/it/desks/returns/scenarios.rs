@@ -1,5 +1,8 @@
 //! Seed 000's twelve scenarios and seed 001's conversation, in supervisor mode, without any model.
 
+use chrono::Utc;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::{ListedOrder, OrderStatus};
 use serde_json::json;
 
 use super::shop::{Chat, assert_chat, mails, metadata, open};
@@ -213,7 +216,68 @@ async fn an_order_that_was_not_shipped_is_cancelled_instead() {
     let done = chat.say("yes, cancel it").await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert!(metadata(&done, "return_ticket")["action_ticket"]["id"].as_str().unwrap().starts_with("TICKET-"));
+    assert_eq!(chat.status().await, "waiting", "a person must stop the order");
     assert_chat!("cancelled", chat);
+}
+
+#[tokio::test]
+async fn an_order_that_is_there_already_is_not_sent_back_because_it_was_to_be_cancelled() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let offered = chat.say_all(&["cancel order 77893", JOHN, "yes"]).await;
+    assert_eq!(offered.kinds(), ["action_prompt"]);
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
+    let order = "77893".parse().unwrap();
+    assert_eq!(store.list_rmas_of(&order).await.unwrap(), []);
+    assert_eq!(chat.say("yes, return it").await.kinds(), ["return_ticket", "follow_up"]);
+    assert_eq!(store.list_rmas_of(&order).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn only_what_the_customer_names_comes_back_and_the_status_tells_of_every_return() {
+    let app = open(TestApp::builder()).await;
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
+    let mut order = store.find_order(&"77900".parse().unwrap()).await.unwrap().unwrap();
+    order.number = "77901".parse().unwrap();
+    order.status = OrderStatus::Delivered;
+    order.items.iter_mut().for_each(|item| item.rma = None);
+    let listed = ListedOrder { order: order.clone(), is_vip: None, fraud_flag: None };
+    store.import_orders(&[listed], false, Utc::now()).await.unwrap();
+    let mut chat = Chat::open(&app).await;
+    let both = chat.say_all(&["return order 77901", "buyer-77900@example.com"]).await.text("order_confirm");
+    assert!(both.contains("Boots") && both.contains("Poles"), "{both}");
+    let only = chat.say("yes, only the poles").await.text("order_confirm");
+    assert!(!only.contains("Boots") && only.contains("Poles"), "{only}");
+    assert!(chat.say("yes").await.text("return_ticket").contains("$59.00"));
+    let made = store.list_rmas_of(&order.number).await.unwrap();
+    assert_eq!(made.iter().map(|rma| rma.lines[0].line).collect::<Vec<_>>(), [2]);
+    assert_eq!(made[0].reason, "return order 77901\nyes, only the poles", "answers are no reasons");
+    chat.say_all(&["return the boots of order 77901 as well", "yes"]).await;
+    let status = chat.say("where is order 77901?").await.text("order_status");
+    assert_eq!(status.matches("RMA-").count(), 2, "{status}");
+    assert!(!status.contains('_'), "{status}");
+}
+
+#[tokio::test]
+async fn damage_that_is_told_when_the_return_is_there_already_goes_to_a_person() {
+    let app = open(TestApp::builder()).await;
+    let mut first = Chat::open(&app).await;
+    let made = first.say_all(&["return order 77895", "buyer-77895@example.com", "yes"]).await;
+    let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
+    let contact = "buyer-77895@example.com";
+    for (text, escalates) in [
+        ("return order 77895", false),
+        ("return order 77895, they arrived shattered", true),
+        ("refund for order 77895, they arrived shattered", true),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let ended = chat.say_all(&[text, contact, "yes"]).await;
+        let kind = if escalates { "escalation" } else { "return_ticket" };
+        assert_eq!(ended.kinds(), [kind, "follow_up"], "{text}");
+        assert!(ended.text(kind).contains(&rma), "{ended:?}");
+    }
 }
 
 #[tokio::test]
@@ -228,7 +292,7 @@ async fn seed_001s_conversation_ends_with_a_person_and_a_locked_return() {
     assert!(handed.text("escalation").contains(&rma), "{handed:?}");
     assert_eq!(metadata(&handed, "escalation")["escalation"]["priority"], "HIGH");
     let store = &app.inner.store;
-    let locked = store.tenant(&frontdesk::domain::TenantId::default()).find_rma(&rma.parse().unwrap()).await.unwrap();
+    let locked = store.tenant(&TenantId::default()).find_rma(&rma.parse().unwrap()).await.unwrap();
     assert!(locked.unwrap().escalated);
     assert_eq!(chat.status().await, "waiting");
     assert_chat!("damage_later", chat);

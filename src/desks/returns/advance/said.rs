@@ -1,0 +1,231 @@
+//! What a message of the customer makes of the state: it is understood by what stands open.
+
+use super::super::items;
+use super::super::rules::{Answer, Heard};
+use super::super::state::{Escalate, Intent, Question, State};
+use crate::domain::returns::order_number::Confidence;
+use crate::domain::returns::{Action, Contact};
+
+/// So many characters of the customer's words are kept as the reason.
+const REASON_MAX_CHARS: usize = 1000;
+
+/// The state after the message.
+pub(super) fn said(state: State, heard: &Heard) -> State {
+    let is_over = state.conversation_complete || leaves_for_another_order(&state, heard);
+    let mut state = if is_over { state.next_flow() } else { state };
+    let asked = state.asked.take();
+    // The turn behind the customer's yes was cut off: what it was about to do is what a no means now.
+    if asked.is_none() && heard.says_no && state.action_ticket.is_none() {
+        state.user_confirmed_order = state.user_confirmed_order.filter(|confirmed| !confirmed);
+        state.desired_action = None;
+    }
+    state.is_unclear = false;
+    state.error = None;
+    state.damage_told |= heard.damage;
+    if heard.wants_person {
+        state.escalate = Some(Escalate::Person);
+    }
+    if heard.damage && is_about_last_return(&state, heard) {
+        state.escalate = Some(Escalate::DamageLater);
+    }
+    if state.escalate.is_some() && state.escalation_ticket.is_none() {
+        keep_reason(&mut state, heard);
+        return state;
+    }
+    let can_be_called_off = !state.is_idle() && state.action_ticket.is_none();
+    if heard.answer == Some(Answer::Cancel) && can_be_called_off && !answers_with_cancel(asked) {
+        return called_off(state);
+    }
+    take_slots(&mut state, heard, asked);
+    let is_about_other_lines = asked != Some(Question::OfferCancel) && take_lines(&mut state, heard);
+    // Where another order or other items of it were named, the question is over with what it was about.
+    match asked.filter(|_| state.order.is_some() && !is_about_other_lines) {
+        Some(Question::Confirm) => confirmed(&mut state, heard),
+        Some(Question::OnlyReturn) => chosen(&mut state, heard, Action::Return),
+        Some(Question::OnlyRefund) => chosen(&mut state, heard, Action::Refund),
+        Some(Question::OfferCancel) => chosen(&mut state, heard, Action::Cancel),
+        Some(Question::ChooseAction) => match heard.intent {
+            Some(Intent::Return) if !heard.wants_both => state.desired_action = Some(Action::Return),
+            Some(Intent::Refund) if !heard.wants_both => state.desired_action = Some(Action::Refund),
+            _ if heard.answer == Some(Answer::No) => return called_off(state),
+            _ => {}
+        },
+        Some(Question::MailFailed) => about_mail(&mut state, heard),
+        _ => {}
+    }
+    take_intent(&mut state, heard);
+    keep_reason(&mut state, heard);
+    state
+}
+
+/// The ticket is made and told of, and only its mail is still asked about: another order ends that, and the outbox goes on
+/// trying the mail.
+fn leaves_for_another_order(state: &State, heard: &Heard) -> bool {
+    state.asked == Some(Question::MailFailed) && names_another_order(state, heard)
+}
+
+fn names_another_order(state: &State, heard: &Heard) -> bool {
+    heard.number.as_ref().is_some_and(|found| state.order_number.as_ref() != Some(&found.number))
+}
+
+/// Whether what is said belongs to the return that was made last: its ticket is still talked of, or nothing is.
+fn is_about_last_return(state: &State, heard: &Heard) -> bool {
+    let Some(rma) = &state.meta.last_rma else { return false };
+    match &state.action_ticket {
+        Some(ticket) => ticket.id == rma.as_str() && !names_another_order(state, heard),
+        None => state.intent.is_none() && heard.number.is_none(),
+    }
+}
+
+/// "Cancel" is a yes where the offer is to cancel.
+fn answers_with_cancel(asked: Option<Question>) -> bool {
+    matches!(asked, Some(Question::OfferCancel | Question::MailFailed))
+}
+
+/// The customer does not want to go on.
+fn called_off(mut state: State) -> State {
+    state.forget_order();
+    state.intent = Some(Intent::Other);
+    state.user_confirmed_order = Some(false);
+    state
+}
+
+/// An order number and a contact, wherever they are given. A number that is another one than before is another order.
+fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
+    if state.action_ticket.is_some() {
+        // The order has its ticket; what comes now is about the mail.
+        return;
+    }
+    match &heard.number {
+        Some(found) if names_another_order(state, heard) => {
+            state.forget_order();
+            state.order_number = Some(found.number.clone());
+            state.order_match_confidence = Some(worth(found.confidence));
+        }
+        // "My mail is …" mends the contact of the number that was tried.
+        None if asked == Some(Question::NotFound) && heard.contact.is_some() => {
+            state.order_number = state.meta.tried.take();
+            state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
+        }
+        _ => state.may_name_order = heard.may_name_order && state.order_number.is_none(),
+    }
+    if let Some(contact) = &heard.contact
+        && state.order.is_none()
+    {
+        let contact = Some(written(contact));
+        state.meta.contact_fits &= contact == state.meta.contact;
+        state.meta.contact = contact;
+        state.contact_given = true;
+    }
+}
+
+/// `order_match_confidence`, 0 to 1.
+fn worth(confidence: Confidence) -> f64 {
+    match confidence {
+        Confidence::Named => 1.0,
+        Confidence::Alone => 0.9,
+        Confidence::Bare => 0.7,
+    }
+}
+
+/// Items of the order that are named. Gives whether they are other ones than were shown: whatever was answered about those
+/// is no answer about these, so they are shown first.
+fn take_lines(state: &mut State, heard: &Heard) -> bool {
+    let Some(order) = state.order.as_ref().filter(|_| state.action_ticket.is_none()) else { return false };
+    let all = || order.items.iter().map(|item| item.line).collect();
+    let named = items::named(&order.items, &heard.text);
+    if named.is_empty() || named == state.lines.clone().unwrap_or_else(all) {
+        return false;
+    }
+    state.lines = (named.len() < order.items.len()).then_some(named);
+    state.user_confirmed_order = None;
+    state.eligibility = None;
+    state.desired_action = None;
+    true
+}
+
+/// An address or a number as it can be read again.
+fn written(contact: &Contact) -> String {
+    match contact {
+        Contact::Email(email) => email.as_str().to_owned(),
+        Contact::Phone(phone) => phone.as_str().to_owned(),
+    }
+}
+
+/// Is it this order? A first no asks for another one, a second no ends it.
+fn confirmed(state: &mut State, heard: &Heard) {
+    match heard.answer {
+        Some(Answer::Yes) => state.user_confirmed_order = Some(true),
+        Some(Answer::No) if state.declines > 0 => state.user_confirmed_order = Some(false),
+        Some(Answer::No) => {
+            state.declines += 1;
+            state.forget_order();
+        }
+        Some(Answer::Again | Answer::Cancel) | None => {}
+    }
+}
+
+/// One action was offered.
+fn chosen(state: &mut State, heard: &Heard, action: Action) {
+    let named = match heard.intent {
+        Some(Intent::Return) => action == Action::Return,
+        Some(Intent::Refund) => action == Action::Refund,
+        _ => false,
+    };
+    match heard.answer {
+        Some(Answer::Yes) if !heard.says_no => state.desired_action = Some(action),
+        Some(Answer::Cancel) if action == Action::Cancel && heard.says_cancel && !heard.says_no => {
+            state.desired_action = Some(action);
+        }
+        Some(Answer::No | Answer::Cancel) => state.user_confirmed_order = Some(false),
+        _ if named => state.desired_action = Some(action),
+        _ => {}
+    }
+}
+
+/// The mail failed: another address, once more, or let it be.
+fn about_mail(state: &mut State, heard: &Heard) {
+    match (&heard.contact, heard.answer) {
+        (Some(Contact::Email(email)), _) => {
+            state.mail_to = Some(email.as_str().to_owned());
+            state.email_status = None;
+        }
+        (_, Some(Answer::Yes | Answer::Again)) => state.email_status = None,
+        (_, Some(Answer::No | Answer::Cancel)) => state.leaves_mail = true,
+        (_, None) => {}
+    }
+}
+
+/// What it is about. In the middle of a flow another matter begins another one, on the same order.
+fn take_intent(state: &mut State, heard: &Heard) {
+    let Some(intent) = heard.intent else { return };
+    let decided = state.desired_action.is_some() || state.action_ticket.is_some();
+    match state.intent {
+        None => {}
+        Some(_) if decided || intent == Intent::Other || heard.answer.is_some() => return,
+        // "Cancel my order" in the middle of a return is a wish for something else than that return.
+        Some(now) if now == intent => {
+            state.wants_cancel |= heard.wants_cancel;
+            return;
+        }
+        Some(_) => state.eligibility = None,
+    }
+    state.intent = Some(intent);
+    state.wants_both = heard.wants_both;
+    state.wants_cancel = heard.wants_cancel;
+}
+
+/// The customer's words about why: what was said in this flow, up to a limit.
+fn keep_reason(state: &mut State, heard: &Heard) {
+    let left = REASON_MAX_CHARS.saturating_sub(state.reason.chars().count());
+    if left == 0 || heard.why.is_empty() || state.action_ticket.is_some() {
+        return;
+    }
+    if !state.reason.is_empty() {
+        state.reason.push('\n');
+    }
+    state.reason.extend(heard.why.chars().take(left));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! What a message means where it comes at an odd moment.
+
+use super::*;
+use crate::desks::machine::Step;
+use crate::desks::returns::advance::{Event, advance};
+use crate::desks::returns::route::{Worker, decide, route};
+use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Meta, SeenItem, TicketStatus};
+use crate::desks::returns::tests::sample;
+use crate::domain::returns::RmaNumber;
+use crate::domain::returns::order_number::Found;
+
+fn heard(text: &str) -> Heard {
+    Heard { text: text.to_owned(), ..Heard::default() }
+}
+
+fn no() -> Heard {
+    Heard { answer: Some(Answer::No), says_no: true, ..heard("no wait") }
+}
+
+fn number(text: &str) -> Option<Found> {
+    Some(Found { number: text.parse().expect("a number"), confidence: Confidence::Named })
+}
+
+/// A return of the sample order to which the customer has said yes.
+fn confirmed() -> State {
+    State {
+        intent: Some(Intent::Return),
+        order_number: Some(sample::number()),
+        order: Some(sample::order()),
+        user_confirmed_order: Some(true),
+        ..State::default()
+    }
+}
+
+fn rma() -> RmaNumber {
+    "RMA-1700000000-AB12".parse().expect("a number")
+}
+
+/// The same with its RMA.
+fn ticketed() -> State {
+    State {
+        eligibility: Some(sample::approved()),
+        desired_action: Some(Action::Return),
+        action_ticket: Some(ActionTicket { id: rma().to_string(), status: TicketStatus::Created }),
+        meta: Meta { last_rma: Some(rma()), ..Meta::default() },
+        ..confirmed()
+    }
+}
+
+#[test]
+fn a_no_behind_a_yes_whose_turn_was_cut_off_takes_the_yes_back() {
+    let decided = State { eligibility: Some(sample::approved()), ..confirmed() };
+    let acting = State { desired_action: Some(Action::Return), ..decided.clone() };
+    for state in [confirmed(), decided, acting] {
+        let next = advance(state.clone(), Event::Said(no()));
+        assert_eq!(route(&next), Step::Ask(Question::Confirm), "{state:?}");
+        let asked = advance(next, Event::Asked(Question::Confirm));
+        let other = advance(asked, Event::Said(no()));
+        assert_eq!(route(&other), Step::Ask(Question::OtherOrder), "{state:?}");
+    }
+    let next = advance(confirmed(), Event::Said(heard("hello?")));
+    assert_eq!(route(&next), Step::Run(Worker::CheckPolicy), "what is no no goes on");
+}
+
+#[test]
+fn what_has_its_ticket_is_not_called_off_by_a_never_mind() {
+    let never_mind = || Event::Said(Heard { answer: Some(Answer::Cancel), ..heard("never mind") });
+    let next = advance(ticketed(), never_mind());
+    assert_eq!(next.action_ticket, ticketed().action_ticket);
+    assert_eq!(route(&next), Step::Run(Worker::SendEmail));
+    assert_eq!(route(&advance(confirmed(), never_mind())), Step::Finish(Ending::Declined));
+}
+
+#[test]
+fn an_order_that_was_to_be_called_off_is_not_returned_unasked() {
+    let cancel = || Heard { intent: Some(Intent::Return), wants_cancel: true, ..heard("cancel my order") };
+    let delivered = |state: State| State {
+        order_number: Some(sample::number()),
+        order: Some(sample::order()),
+        user_confirmed_order: Some(true),
+        eligibility: Some(sample::approved()),
+        ..state
+    };
+    let at_first = advance(State::default(), Event::Said(cancel()));
+    let shown = State { intent: Some(Intent::OrderStatus), ..State::default() };
+    let after_another_matter = advance(shown, Event::Said(cancel()));
+    let in_the_middle = advance(State { user_confirmed_order: None, ..confirmed() }, Event::Said(cancel()));
+    for state in [at_first, after_another_matter, in_the_middle] {
+        assert!(state.wants_cancel, "{state:?}");
+        assert_eq!(decide(&delivered(state.clone())), (12, Step::Ask(Question::ChooseAction)));
+        let only_return = State { eligibility: Some(sample::open(true, false)), ..delivered(state) };
+        assert_eq!(decide(&only_return), (12, Step::Ask(Question::OnlyReturn)));
+        let agreed = State { asked: Some(Question::OnlyReturn), ..only_return };
+        let yes = Event::Said(Heard { answer: Some(Answer::Yes), ..heard("yes") });
+        assert_eq!(route(&advance(agreed, yes)), Step::Run(Worker::ProcessReturn));
+    }
+}
+
+#[test]
+fn items_that_are_named_are_shown_again_before_they_come_back_without_the_others() {
+    let socks = SeenItem { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
+    let mut order = sample::order();
+    order.items.push(socks);
+    let yes = |text: &str| Event::Said(Heard { answer: Some(Answer::Yes), ..heard(text) });
+    let both = State { order: Some(order), user_confirmed_order: None, ..confirmed() };
+    let asked = |state: State| advance(state, Event::Asked(Question::Confirm));
+    let only = advance(asked(both.clone()), yes("yes, only the socks"));
+    assert_eq!((route(&only), &only.lines), (Step::Ask(Question::Confirm), &Some(vec![2])));
+    let sure = advance(asked(only), yes("yes, the socks"));
+    assert_eq!((route(&sure), &sure.lines), (Step::Run(Worker::CheckPolicy), &Some(vec![2])));
+    for text in ["yes", "yes, the boots and the socks"] {
+        let whole = advance(asked(both.clone()), yes(text));
+        assert_eq!((route(&whole), &whole.lines), (Step::Run(Worker::CheckPolicy), &None), "{text}");
+    }
+}
+
+#[test]
+fn damage_is_handed_over_while_a_mail_is_asked_about_and_after_a_return_that_was_there_before() {
+    let shattered = || Heard { damage: true, intent: Some(Intent::Return), ..heard("they arrived shattered") };
+    let mail = State { email_status: Some(EmailStatus::Failed), asked: Some(Question::MailFailed), ..ticketed() };
+    let next = advance(mail.clone(), Event::Said(shattered()));
+    assert_eq!((route(&next), next.escalate), (Step::Run(Worker::Escalate), Some(Escalate::DamageLater)));
+
+    let ticket = ActionTicket { id: rma().to_string(), status: TicketStatus::Duplicate };
+    let found = advance(confirmed(), Event::AskedBefore(ticket.clone()));
+    assert_eq!((found.escalate, found.meta.last_rma.as_ref()), (None, Some(&rma())));
+    let later = Heard { intent: None, ..shattered() };
+    let over = State { conversation_complete: true, ..found };
+    assert_eq!(advance(over, Event::Said(later)).escalate, Some(Escalate::DamageLater));
+
+    let told = Event::Said(Heard { number: number("77893"), ..shattered() });
+    let at_once =
+        State { user_confirmed_order: Some(true), order: Some(sample::order()), ..advance(State::default(), told) };
+    let next = advance(at_once, Event::AskedBefore(ticket));
+    assert_eq!((route(&next), next.escalate), (Step::Run(Worker::Escalate), Some(Escalate::DamageLater)));
+}
+
+#[test]
+fn another_order_ends_the_question_about_a_mail_that_failed() {
+    let mail = State { email_status: Some(EmailStatus::Failed), asked: Some(Question::MailFailed), ..ticketed() };
+    let other = Heard { number: number("77894"), intent: Some(Intent::OrderStatus), ..heard("where is 77894?") };
+    let next = advance(mail.clone(), Event::Said(other));
+    assert_eq!((route(&next), next.meta.flow), (Step::Run(Worker::LookUpOrder), 1));
+    assert_eq!(next.meta.last_rma, Some(rma()));
+    let same = Heard { number: number("77893"), answer: Some(Answer::Again), ..heard("again, for 77893") };
+    assert_eq!(route(&advance(mail, Event::Said(same))), Step::Run(Worker::SendEmail));
+}
+
+#[test]
+fn an_order_that_the_contact_of_another_one_does_not_open_asks_for_its_own() {
+    let meta = Meta { contact: Some("a@example.com".to_owned()), contact_fits: true, ..Meta::default() };
+    let second = State {
+        intent: Some(Intent::Return),
+        order_number: number("77894").map(|found| found.number),
+        needs_contact: true,
+        meta,
+        ..State::default()
+    };
+    assert_eq!(route(&second), Step::Run(Worker::LookUpOrder));
+    let next = advance(second.clone(), Event::OtherContact);
+    assert_eq!((route(&next), &next.order_number), (Step::Ask(Question::Contact), &second.order_number));
+    let asked = advance(next, Event::Asked(Question::Contact));
+    let contact = || Some(Contact::Email("b@example.com".parse().expect("an address")));
+    let given = advance(asked, Event::Said(Heard { contact: contact(), ..heard("b@example.com") }));
+    assert_eq!((route(&given), given.contact_given), (Step::Run(Worker::LookUpOrder), true));
+
+    // "No, it is 77893, b@example.com": the contact is the new order's.
+    let open = State { asked: Some(Question::Confirm), user_confirmed_order: None, ..confirmed() };
+    let said = Heard { number: number("77894"), contact: contact(), ..no() };
+    let both = advance(open, Event::Said(said));
+    assert_eq!((both.meta.contact.as_deref(), both.contact_given), (Some("b@example.com"), true));
+}

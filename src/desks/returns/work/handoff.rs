@@ -1,0 +1,60 @@
+//! Handing over to a person, with what the person should know.
+
+use super::super::Returns;
+use super::super::advance::Event;
+use super::super::say::is_damage;
+use super::super::state::{Escalate, State};
+use super::by;
+use crate::desks::{DeskError, Turn};
+use crate::store::returns::escalate::NewEscalation;
+
+impl Returns {
+    /// A ticket for a person, with what the person should know.
+    pub(super) async fn escalate(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+        let why = state.escalate.unwrap_or(Escalate::Person);
+        let rma = state.meta.last_rma.as_ref().filter(|_| why == Escalate::DamageLater);
+        let order = state.order.as_ref().map(|order| &order.number).filter(|_| rma.is_none());
+        let new = NewEscalation {
+            rma,
+            order,
+            priority: why.priority(is_damage(state)),
+            reason: reason_of(why, state),
+            summary: &summary(why, state),
+        };
+        let escalated = self.store_of(turn).escalate(&new, &by(turn)).await?;
+        Ok(Event::Escalated(escalated.ticket().id.clone()))
+    }
+}
+
+/// Why a person looks, for that person.
+fn reason_of(why: Escalate, state: &State) -> &'static str {
+    match (why, state.eligibility.as_ref().map(|decision| decision.reason_code.as_str())) {
+        (Escalate::Person, _) => "the customer asks for a person",
+        (Escalate::DamageLater, _) => "damage reported after the return was made",
+        (Escalate::Review, Some("DAMAGED_MANUAL")) => "damaged items",
+        (Escalate::Review, _) => "manual review by the return rules",
+    }
+}
+
+/// Seed 001's handoff summary: reason, request, actions taken, next steps.
+fn summary(why: Escalate, state: &State) -> String {
+    let request = match state.intent {
+        Some(intent) => intent.as_str(),
+        None => "not clear yet",
+    };
+    let order = state.order.as_ref().map_or("none named".to_owned(), |order| order.number.to_string());
+    let decision = state
+        .eligibility
+        .as_ref()
+        .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.why));
+    let rma = state.meta.last_rma.as_ref().map_or("none".to_owned(), ToString::to_string);
+    let next = match why {
+        Escalate::Person => "answer the customer in the conversation",
+        Escalate::DamageLater => "ask for photos, then approve or reject the return",
+        Escalate::Review => "look at the order and the customer's history, then approve or reject",
+    };
+    format!(
+        "Reason: {}\nRequest: {request}, order {order}\nActions taken: eligibility {decision}, return {rma}\nNext steps: {next}",
+        reason_of(why, state)
+    )
+}

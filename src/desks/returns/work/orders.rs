@@ -1,0 +1,147 @@
+//! Orders: found for whoever may see them, and shown.
+
+use chrono::Utc;
+use serde_json::json;
+
+use super::super::Returns;
+use super::super::advance::Event;
+use super::super::items;
+use super::super::say::shown_day;
+use super::super::scenario::Scenario;
+use super::super::state::{SeenItem, SeenOrder, State};
+use super::super::voice::Voice;
+use crate::desks::{DeskError, Turn};
+use crate::domain::returns::calendar::day_of;
+use crate::domain::returns::misses::MissSubject;
+use crate::domain::returns::{Contact, Order, OrderNumber, OrderStatus};
+use crate::domain::{Kind, Metadata};
+use crate::persona::texts::fill;
+use crate::store::order_misses::Verification;
+
+impl Returns {
+    /// The order, if it is there and the customer's.
+    pub(super) async fn look_up(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+        let Some(number) = &state.order_number else { return Ok(Event::OrderNotFound) };
+        let store = self.store_of(turn);
+        let order = match (&turn.conversation.user_id, contact_of(state)) {
+            (Some(user), _) => {
+                store.find_order(number).await?.filter(|order| order.customer.user_id.as_ref() == Some(user))
+            }
+            (None, _) if !state.needs_contact => store.find_order(number).await?,
+            (None, None) => None,
+            (None, Some(contact)) if state.meta.contact_fits && !state.contact_given => {
+                match self.try_known_contact(turn, number, &contact).await? {
+                    Ok(order) => Some(order),
+                    Err(event) => return Ok(event),
+                }
+            }
+            (None, Some(contact)) => {
+                let subjects = self.miss_subjects(turn, number);
+                let limit = self.services.config.returns.misses;
+                match store.verify_order(number, &contact, &subjects, &limit, Utc::now()).await? {
+                    Verification::Verified(order) => Some(*order),
+                    Verification::Missed => None,
+                    Verification::Locked { .. } => {
+                        self.record(turn, "order.locked", number, json!({})).await?;
+                        return Ok(Event::OrderLocked);
+                    }
+                }
+            }
+        };
+        self.record(turn, "order.looked_up", number, json!({ "found": order.is_some() })).await?;
+        let Some(order) = order else { return Ok(Event::OrderNotFound) };
+        let seen = self.seen(&order);
+        let lines = items::part_of(&seen.items, &state.reason);
+        Ok(Event::OrderFound(seen, lines))
+    }
+
+    /// The order, if the contact that opened another one of this conversation opens it as well. If not, nobody guessed: the
+    /// customer has not said yet whose this one is.
+    async fn try_known_contact(
+        &self,
+        turn: &Turn,
+        number: &OrderNumber,
+        contact: &Contact,
+    ) -> Result<Result<Order, Event>, DeskError> {
+        let store = self.store_of(turn);
+        if store.find_miss_lock(&self.miss_subjects(turn, number), Utc::now()).await?.is_some() {
+            self.record(turn, "order.locked", number, json!({})).await?;
+            return Ok(Err(Event::OrderLocked));
+        }
+        let order = store.find_order(number).await?.filter(|order| order.has_contact(contact));
+        Ok(order.ok_or(Event::OtherContact))
+    }
+
+    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<MissSubject> {
+        let client = turn.caller.address.map(|address| MissSubject::Client(self.services.client_names.of(address)));
+        let own = [MissSubject::Conversation(turn.conversation.id), MissSubject::Order(number.clone())];
+        own.into_iter().chain(client).collect()
+    }
+
+    fn seen(&self, order: &Order) -> SeenOrder {
+        SeenOrder {
+            number: order.number.clone(),
+            status: order.status,
+            ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
+            items: order
+                .items
+                .iter()
+                .map(|item| SeenItem { line: item.line, name: item.name.clone(), quantity: item.quantity })
+                .collect(),
+            masked_email: order.email.masked(),
+        }
+    }
+
+    /// Says where the order is, as a list.
+    pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
+        let Some(seen) = &state.order else { return Ok(Event::Failed) };
+        let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
+        let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
+        let seen = self.seen(&order);
+        let texts = self.texts(turn);
+        let day = |at| shown_day(day_of(at, zone), language);
+        let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
+        let returns = self.store_of(turn).list_rmas_of(&order.number).await?;
+        let returns = returns.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));
+        let lines = [
+            (&texts.lines.number, Some(order.number.to_string())),
+            (&texts.lines.status, Some(texts.status(order.status).to_owned())),
+            (&texts.lines.ordered, Some(day(order.ordered_at))),
+            (&texts.lines.shipped, order.shipped_at.map(day)),
+            (&texts.lines.delivered, order.delivered_at.map(day)),
+            (&texts.lines.items, Some(self.item_names(turn, &seen, &all))),
+            (&texts.lines.tracking, order.tracking.clone()),
+        ];
+        let mut voice = Voice::new(texts, &state.meta.said);
+        let mut text = voice.text(headline(order.status), &[])?;
+        let returned = returns.map(|value| (&texts.lines.returned, Some(value)));
+        for (line, value) in lines.into_iter().chain(returned) {
+            if let Some(value) = value {
+                text.push('\n');
+                text.push_str(&fill(line, &[("value", &value)]));
+            }
+        }
+        let told = json!({
+            "number": order.number, "status": order.status, "ordered_at": order.ordered_at,
+            "shipped_at": order.shipped_at, "delivered_at": order.delivered_at, "tracking": order.tracking,
+        });
+        let said = voice.then(Event::StatusShown);
+        turn.say_with(Kind::OrderStatus, &text, Metadata::of(Kind::OrderStatus).with("order", told)).await?;
+        Ok(said)
+    }
+}
+
+fn contact_of(state: &State) -> Option<Contact> {
+    let written = state.meta.contact.as_deref()?;
+    written.parse().map(Contact::Email).ok().or_else(|| written.parse().map(Contact::Phone).ok())
+}
+
+fn headline(status: OrderStatus) -> Scenario {
+    match status {
+        OrderStatus::Pending => Scenario::StatusPending,
+        OrderStatus::Shipped => Scenario::StatusShipped,
+        OrderStatus::Delivered => Scenario::StatusDelivered,
+        OrderStatus::ReturnInitiated => Scenario::StatusReturnInitiated,
+        OrderStatus::Returned => Scenario::StatusReturned,
+    }
+}

@@ -1,0 +1,154 @@
+//! Tickets: whether there is to be one, the one that is made, and the mail about it.
+
+use chrono::Utc;
+use serde_json::json;
+
+use super::super::Returns;
+use super::super::advance::{Event, Ticketed};
+use super::super::state::{ActionTicket, EmailStatus, Intent, State, TicketStatus};
+use super::{WHO, by, request_of};
+use crate::desks::{DeskError, Turn};
+use crate::domain::returns::ticket::idempotency_key;
+use crate::domain::returns::{Action, Order, Rma, Why};
+use crate::store::mails::{MailStatus, NewMail};
+use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
+
+/// The mail about a return or a refund that was made.
+const APPROVED_MAIL: &str = "return_approved";
+
+impl Returns {
+    /// What the rules say of the lines that are to come back; or that the same was asked for before.
+    pub(super) async fn check_policy(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+        let Some(seen) = &state.order else { return Ok(Event::Failed) };
+        let store = self.store_of(turn);
+        let Some(order) = store.find_order(&seen.number).await? else { return Ok(Event::Failed) };
+        let lines = wanted_lines(&order, state);
+        let decision = store.check_eligibility(&order.number, &lines, &state.reason, &self.terms(), Utc::now()).await?;
+        let told = json!({ "decision": decision.to_metadata(""), "lines": lines });
+        self.record(turn, "eligibility.decided", &order.number, told).await?;
+        if decision.why == Why::AlreadyInRma {
+            let wanted = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
+            let made = store.list_rmas_of(&order.number).await?;
+            let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines));
+            // Damage concerns the return in which the item is, whatever is asked for now.
+            let damaged = || made.iter().rev().find(|rma| state.damage_told && is_of(rma, &decision.refused_lines));
+            if let Some(rma) = same.or_else(damaged) {
+                let id = rma.number.to_string();
+                return Ok(Event::AskedBefore(ActionTicket { id, status: TicketStatus::Duplicate }));
+            }
+        }
+        Ok(Event::Decided(decision, lines))
+    }
+
+    /// The RMA with its ticket, label and mail, in one transaction, once.
+    pub(super) async fn process(&self, turn: &Turn, state: &State, action: Action) -> Result<Event, DeskError> {
+        let (Some(seen), Some(lines)) = (&state.order, &state.lines) else { return Ok(Event::Failed) };
+        let language = turn.language();
+        let mail = |order: &Order, rma: &Rma| {
+            Some(NewMail {
+                number: NewMail::number_for(rma, APPROVED_MAIL),
+                to: order.email.clone(),
+                template: APPROVED_MAIL.to_owned(),
+                language,
+                context: json!({
+                    "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.number,
+                    "refund_amount": rma.refund.shown(language),
+                }),
+                conversation: rma.conversation,
+                order: Some(order.number.clone()),
+                rma: Some(rma.number.clone()),
+            })
+        };
+        let new = NewReturn {
+            order: &seen.number,
+            lines,
+            action,
+            reason: &state.reason,
+            request: &request_of(turn, state),
+            terms: &self.terms(),
+            random: rand::random(),
+            mail: &mail,
+        };
+        let outcome = self.store_of(turn).create_return(&new, &by(turn)).await?;
+        let (rma, status) = match outcome {
+            ReturnOutcome::Created(rma) => (rma, TicketStatus::Created),
+            ReturnOutcome::Duplicate(rma) => (rma, TicketStatus::Duplicate),
+            // The rules have changed their mind since they were asked: what they say now is told.
+            ReturnOutcome::Refused(decision) => return Ok(Event::Refused(*decision)),
+            ReturnOutcome::BadAmounts => return Ok(Event::Failed),
+        };
+        let whole = rma.lines.len() == seen.items.len();
+        let key = idempotency_key(&seen.number, action, (!whole).then_some(lines), 0);
+        Ok(Event::Ticketed(Ticketed {
+            ticket: ActionTicket { id: rma.number.to_string(), status },
+            rma: Some(rma.number),
+            refund: Some(rma.refund),
+            key,
+        }))
+    }
+
+    /// A ticket that asks the shop to stop the order.
+    pub(super) async fn cancel(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+        let Some(seen) = &state.order else { return Ok(Event::Failed) };
+        let request = request_of(turn, state);
+        let store = self.store_of(turn);
+        let outcome = store.create_cancellation(&seen.number, &state.reason, &request, &by(turn)).await?;
+        let (ticket, status) = match outcome {
+            CancelOutcome::Created(ticket) => (ticket, TicketStatus::Created),
+            CancelOutcome::Duplicate(ticket) => (ticket, TicketStatus::Duplicate),
+            // It was shipped meanwhile: the rules are asked again.
+            CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
+                let (terms, now) = (self.terms(), Utc::now());
+                let lines = state.lines.clone().unwrap_or_default();
+                let decision = store.check_eligibility(&seen.number, &lines, &state.reason, &terms, now).await?;
+                return Ok(Event::Refused(decision));
+            }
+        };
+        let key = idempotency_key(&seen.number, Action::Cancel, None, 0);
+        let ticket = ActionTicket { id: ticket.id, status };
+        Ok(Event::Ticketed(Ticketed { ticket, rma: None, refund: None, key }))
+    }
+
+    /// How the first attempt of the mail went; the outbox tries again by itself where it failed.
+    pub(super) async fn send_email(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+        let made_now = state.action_ticket.as_ref().filter(|ticket| ticket.status == TicketStatus::Created);
+        let Some(number) = made_now.and_then(|ticket| ticket.id.parse().ok()) else {
+            return Ok(Event::Mailed(EmailStatus::None));
+        };
+        let store = self.store_of(turn);
+        let mails = store.list_mails_of(&number).await?;
+        let Some(mail) = mails.into_iter().rev().find(|mail| mail.template == APPROVED_MAIL) else {
+            return Ok(Event::Mailed(EmailStatus::None));
+        };
+        let other = state.mail_to.as_deref().and_then(|to| to.parse().ok()).filter(|to| *to != mail.to);
+        if mail.status == MailStatus::Failed || other.is_some() {
+            store.requeue_mail(mail.id, other.as_ref(), WHO, Utc::now()).await?;
+        }
+        let within = self.services.config.returns.mail_wait;
+        let settled = self.services.post.settle(&turn.conversation.tenant, mail.id, within);
+        let status = turn.step("mail").take(settled).await?;
+        Ok(Event::Mailed(match status {
+            MailStatus::Queued => EmailStatus::Queued,
+            MailStatus::Sent => EmailStatus::Sent,
+            MailStatus::Failed => EmailStatus::Failed,
+        }))
+    }
+}
+
+/// What is to come back: what the customer named, or whatever has not come back yet.
+fn wanted_lines(order: &Order, state: &State) -> Vec<u32> {
+    let named = state.lines.clone().filter(|lines| !lines.is_empty());
+    let open = Some(order.open_lines()).filter(|lines| !lines.is_empty());
+    named.or(open).unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
+}
+
+/// Whether one of the lines is on its way back under the RMA.
+fn is_of(rma: &Rma, lines: &[u32]) -> bool {
+    !rma.status.is_rejected() && !rma.status.has_ended() && rma.lines.iter().any(|line| lines.contains(&line.line))
+}
+
+/// Whether the RMA is for the same, and still stands.
+fn is_the_same(rma: &Rma, action: Action, lines: &[u32]) -> bool {
+    let of_rma: Vec<u32> = rma.lines.iter().map(|line| line.line).collect();
+    rma.action == action && of_rma == lines && !rma.status.is_rejected()
+}

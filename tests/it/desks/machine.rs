@@ -1,0 +1,152 @@
+//! The loop that drives a desk from state to state.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use chrono::Utc;
+use frontdesk::desks::machine::{Machine, Step, drive};
+use frontdesk::desks::{Caller, DeskError, Sink, SinkClosed, Stored, Turn};
+use frontdesk::domain::{Conversation, ConversationId, Event, Kind, Message, MessageId, Metadata, Sender, TenantId};
+use frontdesk::persona::Prompts;
+use frontdesk::store::Store;
+use frontdesk::store::journal::Change;
+use futures_util::FutureExt;
+use futures_util::future::{pending, ready};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::store::{TestStore, conversation, opened, tenant};
+
+/// Asks, and says that it has ended; the state counts what was said.
+struct Talker;
+
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Said(u32);
+
+#[async_trait]
+impl Machine for Talker {
+    type State = Said;
+    type Worker = ();
+    type Question = ();
+    type Ending = ();
+    type Event = u32;
+
+    fn route(state: &Said) -> Step<(), (), ()> {
+        match state.0 {
+            0 => Step::Ask(()),
+            1 => Step::Finish(()),
+            _ => Step::Wait,
+        }
+    }
+
+    fn advance(state: Said, more: u32) -> Said {
+        Said(state.0 + more)
+    }
+
+    async fn work(&self, _: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
+        Ok(0)
+    }
+
+    async fn ask(&self, turn: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
+        turn.say(Kind::OrderPrompt, "which order?").await?;
+        Ok(1)
+    }
+
+    async fn finish(&self, turn: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
+        turn.say(Kind::FollowUp, "anything else?").await?;
+        Ok(1)
+    }
+}
+
+/// Notes, of every message that is handed over, whether its end waits until it is stored, and the state that is stored by
+/// then.
+#[derive(Clone)]
+struct Watcher {
+    store: Store,
+    tenant: TenantId,
+    conversation: ConversationId,
+    seen: Arc<Mutex<Vec<(bool, Value)>>>,
+}
+
+impl Watcher {
+    async fn look(&self, waits: bool, changes: &[Change]) {
+        if changes.iter().any(|change| matches!(change, Change::Message(_))) {
+            let stored = self.store.tenant(&self.tenant).find_conversation(self.conversation).await.unwrap().unwrap();
+            self.seen.lock().unwrap().push((waits, stored.state));
+        }
+    }
+}
+
+#[async_trait]
+impl Sink for Watcher {
+    async fn emit(&mut self, _: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
+        self.look(false, &changes).await;
+        Ok(())
+    }
+
+    async fn emit_tracked(&mut self, _: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed> {
+        self.look(true, &changes).await;
+        Ok(ready(Ok(())).boxed())
+    }
+}
+
+/// A journal that takes everything and never gets to its commit.
+#[derive(Clone, Default)]
+struct Stuck(Arc<Mutex<Vec<Event>>>);
+
+#[async_trait]
+impl Sink for Stuck {
+    async fn emit(&mut self, event: Event, _: Vec<Change>) -> Result<(), SinkClosed> {
+        self.0.lock().unwrap().push(event);
+        Ok(())
+    }
+
+    async fn emit_tracked(&mut self, event: Event, _: Vec<Change>) -> Result<Stored, SinkClosed> {
+        self.0.lock().unwrap().push(event);
+        Ok(pending().boxed())
+    }
+}
+
+fn turn(conversation: Conversation, sink: impl Sink + 'static) -> Turn {
+    let message = Message {
+        id: MessageId::now(),
+        conversation_id: conversation.id,
+        turn: 1,
+        position: 0,
+        sender: Sender::User,
+        text: "hi".to_owned(),
+        created_at: Utc::now(),
+        metadata: Metadata::default(),
+        receipt: None,
+    };
+    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).unwrap();
+    Turn::new(conversation, message, vec![], prompts.default_persona(), Caller::default(), Box::new(sink))
+}
+
+#[tokio::test]
+async fn a_message_is_stored_before_the_state_that_says_it_was_said() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
+    let id = opened(&store, &shop).await;
+    let conversation = store.tenant(&shop).find_conversation(id).await.unwrap().unwrap();
+    let seen = Arc::default();
+    let sink = Watcher { store: store.clone(), tenant: shop.clone(), conversation: id, seen: Arc::clone(&seen) };
+    let mut turn = turn(conversation, sink);
+    drive(&Talker, &mut turn, &store, Said::default(), 0).await.unwrap();
+    let seen: Vec<(bool, Value)> = std::mem::take(&mut *seen.lock().unwrap());
+    assert_eq!(seen, [(true, 0.into()), (true, 1.into())], "each is waited for, and the state says nothing of it yet");
+    let stored = store.tenant(&shop).find_conversation(id).await.unwrap().unwrap();
+    assert_eq!(stored.state, Value::from(2));
+}
+
+#[tokio::test]
+async fn a_turn_that_is_cut_off_while_its_message_is_being_stored_ends_it_once() {
+    let (conversation, _) = conversation(&tenant("acme"), Utc::now());
+    let told = Stuck::default();
+    let mut turn = turn(conversation, told.clone());
+    turn.stores_at_once = true;
+    assert!(turn.say(Kind::OrderPrompt, "which order?").now_or_never().is_none(), "it waits for the commit");
+    turn.cut_message().await.unwrap();
+    let told = told.0.lock().unwrap();
+    assert_eq!(told.iter().filter(|event| matches!(event, Event::MessageEnd { .. })).count(), 1, "{told:?}");
+}
