@@ -1,7 +1,6 @@
 // The record of who changed what, as people read it. What there are no words for is shown as it stands.
 
 import { element } from "../assets/elements.js";
-import { said } from "./parts.js";
 import { word } from "./facts.js";
 import { words } from "./desk.js";
 

@@ -60,7 +60,7 @@ export class Returns {
       const known = await ask("GET", this.#path).catch(() => undefined);
       if (this.#closed) return;
       if (known) this.#take(known);
-    } while (this.#again);
+    } while (this.#again && this.#known?.takes_returns !== false);
   }
 
   #take(known) {
