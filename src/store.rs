@@ -11,7 +11,7 @@
 //! - [`jobs`]: what is to be done after a commit
 //! - [`journal`]: events and the rows they speak of, many turns in one commit
 //! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
-//! - [`orders`]: orders, customers and return policies; [`orders_import`]: a whole list of orders at once;
+//! - [`orders`]: orders and customers; [`orders_import`]: a whole list of orders at once; [`policies`]: return policies;
 //!   [`sample_shop`]: samples to try things out with
 //! - [`returns`]: RMAs with their labels, tickets and escalations, each change in one transaction with its record
 //! - [`mails`]: mails to customers; [`audit`]: who changed what; [`order_misses`]: guesses at whose order it is
@@ -55,6 +55,7 @@ pub mod order_misses;
 pub mod orders;
 pub mod orders_import;
 pub mod persona_versions;
+pub mod policies;
 pub mod retention;
 pub mod returns;
 pub mod sample_shop;

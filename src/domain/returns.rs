@@ -10,7 +10,7 @@
 //! - [`policy`], [`damage`], [`eligibility`]: whether goods may come back
 //! - [`refund`]: how much money goes back
 //! - [`ticket`]: what was asked of the shop, once; [`number`]: what tickets, RMAs, labels and mails are called
-//! - [`listing`]: orders as a shop's own system lists them
+//! - [`listing`], [`policy_list`]: orders and policies as a shop's own lists name them
 //! - [`misses`]: guesses at whose order it is
 //! - [`audit`]: who changed what
 //! - [`calendar`]: days as the shop counts them
@@ -27,6 +27,7 @@ pub mod number;
 pub mod order;
 pub mod order_number;
 pub mod policy;
+pub mod policy_list;
 pub mod refund;
 pub mod rma;
 pub mod step;

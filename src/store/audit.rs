@@ -38,6 +38,12 @@ impl TenantStore<'_> {
         self.audit_where(Condition::all().add(audit::Column::OrderNumber.eq(number.as_str()))).await
     }
 
+    /// The rows about the shop itself and no order of it, oldest first.
+    pub async fn list_audit_of_shop(&self) -> Result<Vec<AuditEntry>, StoreError> {
+        let own = Condition::all().add(audit::Column::OrderNumber.is_null());
+        self.audit_where(own.add(audit::Column::ConversationId.is_null())).await
+    }
+
     async fn audit_where(&self, which: Condition) -> Result<Vec<AuditEntry>, StoreError> {
         let rows = audit::Entity::find()
             .filter(audit::Column::TenantId.eq(self.tenant.as_str()))

@@ -1,4 +1,4 @@
-//! Orders with their customers and items, and the shop's return policies.
+//! Orders with their customers and items.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,11 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFi
 use uuid::Uuid;
 
 use super::columns::from_db;
-use super::entities::{customers, order_items, orders, return_policies, rma_items, rmas};
+use super::entities::{customers, order_items, orders, rma_items, rmas};
 use super::{StoreError, TenantStore};
 use crate::domain::TenantId;
 use crate::domain::returns::{
-    Currency, Customer, CustomerId, Email, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus, Policy,
-    RmaStatus, Scope,
+    Currency, Customer, CustomerId, Email, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus, RmaStatus,
 };
 
 /// So many orders of a customer are listed (seed 001, `GetOrderDetails`).
@@ -57,11 +56,6 @@ impl TenantStore<'_> {
             .one(&self.store.read)
             .await?;
         row.map(read_customer).transpose()
-    }
-
-    /// The shop's own policies; [`crate::domain::returns::Policies::new`] adds those of its settings.
-    pub async fn list_policies(&self) -> Result<Vec<Policy>, StoreError> {
-        list_policies(&self.store.read, self.tenant).await
     }
 
     /// How many orders the shop has.
@@ -123,18 +117,6 @@ pub(super) async fn list_customers(
         .all(connection)
         .await?;
     rows.into_iter().map(|row| read_customer(row).map(|customer| (customer.id, customer))).collect()
-}
-
-pub(super) async fn list_policies(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-) -> Result<Vec<Policy>, StoreError> {
-    let rows = return_policies::Entity::find()
-        .filter(return_policies::Column::TenantId.eq(tenant.as_str()))
-        .order_by_asc(return_policies::Column::Name)
-        .all(connection)
-        .await?;
-    rows.into_iter().map(read_policy).collect()
 }
 
 /// The orders of those rows, with all that belongs to them, in the same order.
@@ -258,21 +240,6 @@ fn read_customer(row: customers::Model) -> Result<Customer, StoreError> {
         user_id: row.user_id,
         is_vip: row.is_vip,
         fraud_flag: row.fraud_flag,
-    })
-}
-
-fn read_policy(row: return_policies::Model) -> Result<Policy, StoreError> {
-    let scope = match (row.scope.as_str(), row.category) {
-        ("vip", _) => Scope::Vip,
-        ("general", _) => Scope::General,
-        ("category", Some(category)) => Scope::Category(category),
-        _ => return Err(unreadable("return_policies", "scope")),
-    };
-    Ok(Policy {
-        name: row.name,
-        scope,
-        return_days: from_db(row.return_days),
-        refund_days: row.refund_days.map(from_db),
     })
 }
 

@@ -3,17 +3,14 @@
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
 
-use super::columns::to_db;
-use super::entities::{
-    audit, jobs, labels, mails, order_items, order_misses, orders, return_policies, rma_items, rmas, tickets,
-};
+use super::entities::{audit, jobs, labels, mails, order_items, order_misses, orders, rma_items, rmas, tickets};
 use super::orders::lock_orders;
 use super::orders_import::write_orders;
+use super::policies::{list_policies, write_policies};
 use super::returns::create::{item_rows, rma_row};
 use super::{StoreError, TenantStore};
-use crate::domain::TenantId;
 use crate::domain::returns::misses::MissSubject;
-use crate::domain::returns::{Order, OrderNumber, Policy, Rma, Scope};
+use crate::domain::returns::{Order, OrderNumber, Policy, Rma};
 
 /// A shop to try things out in.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +63,7 @@ impl TenantStore<'_> {
             }
         }
         // A shop that sells goes by its settings, until it has policies of its own: the samples' are none of its promises.
-        let policies = others == 0 && self.write_policies(&transaction, &sample.policies).await?;
+        let policies = others == 0 && self.make_policies(&transaction, &sample.policies).await?;
         transaction.commit().await?;
         Ok(Sampling::Done { policies })
     }
@@ -92,19 +89,12 @@ impl TenantStore<'_> {
     }
 
     /// Writes the policies, unless the shop has others.
-    async fn write_policies(&self, transaction: &DatabaseTransaction, policies: &[Policy]) -> Result<bool, StoreError> {
-        let names = policies.iter().map(|policy| policy.name.as_str());
-        let of_shop =
-            || return_policies::Entity::find().filter(return_policies::Column::TenantId.eq(self.tenant.as_str()));
-        if of_shop().filter(return_policies::Column::Name.is_not_in(names)).count(transaction).await? > 0 {
+    async fn make_policies(&self, transaction: &DatabaseTransaction, policies: &[Policy]) -> Result<bool, StoreError> {
+        let there = list_policies(transaction, self.tenant).await?;
+        if there.iter().any(|own| policies.iter().all(|policy| policy.name != own.name)) {
             return Ok(false);
         }
-        return_policies::Entity::delete_many()
-            .filter(return_policies::Column::TenantId.eq(self.tenant.as_str()))
-            .exec(transaction)
-            .await?;
-        let rows = policies.iter().map(|policy| policy_row(self.tenant, policy));
-        return_policies::Entity::insert_many(rows).exec_without_returning(transaction).await?;
+        write_policies(transaction, self.tenant, policies).await?;
         Ok(true)
     }
 
@@ -159,21 +149,5 @@ impl TenantStore<'_> {
             .exec(transaction)
             .await?;
         Ok(())
-    }
-}
-
-fn policy_row(tenant: &TenantId, policy: &Policy) -> return_policies::ActiveModel {
-    let (scope, category) = match &policy.scope {
-        Scope::Vip => ("vip", None),
-        Scope::Category(category) => ("category", Some(category.clone())),
-        Scope::General => ("general", None),
-    };
-    return_policies::ActiveModel {
-        tenant_id: Set(tenant.to_string()),
-        name: Set(policy.name.clone()),
-        scope: Set(scope.to_owned()),
-        category: Set(category),
-        return_days: Set(to_db(policy.return_days)),
-        refund_days: Set(policy.refund_days.map(to_db)),
     }
 }

@@ -5,6 +5,7 @@ mod doctor;
 mod eval;
 mod index;
 mod orders;
+mod policies;
 mod serve;
 pub mod shop;
 mod traces;

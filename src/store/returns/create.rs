@@ -22,7 +22,8 @@ use crate::store::columns::to_db;
 use crate::store::entities::{rma_items, rmas, tickets};
 use crate::store::jobs::{NewJob, enqueue};
 use crate::store::mails::{MailId, NewMail, queue};
-use crate::store::orders::{list_policies, lock_order};
+use crate::store::orders::lock_order;
+use crate::store::policies::list_policies;
 use crate::store::{StoreError, TenantStore};
 
 /// What the mail about an RMA says; `None`: there is to be none.

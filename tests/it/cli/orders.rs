@@ -16,15 +16,15 @@ use tempfile::TempDir;
 use crate::support::database;
 
 /// A folder with a database.
-struct Shop {
-    folder: TempDir,
-    url: String,
+pub(super) struct Shop {
+    pub folder: TempDir,
+    pub url: String,
 }
 
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
+pub(super) struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
 }
 
 impl From<Output> for Run {
@@ -41,13 +41,13 @@ const HEADER: &str =
     "order_number,customer_email,customer_name,status,ordered_at,delivered_at,currency,item_name,unit_price,quantity\n";
 
 impl Shop {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = database::fresh(&folder.path().join("data")).await;
         Self { folder, url }
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
+    pub fn run(&self, arguments: &[&str]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
         command.current_dir(self.folder.path()).env("DATABASE_URL", &self.url).stdin(Stdio::null());
         command.args(arguments).output().unwrap().into()

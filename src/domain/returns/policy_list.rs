@@ -1,0 +1,216 @@
+//! A shop's return policies as its own list names them.
+
+use std::collections::BTreeMap;
+
+use super::policy::{Policy, Scope};
+use super::step::named;
+use crate::domain::text::fold;
+
+named! {
+    /// What a row may say.
+    pub enum PolicyField {
+        Name = "name",
+        /// `vip`, `category` or `general`.
+        Scope = "scope",
+        /// The category, where the scope is one.
+        Category = "category",
+        /// The last day of a return, counted from delivery.
+        ReturnDays = "return_days",
+        /// The same for a refund; without it `REFUND_WINDOW_DAYS` holds.
+        RefundDays = "refund_days",
+    }
+}
+
+impl PolicyField {
+    pub const NEEDED: [Self; 3] = [Self::Name, Self::Scope, Self::ReturnDays];
+}
+
+/// A row of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyRow {
+    /// The line of the file, counted from 1.
+    pub line: u64,
+    /// Trimmed and not empty.
+    pub fields: BTreeMap<PolicyField, String>,
+}
+
+/// A row that cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadPolicy {
+    pub line: u64,
+    pub field: PolicyField,
+    pub value: String,
+    /// What is wrong, and what to write.
+    pub mend: String,
+}
+
+/// The longest name of a policy, in characters.
+const MAX_NAME_LENGTH: usize = 100;
+/// The longest window, in days: ten years.
+const MAX_DAYS: u32 = 3660;
+
+/// The policies, in the order of the list, and the rows that cannot be taken. Names are unique, and so are scopes: of two
+/// policies for the same items one would never hold.
+pub fn policies_of(rows: &[PolicyRow]) -> (Vec<Policy>, Vec<BadPolicy>) {
+    let (mut policies, mut bad): (Vec<(u64, Policy)>, Vec<BadPolicy>) = (Vec::new(), Vec::new());
+    for row in rows {
+        match read(row).and_then(|policy| alone(row, policy, &policies)) {
+            Ok(policy) => policies.push((row.line, policy)),
+            Err(refused) => bad.push(*refused),
+        }
+    }
+    (policies.into_iter().map(|(_, policy)| policy).collect(), bad)
+}
+
+/// Boxed, since most rows are good.
+type Read<T> = Result<T, Box<BadPolicy>>;
+
+fn read(row: &PolicyRow) -> Read<Policy> {
+    let name = needed(row, PolicyField::Name)?;
+    if name.chars().count() > MAX_NAME_LENGTH {
+        return Err(refused(
+            row,
+            PolicyField::Name,
+            format!("it is longer than {MAX_NAME_LENGTH} characters; shorten it"),
+        ));
+    }
+    let category = row.fields.get(&PolicyField::Category);
+    let scope = match (fold(needed(row, PolicyField::Scope)?).as_str(), category) {
+        ("category", Some(category)) => Scope::Category(category.clone()),
+        ("category", None) => {
+            return Err(refused(row, PolicyField::Category, "it is empty; name the category of the items".to_owned()));
+        }
+        ("vip" | "general", Some(_)) => {
+            let mend = "only a policy with the scope category has one; leave it empty, or mend the scope".to_owned();
+            return Err(refused(row, PolicyField::Category, mend));
+        }
+        ("vip", None) => Scope::Vip,
+        ("general", None) => Scope::General,
+        _ => return Err(refused(row, PolicyField::Scope, "write vip, category or general".to_owned())),
+    };
+    needed(row, PolicyField::ReturnDays)?;
+    let return_days = days(row, PolicyField::ReturnDays)?.unwrap_or_default();
+    Ok(Policy { name: name.to_owned(), scope, return_days, refund_days: days(row, PolicyField::RefundDays)? })
+}
+
+/// The policy, unless another one has its name or its scope.
+fn alone(row: &PolicyRow, policy: Policy, others: &[(u64, Policy)]) -> Read<Policy> {
+    let twice = |line| format!("line {line} says the same; delete one of the two");
+    for (line, other) in others {
+        if fold(&other.name) == fold(&policy.name) {
+            return Err(refused(row, PolicyField::Name, twice(line)));
+        }
+        match (&other.scope, &policy.scope) {
+            (Scope::Category(one), Scope::Category(two)) if fold(one) == fold(two) => {
+                return Err(refused(row, PolicyField::Category, twice(line)));
+            }
+            (Scope::Vip, Scope::Vip) | (Scope::General, Scope::General) => {
+                return Err(refused(row, PolicyField::Scope, twice(line)));
+            }
+            _ => {}
+        }
+    }
+    Ok(policy)
+}
+
+fn needed(row: &PolicyRow, field: PolicyField) -> Read<&str> {
+    let text = row.fields.get(&field).map(String::as_str);
+    text.ok_or_else(|| refused(row, field, "it is empty; every row must have it".to_owned()))
+}
+
+fn days(row: &PolicyRow, field: PolicyField) -> Read<Option<u32>> {
+    let Some(text) = row.fields.get(&field) else { return Ok(None) };
+    match text.parse() {
+        Ok(days) if days <= MAX_DAYS => Ok(Some(days)),
+        _ => Err(refused(row, field, format!("write a whole number of days, 0 to {MAX_DAYS}"))),
+    }
+}
+
+fn refused(row: &PolicyRow, field: PolicyField, mend: String) -> Box<BadPolicy> {
+    let value = row.fields.get(&field).cloned().unwrap_or_default();
+    Box::new(BadPolicy { line: row.line, field, value, mend })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows as `name|scope|category|return_days|refund_days`, on the lines from 2 on.
+    fn list(rows: &[&str]) -> (Vec<Policy>, Vec<String>) {
+        let fields = [
+            PolicyField::Name,
+            PolicyField::Scope,
+            PolicyField::Category,
+            PolicyField::ReturnDays,
+            PolicyField::RefundDays,
+        ];
+        let row = |(line, text): (u64, &&str)| PolicyRow {
+            line,
+            fields: fields
+                .into_iter()
+                .zip(text.split('|'))
+                .filter(|(_, text)| !text.is_empty())
+                .map(|(field, text)| (field, text.to_owned()))
+                .collect(),
+        };
+        let rows: Vec<PolicyRow> = (2..).zip(rows).map(row).collect();
+        let (policies, bad) = policies_of(&rows);
+        let shown = |bad: BadPolicy| format!("{} {} {:?}: {}", bad.line, bad.field, bad.value, bad.mend);
+        (policies, bad.into_iter().map(shown).collect())
+    }
+
+    #[test]
+    fn a_row_is_a_policy() {
+        let (policies, bad) =
+            list(&["Khách VIP|VIP||120|", "Shoes|category|Footwear|60|30", "Everything else|general||30|0"]);
+        assert_eq!(bad, Vec::<String>::new());
+        let policy = |name: &str, scope, return_days, refund_days| Policy {
+            name: name.to_owned(),
+            scope,
+            return_days,
+            refund_days,
+        };
+        let shoes = Scope::Category("Footwear".to_owned());
+        assert_eq!(
+            policies,
+            [
+                policy("Khách VIP", Scope::Vip, 120, None),
+                policy("Shoes", shoes, 60, Some(30)),
+                policy("Everything else", Scope::General, 30, Some(0)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_taken_says_what_to_write() {
+        for (row, says) in [
+            ("|vip||120|", "2 name \"\": it is empty"),
+            ("a|||120|", "2 scope \"\": it is empty"),
+            ("a|all||120|", "2 scope \"all\": write vip, category or general"),
+            ("a|category||120|", "2 category \"\": it is empty; name the category"),
+            ("a|vip|Shoes|120|", "2 category \"Shoes\": only a policy with the scope category"),
+            ("a|vip|||", "2 return_days \"\": it is empty"),
+            ("a|vip||-1|", "2 return_days \"-1\": write a whole number of days, 0 to 3660"),
+            ("a|vip||30.5|", "2 return_days \"30.5\""),
+            ("a|vip||30|3661", "2 refund_days \"3661\""),
+        ] {
+            let (policies, bad) = list(&[row]);
+            assert!(policies.is_empty() && bad.len() == 1 && bad[0].starts_with(says), "{row}: {bad:?}");
+        }
+        let long = format!("{}|vip||120|", "x".repeat(MAX_NAME_LENGTH + 1));
+        assert!(list(&[&long]).1[0].contains("longer than 100 characters"));
+    }
+
+    #[test]
+    fn of_two_policies_for_the_same_the_second_is_refused() {
+        for (rows, says) in [
+            (["a|vip||120|", "b|vip||90|"], "3 scope \"vip\": line 2 says the same"),
+            (["a|general||30|", "b|general||31|"], "3 scope \"general\""),
+            (["a|category|Giày|30|", "b|category|giay|30|"], "3 category \"giay\""),
+            (["Hè|category|Áo|30|", "he|category|Giày|30|"], "3 name \"he\""),
+        ] {
+            let (policies, bad) = list(&rows);
+            assert!(policies.len() == 1 && bad.len() == 1 && bad[0].starts_with(says), "{rows:?}: {bad:?}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A shop's return policies.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde_json::json;
+
+use super::audit::record;
+use super::columns::{from_db, to_db};
+use super::entities::return_policies;
+use super::orders::unreadable;
+use super::{StoreError, TenantStore};
+use crate::domain::TenantId;
+use crate::domain::returns::{AuditEntry, AuditKind, Policy, Scope};
+
+impl TenantStore<'_> {
+    /// The shop's own policies, by name; [`crate::domain::returns::Policies::new`] adds those of its settings.
+    pub async fn list_policies(&self) -> Result<Vec<Policy>, StoreError> {
+        list_policies(&self.store.read, self.tenant).await
+    }
+
+    /// Puts these policies in the place of those that the shop has, and records who did. Gives what was there.
+    pub async fn replace_policies(
+        &self,
+        policies: &[Policy],
+        who: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Policy>, StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let before = list_policies(&transaction, self.tenant).await?;
+        write_policies(&transaction, self.tenant, policies).await?;
+        let entry = AuditEntry {
+            kind: AuditKind::System,
+            who: who.to_owned(),
+            what: "policies.replaced".to_owned(),
+            before: Some(json!(before)),
+            after: Some(json!(policies)),
+            conversation: None,
+            order: None,
+            rma: None,
+            at: now,
+        };
+        record(&transaction, self.tenant, &[entry]).await?;
+        transaction.commit().await?;
+        Ok(before)
+    }
+}
+
+pub(super) async fn list_policies(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+) -> Result<Vec<Policy>, StoreError> {
+    let rows = of_shop(tenant).order_by_asc(return_policies::Column::Name).all(connection).await?;
+    rows.into_iter().map(read_policy).collect()
+}
+
+/// In the place of all there are.
+pub(super) async fn write_policies(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    policies: &[Policy],
+) -> Result<(), StoreError> {
+    return_policies::Entity::delete_many()
+        .filter(return_policies::Column::TenantId.eq(tenant.as_str()))
+        .exec(connection)
+        .await?;
+    if !policies.is_empty() {
+        let rows = policies.iter().map(|policy| policy_row(tenant, policy));
+        return_policies::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+fn of_shop(tenant: &TenantId) -> sea_orm::Select<return_policies::Entity> {
+    return_policies::Entity::find().filter(return_policies::Column::TenantId.eq(tenant.as_str()))
+}
+
+fn policy_row(tenant: &TenantId, policy: &Policy) -> return_policies::ActiveModel {
+    let (scope, category) = match &policy.scope {
+        Scope::Vip => ("vip", None),
+        Scope::Category(category) => ("category", Some(category.clone())),
+        Scope::General => ("general", None),
+    };
+    return_policies::ActiveModel {
+        tenant_id: Set(tenant.to_string()),
+        name: Set(policy.name.clone()),
+        scope: Set(scope.to_owned()),
+        category: Set(category),
+        return_days: Set(to_db(policy.return_days)),
+        refund_days: Set(policy.refund_days.map(to_db)),
+    }
+}
+
+fn read_policy(row: return_policies::Model) -> Result<Policy, StoreError> {
+    let scope = match (row.scope.as_str(), row.category) {
+        ("vip", _) => Scope::Vip,
+        ("general", _) => Scope::General,
+        ("category", Some(category)) => Scope::Category(category),
+        _ => return Err(unreadable("return_policies", "scope")),
+    };
+    Ok(Policy {
+        name: row.name,
+        scope,
+        return_days: from_db(row.return_days),
+        refund_days: row.refund_days.map(from_db),
+    })
+}
