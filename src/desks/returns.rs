@@ -21,6 +21,7 @@ mod items;
 mod knowledge;
 pub mod mail;
 mod post;
+mod record;
 pub mod route;
 pub mod rules;
 mod say;
@@ -163,6 +164,8 @@ impl Desk for Returns {
             // The flow goes on where it was: the question stands again, and nothing that was asked is an answer to it.
             heard = Heard::default();
         }
+        let next = advance::advance(state.clone(), Event::Said(heard.clone()));
+        self.record_decisions(turn, &state, &next).await?;
         drive(self, turn, &self.services.store, state, Event::Said(heard)).await
     }
 }

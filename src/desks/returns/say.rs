@@ -60,6 +60,7 @@ impl Returns {
             turn.say_with(kind, &text, tell(kind, state, &text)).await?;
             asks_more = kind != Kind::Clarify;
         }
+        self.record_ending(turn, state, ending).await?;
         if asks_more {
             let text = voice.text(Scenario::AnythingElse, &[])?;
             turn.say(Kind::FollowUp, &text).await?;

@@ -21,7 +21,7 @@ mod orders;
 mod tickets;
 
 /// Who the desk is in the records.
-const WHO: &str = "desk";
+pub(super) const WHO: &str = "desk";
 
 impl Returns {
     /// Whether whose order it is has to be shown: not by a customer whom the shop's own back end named.
@@ -65,7 +65,7 @@ impl Returns {
         }
     }
 
-    fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {
+    pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {
         self.services.store.tenant(&turn.conversation.tenant)
     }
 

@@ -5,5 +5,6 @@ mod mails;
 mod model;
 mod owner;
 mod questions;
+mod record;
 mod scenarios;
 pub mod shop;

@@ -33,7 +33,7 @@ function shown(what, name, value) {
   if (typeof value === "boolean") return words.say(value ? "record.yes" : "record.no");
   if (Array.isArray(value)) return value.map((each) => shown(what, name, each)).join(", ");
   if (typeof value === "object") return value.reason_code ?? changed(what, {}, value).join(", ");
-  const tables = { status: `${what.split(".")[0]}_status`, decision: "decided", priority: "priority", action: "ticket_kind", template: "mail_template" };
+  const tables = { status: `${what.split(".")[0]}_status`, decision: "decided", priority: "priority", action: "ticket_kind", template: "mail_template", ending: "record_ending", email: "mail_status" };
   const key = `${tables[name]}.${value}`;
   return words.has(key) ? words.say(key) : String(value);
 }

@@ -100,7 +100,7 @@ async fn beside_a_conversation_stand_its_order_the_rmas_of_that_and_the_record()
     assert_eq!((&rma["lines"][0]["line"], &rma["reason"]), (&json!(1), &json!("too small")));
     assert!(rma["tracking"].as_str().unwrap().contains('-'), "{rma}");
     assert_eq!((&returns["tickets"], &returns["mails"]), (&json!([]), &json!([])));
-    assert_eq!(recorded(&returns), ["desk order.looked_up"]);
+    assert_eq!(recorded(&returns), ["desk order.looked_up", "desk flow.ended"]);
     assert_eq!((&returns["record"][0]["type"], &returns["record"][0]["order"]), (&json!("tool"), &json!("77912")));
     let text = returns.to_string();
     assert!(!text.contains("buyer-77898"), "whoever looks over a shoulder learns no address: {text}");

@@ -1,0 +1,48 @@
+//! The record beside a conversation: seed 001's types user, assistant, tool and system.
+
+use frontdesk::domain::TenantId;
+
+use super::shop::{Chat, open};
+use crate::support::app::TestApp;
+
+/// The rows of the conversation as `type who what`.
+async fn recorded(app: &TestApp, chat: &Chat<'_>) -> Vec<String> {
+    let tenant = TenantId::default();
+    let rows = app.inner.store.tenant(&tenant).list_audit(chat.id.parse().unwrap()).await.unwrap();
+    rows.iter().map(|row| format!("{} {} {}", row.kind, row.who, row.what)).collect()
+}
+
+#[tokio::test]
+async fn who_decided_what_and_what_came_of_it_can_be_read_afterwards() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["I want to return my order 77893, john.doe@example.com", "yes"]).await;
+    let rows = recorded(&app, &chat).await;
+    let place = |row: &str| rows.iter().position(|known| known == row).unwrap_or_else(|| panic!("{row}: {rows:#?}"));
+    let expected = [
+        "tool desk order.looked_up",
+        "user customer customer.confirmed",
+        "tool desk eligibility.decided",
+        "system desk rma.created",
+        "assistant desk flow.ended",
+    ];
+    let places: Vec<usize> = expected.into_iter().map(place).collect();
+    assert!(places.is_sorted(), "{rows:#?}");
+    chat.say("they arrived shattered").await;
+    let rows = recorded(&app, &chat).await;
+    let later = &rows[places[4] + 1..];
+    for row in ["user customer customer.reported_damage", "system desk ticket.escalated", "assistant desk flow.ended"] {
+        assert!(later.contains(&row.to_owned()), "{row}: {later:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_customer_took_back_or_asked_a_person_for_is_recorded() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order 77893, john.doe@example.com", "no", "I want to talk to a human"]).await;
+    let rows = recorded(&app, &chat).await;
+    for row in ["user customer customer.declined", "user customer customer.wants_person"] {
+        assert!(rows.contains(&row.to_owned()), "{row}: {rows:#?}");
+    }
+}
