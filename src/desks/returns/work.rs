@@ -20,8 +20,11 @@ mod handoff;
 mod orders;
 mod tickets;
 
+pub(super) use orders::status_of;
+pub(super) use tickets::mail_context;
+
 /// Who the desk is in the records.
-const WHO: &str = "desk";
+pub(super) const WHO: &str = "desk";
 
 impl Returns {
     /// Whether whose order it is has to be shown: not by a customer whom the shop's own back end named.
@@ -55,7 +58,7 @@ impl Returns {
         }
     }
 
-    fn terms(&self) -> Terms {
+    pub(super) fn terms(&self) -> Terms {
         let config = &self.services.config;
         Terms {
             windows: config.returns.windows,
@@ -65,7 +68,7 @@ impl Returns {
         }
     }
 
-    fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {
+    pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {
         self.services.store.tenant(&turn.conversation.tenant)
     }
 
@@ -92,11 +95,11 @@ impl Returns {
     }
 }
 
-fn by(turn: &Turn) -> By<'static> {
+pub(super) fn by(turn: &Turn) -> By<'static> {
     By { hand: Hand::Automatic, who: WHO, conversation: Some(turn.conversation.id), now: Utc::now() }
 }
 
 /// Names one asking: the same flow that asks again, after a crash, is told what it made.
-fn request_of(turn: &Turn, state: &State) -> String {
+pub(super) fn request_of(turn: &Turn, state: &State) -> String {
     format!("{}:{}", turn.conversation.id, state.meta.flow)
 }
