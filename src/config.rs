@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+mod agent;
 mod auth;
 mod console;
 mod embed;
@@ -24,6 +25,7 @@ mod traces;
 mod vectors;
 mod web;
 
+pub use agent::AgentConfig;
 pub use auth::{AuthConfig, KeyEntry};
 pub use console::ConsoleConfig;
 pub use embed::EmbedConfig;
@@ -53,6 +55,7 @@ pub struct Config {
     pub store: StoreConfig,
     pub turns: TurnConfig,
     pub llm: LlmConfig,
+    pub agent: AgentConfig,
     pub embed: EmbedConfig,
     pub outbox: OutboxConfig,
     pub search: SearchConfig,
@@ -155,6 +158,7 @@ impl Config {
             outbox: OutboxConfig::read(env_ref, &embed),
             search: SearchConfig::read(env_ref, &embed),
             embed,
+            agent: AgentConfig::read(env_ref),
             llm,
             vectors: VectorConfig::read(env_ref),
             prompts: PromptConfig {

@@ -24,6 +24,7 @@ mod play;
 pub mod retail;
 pub mod returns;
 mod show;
+pub mod window;
 pub mod wording;
 
 pub use play::{Caller, Sink, SinkClosed, Step, Stored, Turn};

@@ -25,6 +25,8 @@ pub enum Mode {
     /// The desk's own table (seed 000).
     #[default]
     Supervisor,
+    /// A language model with tools (seed 001); the table where none answers.
+    Agent,
 }
 
 /// A persona: who speaks, and for which desk.

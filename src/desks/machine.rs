@@ -82,8 +82,20 @@ pub async fn drive<M: Machine>(
     state: M::State,
     said: M::Event,
 ) -> Result<(), DeskError> {
+    go_on(machine, turn, store, M::advance(state, said)).await
+}
+
+/// Takes steps from a state on, without anything said, until it is the customer's turn.
+///
+/// # Errors
+/// As for [`drive`].
+pub async fn go_on<M: Machine>(
+    machine: &M,
+    turn: &mut Turn,
+    store: &Store,
+    mut state: M::State,
+) -> Result<(), DeskError> {
     turn.stores_at_once = true;
-    let mut state = M::advance(state, said);
     for _ in 0..MOST_STEPS {
         save(turn, store, &state).await?;
         let event = match M::route(&state) {
@@ -97,7 +109,8 @@ pub async fn drive<M: Machine>(
     Err(DeskError::Restless)
 }
 
-async fn save<S: Serialize>(turn: &mut Turn, store: &Store, state: &S) -> Result<(), DeskError> {
+/// Saves the state with the conversation, where it has changed.
+pub async fn save<S: Serialize>(turn: &mut Turn, store: &Store, state: &S) -> Result<(), DeskError> {
     let state = serde_json::to_value(state).unwrap_or_default();
     if state != turn.state {
         store.tenant(&turn.conversation.tenant).save_state(turn.conversation.id, &state).await?;

@@ -17,6 +17,7 @@ use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 pub mod advance;
+mod agent;
 mod items;
 mod knowledge;
 pub mod mail;
@@ -33,6 +34,7 @@ mod voice;
 mod work;
 
 use advance::Event;
+use agent::Agent;
 use mail::MailTexts;
 pub use post::Post;
 use post::PostTexts;
@@ -50,6 +52,7 @@ pub struct Returns {
     common: ByLanguage<CommonTexts>,
     language_rules: LanguageRules,
     rules: ReturnsRules,
+    agent: Agent,
     /// What the language model is told about classifying, and about reading order numbers.
     classify_prompt: String,
     number_prompt: String,
@@ -73,11 +76,13 @@ impl Returns {
         let label = texts.get(first).label.clone();
         let post_texts = Arc::new(PostTexts { mails: MailTexts::read(prompts, languages)?, label });
         let classify_prompt = prompts.text("returns/classify.md")?.to_owned();
+        let agent = Agent::read(prompts)?;
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
             services.post.set_texts(post_texts);
             let services = services.clone();
-            Self { texts, common, language_rules, rules, classify_prompt, number_prompt, services }
+            let agent = agent(&services);
+            Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }
         })
     }
 
@@ -145,7 +150,11 @@ impl Desk for Returns {
         state.needs_contact = self.needs_contact(turn);
         let (text, switched) = self.listen(turn);
         let mut heard = self.rules.hear(&text);
-        self.tell_heard(turn, &state, &heard).await?;
+        let for_agent = self.state_for_agent(turn, &state, &heard);
+        match &for_agent {
+            Some(state) => self.tell_heard_for_agent(turn, state).await?,
+            None => self.tell_heard(turn, &state, &heard).await?,
+        }
         if switched {
             let mut voice = Voice::new(self.texts(turn), &state.meta.said);
             let text = voice.text(Scenario::LanguageAck, &[])?;
@@ -166,6 +175,10 @@ impl Desk for Returns {
         }
         let next = advance::advance(state.clone(), Event::Said(heard.clone()));
         self.record_decisions(turn, &state, &next).await?;
+        if let Some(mut state_for_agent) = for_agent {
+            state_for_agent.meta.said = state.meta.said;
+            return self.play_agent(turn, state_for_agent).await;
+        }
         drive(self, turn, &self.services.store, state, Event::Said(heard)).await
     }
 }

@@ -78,6 +78,10 @@ pub enum GuardReason {
     Link,
     /// The language model began to read out its instructions.
     PromptLeak,
+    /// The language model claimed something that no tool has done.
+    UnsupportedClaim,
+    /// What the language model wrote was meant for a machine.
+    Markup,
 }
 
 impl GuardReason {
@@ -86,6 +90,8 @@ impl GuardReason {
             Self::UnsupportedFact => "unsupported_fact",
             Self::Link => "link",
             Self::PromptLeak => "prompt_leak",
+            Self::UnsupportedClaim => "unsupported_claim",
+            Self::Markup => "markup",
         }
     }
 }
@@ -137,6 +143,12 @@ pub enum Event {
     /// Something was held back from the message; never what.
     #[serde(rename = "guard")]
     Guard { message_id: MessageId, reason: GuardReason },
+    /// The language model has called a tool, and it begins to work.
+    #[serde(rename = "tool.start")]
+    ToolStart { name: String },
+    /// The tool has ended, well or with something that the model is told.
+    #[serde(rename = "tool.end")]
+    ToolEnd { name: String, ok: bool, ms: u64 },
     /// Something went wrong; `message` is for the customer, in the customer's language.
     #[serde(rename = "error")]
     Error { code: ErrorCode, message: String, retryable: bool },

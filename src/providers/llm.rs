@@ -11,6 +11,7 @@ mod gateway;
 mod lines;
 mod ollama;
 mod spoken;
+mod tool;
 
 use std::fmt;
 use std::pin::Pin;
@@ -25,6 +26,7 @@ pub use crate::config::{LlmConfig, LlmMode};
 
 pub use gateway::{Availability, Gateway, Ticket};
 pub use ollama::{InvalidOllama, Ollama};
+pub use tool::{Reply, ToolCall, ToolSpec};
 
 /// Who says a [`ChatMessage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub enum Role {
     System,
     User,
     Assistant,
+    /// What came of a tool call.
+    Tool,
 }
 
 /// One message of the prompt.
@@ -39,19 +43,37 @@ pub enum Role {
 pub struct ChatMessage {
     pub role: Role,
     pub content: String,
+    /// The tools that the assistant called with this message.
+    pub calls: Vec<ToolCall>,
+    /// Whose result it is, of a tool.
+    pub tool: Option<String>,
 }
 
 impl ChatMessage {
+    pub fn new(role: Role, content: impl Into<String>) -> Self {
+        Self { role, content: content.into(), calls: Vec::new(), tool: None }
+    }
+
     pub fn system(content: impl Into<String>) -> Self {
-        Self { role: Role::System, content: content.into() }
+        Self::new(Role::System, content)
     }
 
     pub fn user(content: impl Into<String>) -> Self {
-        Self { role: Role::User, content: content.into() }
+        Self::new(Role::User, content)
     }
 
     pub fn assistant(content: impl Into<String>) -> Self {
-        Self { role: Role::Assistant, content: content.into() }
+        Self::new(Role::Assistant, content)
+    }
+
+    /// What the assistant said, and the tools that it called with it.
+    pub fn called(reply: Reply) -> Self {
+        Self { calls: reply.calls, ..Self::new(Role::Assistant, reply.text) }
+    }
+
+    /// What came of a call of that tool.
+    pub fn result(tool: impl Into<String>, content: impl Into<String>) -> Self {
+        Self { tool: Some(tool.into()), ..Self::new(Role::Tool, content) }
     }
 }
 
@@ -83,6 +105,10 @@ pub trait ChatModel: Send + Sync {
     /// Asks for one JSON object of this JSON schema. Only that it is an object is checked: models stray from schemas,
     /// so parse it into a type.
     async fn answer(&self, request: ChatRequest, schema: &Value) -> Result<Value, LlmError>;
+
+    /// Asks for the next thing to do with these tools: calls of them, or, having called enough, an answer. Nothing of a call is
+    /// checked: models invent tools and arguments.
+    async fn call(&self, request: ChatRequest, tools: &[ToolSpec]) -> Result<Reply, LlmError>;
 
     /// Looks whether the service answers and has the model, without making it work.
     async fn probe(&self) -> Result<ModelStatus, LlmError>;

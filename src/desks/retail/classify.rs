@@ -6,12 +6,12 @@ use tracing::warn;
 
 use super::intent::Intent;
 use super::memory::Memory;
-use super::prompt::window;
 use super::rules::{Context, Verdict};
 use super::social::PERSON;
 use super::{Heard, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
+use crate::desks::window::window;
 use crate::domain::IntentSource;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 

@@ -5,10 +5,11 @@ use serde_json::json;
 use tracing::warn;
 
 use super::intent::Intent;
-use super::prompt::{Given, system, window, window_start};
+use super::prompt::{Given, system};
 use super::{Heard, Retail};
-use crate::config::{LlmConfig, LlmMode};
+use crate::config::LlmMode;
 use crate::desks::grounding::{Grounded, Sources};
+use crate::desks::window::{room_for_history, window, window_start};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Event, Kind, Metadata, SourceItem};
 use crate::persona::texts::fill;
@@ -16,8 +17,6 @@ use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::retrieval::Passage;
 use crate::retrieval::search::Found;
 
-/// Characters of Vietnamese in a token of the usual vocabularies, estimated low.
-const CHARS_PER_TOKEN: usize = 2;
 /// Passages that are quoted where no model words a reply.
 const QUOTES: usize = 3;
 
@@ -159,25 +158,5 @@ impl Retail {
             .take(QUOTES)
             .map(|passage| fill(&texts.reply_quote, &[("title", &passage.title), ("text", &passage.text)]));
         std::iter::once(texts.reply_intro.clone()).chain(quotes).collect::<Vec<_>>().join("\n")
-    }
-}
-
-/// How many characters of the conversation fit into the model's context beside the other texts and the answer. What does
-/// not fit is cut by Ollama without a word, and from the top, where the persona stands.
-fn room_for_history(config: &LlmConfig, others: &[&str]) -> usize {
-    let tokens = usize::try_from(config.num_ctx.saturating_sub(config.max_tokens)).unwrap_or(usize::MAX);
-    let taken: usize = others.iter().map(|text| text.chars().count()).sum();
-    tokens.saturating_mul(CHARS_PER_TOKEN).saturating_sub(taken)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_prompt_leaves_less_room_for_what_was_said() {
-        let config = LlmConfig { num_ctx: 1000, max_tokens: 200, ..LlmConfig::default() };
-        assert_eq!(room_for_history(&config, &["một", "hai"]), 1600 - 6);
-        assert_eq!(room_for_history(&config, &[&"a".repeat(5000)]), 0);
     }
 }

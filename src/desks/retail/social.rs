@@ -5,8 +5,8 @@ use tracing::warn;
 
 use super::Retail;
 use super::classify::Understood;
-use super::prompt::window;
 use crate::desks::grounding::{Grounded, Piece, joined};
+use crate::desks::window::window;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Kind, Metadata};
 use crate::persona::cut_at_sentence;

@@ -70,7 +70,7 @@ impl Returns {
 
     /// Lets the shop see the conversation where a person is to do something. It waits from the message on that says so: one
     /// that is lost in a crash is said again. Without a console, the ticket alone says so.
-    fn call_person(&self, turn: &mut Turn, state: &State, ending: Ending) {
+    pub(super) fn call_person(&self, turn: &mut Turn, state: &State, ending: Ending) {
         if !self.services.config.console.on {
             return;
         }
@@ -149,12 +149,14 @@ fn handover(state: &State) -> Scenario {
         Some(Escalate::DamageLater) => Scenario::DamageLater,
         Some(Escalate::Review) if is_damage(state) => Scenario::ReviewDamage,
         Some(Escalate::Review) => Scenario::ReviewNeeded,
-        Some(Escalate::Person) | None => Scenario::HandedOver,
+        Some(Escalate::Assistant) if state.damage_told => Scenario::ReviewDamage,
+        Some(Escalate::GaveUp) => Scenario::GaveUp,
+        Some(Escalate::Person | Escalate::Assistant) | None => Scenario::HandedOver,
     }
 }
 
 /// Whether a person looks because of damage.
-pub(super) fn is_damage(state: &State) -> bool {
+fn is_damage(state: &State) -> bool {
     state.eligibility.as_ref().is_some_and(|decision| decision.why == Why::Damaged)
 }
 
@@ -167,7 +169,7 @@ fn done(state: &State) -> Scenario {
 }
 
 /// The message's metadata: a decision and a ticket, whole, on each message that tells of one.
-fn tell(kind: Kind, state: &State, text: &str) -> Metadata {
+pub(super) fn tell(kind: Kind, state: &State, text: &str) -> Metadata {
     let mut metadata = Metadata::of(kind);
     let tells_decision =
         matches!(kind, Kind::ActionPrompt | Kind::ReturnDecision | Kind::ReturnTicket | Kind::Escalation);
@@ -187,7 +189,7 @@ fn tell(kind: Kind, state: &State, text: &str) -> Metadata {
 }
 
 fn escalation(state: &State, ticket: &str) -> Value {
-    let priority = state.escalate.map(|why| why.priority(is_damage(state)));
+    let priority = state.escalate.map(|why| state.priority(why));
     json!({ "ticket_id": ticket, "priority": priority })
 }
 

@@ -54,6 +54,7 @@ scenarios! {
     ReviewNeeded = "review_needed" ["ticket_id"],
     DamageLater = "damage_later" ["rma_number" "ticket_id"],
     HandedOver = "handed_over" ["ticket_id"],
+    GaveUp = "gave_up" ["ticket_id"],
     DoneReturn = "done_return" ["ticket_id" "masked_email" "refund_amount"],
     DoneRefund = "done_refund" ["ticket_id" "masked_email" "refund_amount"],
     DoneCancel = "done_cancel" ["ticket_id" "order_number"],

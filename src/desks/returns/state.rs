@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::scenario::Scenario;
-use crate::domain::returns::{Action, Decision, Money, OrderNumber, OrderStatus, Priority, RmaNumber};
+use crate::domain::returns::{Action, Decision, Money, OrderNumber, OrderStatus, Priority, RmaNumber, Why};
 
 /// What a flow is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -146,17 +146,10 @@ pub enum Escalate {
     Review,
     /// Damage that was spoken of after the return was made.
     DamageLater,
-}
-
-impl Escalate {
-    /// Seed 001: damage is HIGH.
-    pub fn priority(self, is_damage: bool) -> Priority {
-        match self {
-            Self::DamageLater => Priority::High,
-            Self::Review if is_damage => Priority::High,
-            Self::Review | Self::Person => Priority::Medium,
-        }
-    }
+    /// The language model hands over, in agent mode.
+    Assistant,
+    /// The language model did not come to an end.
+    GaveUp,
 }
 
 /// What stays from flow to flow.
@@ -175,6 +168,8 @@ pub struct Meta {
     pub tried: Option<OrderNumber>,
     /// The last return that was made in this conversation.
     pub last_rma: Option<RmaNumber>,
+    /// The orders that were found for this customer, the newest last: what tools may be used on.
+    pub opened: Vec<OrderNumber>,
     /// Which variant of each text was said last.
     pub said: BTreeMap<Scenario, usize>,
 }
@@ -221,6 +216,8 @@ pub struct State {
     /// The lines that are to come back; `None`: whatever can.
     pub lines: Option<Vec<u32>>,
     pub escalate: Option<Escalate>,
+    /// How soon a person should look, as the language model has it.
+    pub urgency: Option<Priority>,
     /// The ticket of a person who looks.
     pub escalation_ticket: Option<String>,
     /// What is paid back under the ticket.
@@ -240,6 +237,20 @@ impl State {
     pub fn next_flow(self) -> Self {
         let meta = Meta { idempotency_key: None, flow: self.meta.flow + 1, ..self.meta };
         Self { needs_contact: self.needs_contact, meta, ..Self::default() }
+    }
+
+    /// How soon a person should look. Seed 001: damage is HIGH; whoever calls may make it more, and less only where the
+    /// rules have said nothing.
+    pub fn priority(&self, why: Escalate) -> Priority {
+        let is_damage =
+            self.damage_told || self.eligibility.as_ref().is_some_and(|decision| decision.why == Why::Damaged);
+        let least = match why {
+            Escalate::DamageLater => Priority::High,
+            Escalate::Review | Escalate::Assistant if is_damage => Priority::High,
+            Escalate::Assistant if self.urgency.is_some() => Priority::Low,
+            Escalate::Review | Escalate::Person | Escalate::Assistant | Escalate::GaveUp => Priority::Medium,
+        };
+        least.max(self.urgency.unwrap_or(Priority::Low))
     }
 
     /// Forgets the order, so that another one can be named.

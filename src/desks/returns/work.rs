@@ -20,6 +20,9 @@ mod handoff;
 mod orders;
 mod tickets;
 
+pub(super) use orders::status_of;
+pub(super) use tickets::mail_context;
+
 /// Who the desk is in the records.
 pub(super) const WHO: &str = "desk";
 
@@ -55,7 +58,7 @@ impl Returns {
         }
     }
 
-    fn terms(&self) -> Terms {
+    pub(super) fn terms(&self) -> Terms {
         let config = &self.services.config;
         Terms {
             windows: config.returns.windows,
@@ -92,11 +95,11 @@ impl Returns {
     }
 }
 
-fn by(turn: &Turn) -> By<'static> {
+pub(super) fn by(turn: &Turn) -> By<'static> {
     By { hand: Hand::Automatic, who: WHO, conversation: Some(turn.conversation.id), now: Utc::now() }
 }
 
 /// Names one asking: the same flow that asks again, after a crash, is told what it made.
-fn request_of(turn: &Turn, state: &State) -> String {
+pub(super) fn request_of(turn: &Turn, state: &State) -> String {
     format!("{}:{}", turn.conversation.id, state.meta.flow)
 }

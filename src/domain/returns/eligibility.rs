@@ -62,6 +62,14 @@ named! {
 }
 
 impl Why {
+    /// The reason as a customer may know it: that somebody looks at the order, not what is held against them.
+    pub fn told(self) -> Self {
+        match self {
+            Self::FraudFlag | Self::ReturnsTooFrequent => Self::UnderReview,
+            other => other,
+        }
+    }
+
     fn code(self) -> ReasonCode {
         match self {
             Self::Approved => ReasonCode::Approved,
@@ -180,8 +188,17 @@ impl Decision {
     }
 
     /// The decision with the seeds' field names, for `metadata.eligibility` and a tool's result. `message` is the sentence
-    /// that the customer is told.
+    /// that the customer is told. What the shop thinks of the customer is not in it: customers' browsers get it.
     pub fn to_metadata(&self, message: &str) -> Value {
+        self.fields(message, self.why.told())
+    }
+
+    /// The same for the shop's own record, with the true reason.
+    pub fn to_record(&self) -> Value {
+        self.fields("", self.why)
+    }
+
+    fn fields(&self, message: &str, reason: Why) -> Value {
         json!({
             "eligible": self.eligible,
             "reason_code": self.reason_code,
@@ -191,7 +208,7 @@ impl Decision {
             "requires_manual_review": self.requires_manual_review,
             "is_return_eligible": self.is_return_eligible,
             "is_refund_eligible": self.is_refund_eligible,
-            "reason": self.why,
+            "reason": reason,
             "policy_version": self.policy_version,
             "cutoff_days": self.cutoff_days,
             "refund_cutoff_days": self.refund_cutoff_days,

@@ -21,6 +21,7 @@ pub struct PageTexts {
     pub too_long: String,
     pub typing: String,
     pub queued: String,
+    pub looking_up: String,
     pub stop: String,
     pub stopped: String,
     pub cut: String,

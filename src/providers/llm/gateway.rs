@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::admission::{Admission, Full, Place};
-use super::{ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, LlmMode, ModelStatus, Phase};
+use super::spoken::Spoken;
+use super::{ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, LlmMode, ModelStatus, Phase, Reply, ToolSpec};
 use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
 
 /// What the last look at the model found.
@@ -34,7 +35,7 @@ pub enum Availability {
 /// a circuit breaker, and whether the model is up at all.
 ///
 /// A call is [`Gateway::enter`], then [`Ticket::waiting`] for the positions, then [`Ticket::stream`] or
-/// [`Ticket::answer`]. Nothing is tried twice.
+/// [`Ticket::answer`] or [`Ticket::call`]. Nothing is tried twice.
 pub struct Gateway {
     model: Arc<dyn ChatModel>,
     config: LlmConfig,
@@ -197,6 +198,20 @@ impl Ticket {
             answer
         });
         answered.await.unwrap_or(Err(LlmError::Timeout(Phase::Answer)))
+    }
+
+    /// Waits for its turn, and then, `within` this time, for what the model does next with these tools. Without tools it has to
+    /// answer. The text holds no thoughts. Silence counts against the model.
+    pub async fn call(mut self, request: ChatRequest, tools: &[ToolSpec], within: Duration) -> Result<Reply, LlmError> {
+        self.admitted().await;
+        let attempt = Attempt::begin(&self.gateway)?;
+        let replied = timeout(within, self.gateway.model.call(request, tools)).await;
+        let reply = replied.unwrap_or(Err(LlmError::Timeout(Phase::Answer)));
+        attempt.end(reply.as_ref().err());
+        let reply = reply?;
+        let mut spoken = Spoken::default();
+        let text = spoken.push(reply.text) + &spoken.finish();
+        Ok(Reply { text, ..reply })
     }
 
     async fn admitted(&mut self) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 use tokio_util::io::StreamReader;
 
-use super::{Deltas, LlmError, Phase};
+use super::{Deltas, LlmError, Phase, Reply, ToolCall};
 
 /// The longest line, in bytes. A line holds one token, so this is far above any honest one.
 pub(super) const MAX_LINE: usize = 256 * 1024;
@@ -29,6 +29,21 @@ struct Line {
 #[serde(default)]
 struct Said {
     content: Option<String>,
+    tool_calls: Option<Vec<Called>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Called {
+    function: Function,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Function {
+    name: Option<String>,
+    #[serde(alias = "parameters")]
+    arguments: Value,
 }
 
 /// How an answer stands after a line.
@@ -42,6 +57,27 @@ pub(super) enum Progress {
 
 /// The text of a line, and whether more follows.
 pub(super) fn parse(line: &[u8]) -> Result<(String, Progress), LlmError> {
+    let (said, progress) = read(line)?;
+    Ok((said.content.unwrap_or_default(), progress))
+}
+
+/// The text of a line with the tools that it calls, and whether more follows.
+pub(super) fn parse_reply(line: &[u8]) -> Result<(Reply, Progress), LlmError> {
+    let (said, progress) = read(line)?;
+    let calls = said.tool_calls.unwrap_or_default().into_iter().map(|called| ToolCall {
+        name: called.function.name.unwrap_or_default(),
+        arguments: unpacked(called.function.arguments),
+    });
+    Ok((Reply { text: said.content.unwrap_or_default(), calls: calls.collect() }, progress))
+}
+
+/// Some models send their arguments as a text that holds the object.
+fn unpacked(arguments: Value) -> Value {
+    let inside = arguments.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    inside.filter(Value::is_object).unwrap_or(arguments)
+}
+
+fn read(line: &[u8]) -> Result<(Said, Progress), LlmError> {
     let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_eof() {
         true => LlmError::Truncated,
         false => LlmError::Protocol("a line is no JSON of a chat"),
@@ -54,7 +90,7 @@ pub(super) fn parse(line: &[u8]) -> Result<(String, Progress), LlmError> {
         (Some(true), _) => Progress::Complete,
         _ => Progress::GoesOn,
     };
-    Ok((line.message.and_then(|said| said.content).unwrap_or_default(), progress))
+    Ok((line.message.unwrap_or_default(), progress))
 }
 
 /// The pieces of text in the body of a streamed chat. A body that ends before `done` is [`LlmError::Truncated`].

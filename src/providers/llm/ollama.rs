@@ -12,14 +12,16 @@ use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use ollama_rs::error::OllamaError;
 use ollama_rs::generation::chat::request::ChatMessageRequest;
-use ollama_rs::generation::chat::{ChatMessage as Message, MessageRole};
 use ollama_rs::generation::parameters::ThinkType;
 use ollama_rs::models::ModelOptions;
 use reqwest::{Response, StatusCode, Url};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::lines::{self, Progress};
-use super::{ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, ModelStatus, Phase, Role};
+use super::{
+    ChatMessage, ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, ModelStatus, Phase, Reply, Role, ToolCall,
+    ToolSpec,
+};
 use crate::providers::address::{self, reason};
 use crate::providers::{InvalidAddress, same_model};
 
@@ -81,8 +83,8 @@ impl Ollama {
         format!("{origin}{}", self.base.path().trim_end_matches('/'))
     }
 
-    /// The body of a chat call: streamed, unless it asks for JSON of a schema.
-    fn body(&self, request: ChatRequest, schema: Option<&Value>) -> Result<Map<String, Value>, LlmError> {
+    /// The body of a chat call, streamed only if it asks for nothing but text.
+    fn body(&self, request: ChatRequest, wanted: Wanted<'_>) -> Result<Map<String, Value>, LlmError> {
         let model = request.model.unwrap_or_else(|| self.model.clone());
         let mut options = ModelOptions::default()
             .num_ctx(u64::from(self.num_ctx))
@@ -93,17 +95,22 @@ impl Ollama {
         // gpt-oss cannot stop thinking (told to, it answers a schema with nothing), only think little. Other models are
         // left alone: those that cannot think refuse to be told how.
         let thinks_little = model.to_ascii_lowercase().starts_with("gpt-oss");
-        let messages = request.messages.into_iter().map(|message| Message::new(message.role.into(), message.content));
-        let mut chat = ChatMessageRequest::new(model, messages.collect()).options(options);
+        let mut chat = ChatMessageRequest::new(model, Vec::new()).options(options);
         if thinks_little {
             chat = chat.think(ThinkType::Low);
         }
         let Ok(Value::Object(mut body)) = serde_json::to_value(chat) else {
             return Err(LlmError::Protocol("the request cannot be written as JSON"));
         };
-        body.insert("stream".to_owned(), schema.is_none().into());
-        if let Some(schema) = schema {
-            body.insert("format".to_owned(), schema.clone());
+        // ollama-rs's messages do not name the tool whose result they are.
+        body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
+        body.insert("stream".to_owned(), matches!(wanted, Wanted::Text).into());
+        match wanted {
+            Wanted::Text => {}
+            Wanted::Json(schema) => drop(body.insert("format".to_owned(), schema.clone())),
+            // Asked without tools, a model has to answer.
+            Wanted::Calls([]) => {}
+            Wanted::Calls(tools) => drop(body.insert("tools".to_owned(), tools.iter().map(tool).collect())),
         }
         if let Some(keep_alive) = &self.keep_alive {
             body.insert("keep_alive".to_owned(), keep_alive.clone());
@@ -111,8 +118,8 @@ impl Ollama {
         Ok(body)
     }
 
-    async fn chat(&self, request: ChatRequest, schema: Option<&Value>, phase: Phase) -> Result<Response, LlmError> {
-        let body = self.body(request, schema)?;
+    async fn chat(&self, request: ChatRequest, wanted: Wanted<'_>, phase: Phase) -> Result<Response, LlmError> {
+        let body = self.body(request, wanted)?;
         let url = format!("{}api/chat", self.base);
         let sent = self.http.post(url).json(&body).send().await;
         let response = sent.map_err(|error| unreachable(error, phase))?;
@@ -123,7 +130,7 @@ impl Ollama {
 #[async_trait]
 impl ChatModel for Ollama {
     async fn stream(&self, request: ChatRequest) -> Result<Deltas, LlmError> {
-        let response = self.chat(request, None, Phase::FirstToken).await?;
+        let response = self.chat(request, Wanted::Text, Phase::FirstToken).await?;
         Ok(lines::deltas(response.bytes_stream().map_err(|error| match error.is_timeout() {
             true => io::Error::new(io::ErrorKind::TimedOut, error),
             false => io::Error::other(error),
@@ -131,13 +138,15 @@ impl ChatModel for Ollama {
     }
 
     async fn answer(&self, request: ChatRequest, schema: &Value) -> Result<Value, LlmError> {
-        let response = self.chat(request, Some(schema), Phase::Answer).await?;
+        let response = self.chat(request, Wanted::Json(schema), Phase::Answer).await?;
         let body = read(response.bytes_stream(), MAX_ANSWER).await?;
-        match lines::parse(&body)? {
-            (_, Progress::Cut) => Err(LlmError::TooLong),
-            (_, Progress::GoesOn) => Err(LlmError::Truncated),
-            (text, Progress::Complete) => object(&text),
-        }
+        object(&whole(lines::parse(&body)?)?)
+    }
+
+    async fn call(&self, request: ChatRequest, tools: &[ToolSpec]) -> Result<Reply, LlmError> {
+        let response = self.chat(request, Wanted::Calls(tools), Phase::Answer).await?;
+        let body = read(response.bytes_stream(), MAX_ANSWER).await?;
+        whole(lines::parse_reply(&body)?)
     }
 
     async fn probe(&self) -> Result<ModelStatus, LlmError> {
@@ -152,13 +161,52 @@ impl ChatModel for Ollama {
     }
 }
 
-impl From<Role> for MessageRole {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::System => Self::System,
-            Role::User => Self::User,
-            Role::Assistant => Self::Assistant,
-        }
+/// What a chat is to give.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    Text,
+    /// One object of this schema.
+    Json(&'a Value),
+    /// Calls of these tools, or text.
+    Calls(&'a [ToolSpec]),
+}
+
+fn message(message: &ChatMessage) -> Value {
+    let role = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let mut body = json!({ "role": role, "content": message.content });
+    if !message.calls.is_empty() {
+        let call = |call: &ToolCall| {
+            // Ollama refuses arguments that are no object; that they were none, the tool's result says.
+            let arguments = if call.arguments.is_object() { call.arguments.clone() } else { json!({}) };
+            json!({ "function": { "name": call.name, "arguments": arguments } })
+        };
+        body["tool_calls"] = message.calls.iter().map(call).collect();
+    }
+    if let Some(tool) = &message.tool {
+        body["tool_name"] = tool.as_str().into();
+    }
+    body
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    let ToolSpec { name, description, parameters } = tool;
+    json!({
+        "type": "function",
+        "function": { "name": name, "description": description, "parameters": parameters },
+    })
+}
+
+/// What was said, if it was said to its end.
+fn whole<T>((said, progress): (T, Progress)) -> Result<T, LlmError> {
+    match progress {
+        Progress::Cut => Err(LlmError::TooLong),
+        Progress::GoesOn => Err(LlmError::Truncated),
+        Progress::Complete => Ok(said),
     }
 }
 
@@ -229,8 +277,8 @@ mod tests {
     use super::*;
     use crate::providers::llm::ChatMessage;
 
-    fn body(config: LlmConfig, request: ChatRequest, schema: Option<&Value>) -> Value {
-        Ollama::new(&config).expect("a client").body(request, schema).expect("a body").into()
+    fn body(config: LlmConfig, request: ChatRequest, wanted: Wanted<'_>) -> Value {
+        Ollama::new(&config).expect("a client").body(request, wanted).expect("a body").into()
     }
 
     #[test]
@@ -238,7 +286,7 @@ mod tests {
         let messages =
             vec![ChatMessage::system("Em là trợ lý"), ChatMessage::user("Chào"), ChatMessage::assistant("Dạ")];
         let request = ChatRequest { messages, model: None, temperature: Some(0.5) };
-        let sent = body(LlmConfig { keep_alive: Some("30m".into()), ..LlmConfig::default() }, request, None);
+        let sent = body(LlmConfig { keep_alive: Some("30m".into()), ..LlmConfig::default() }, request, Wanted::Text);
         let roles: Vec<_> = sent["messages"].as_array().expect("messages").iter().map(|m| &m["role"]).collect();
         assert_eq!(roles, ["system", "user", "assistant"]);
         assert_eq!(sent["messages"][0]["content"], "Em là trợ lý");
@@ -250,15 +298,42 @@ mod tests {
     #[test]
     fn a_schema_is_sent_as_it_is_and_gpt_oss_still_thinks() {
         let schema = json!({"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "number"}}});
-        let sent = body(LlmConfig::default(), ChatRequest::default(), Some(&schema));
+        let sent = body(LlmConfig::default(), ChatRequest::default(), Wanted::Json(&schema));
         assert_eq!(sent["format"].to_string(), schema.to_string(), "the order of its fields too");
         assert_eq!((&sent["think"], &sent["stream"], sent.get("keep_alive")), (&json!("low"), &json!(false), None));
     }
 
     #[test]
+    fn tools_and_their_results_are_sent_as_ollama_names_them() {
+        let call = |arguments| ToolCall { name: "find".into(), arguments };
+        let calls = vec![call(json!({"id": "77893"})), call(json!("77893"))];
+        let messages = vec![
+            ChatMessage::called(Reply { text: String::new(), calls }),
+            ChatMessage::result("find", "{\"found\":true}"),
+        ];
+        let request = ChatRequest { messages, model: None, temperature: Some(0.0) };
+        let parameters = json!({"type": "object", "properties": {"id": {"type": "string"}}});
+        let spec = ToolSpec { name: "find".into(), description: "Finds.".into(), parameters: parameters.clone() };
+        let sent = body(LlmConfig::default(), request.clone(), Wanted::Calls(&[spec]));
+        let function = |arguments: Value| json!({"function": {"name": "find", "arguments": arguments}});
+        assert_eq!(
+            sent["messages"],
+            json!([
+                {"role": "assistant", "content": "", "tool_calls": [function(json!({"id": "77893"})), function(json!({}))]},
+                {"role": "tool", "content": "{\"found\":true}", "tool_name": "find"},
+            ])
+        );
+        let function = json!({"name": "find", "description": "Finds.", "parameters": parameters});
+        assert_eq!(sent["tools"], json!([{"type": "function", "function": function}]));
+        assert_eq!((&sent["stream"], &sent["options"]["temperature"]), (&json!(false), &json!(0.0)));
+        let last = body(LlmConfig::default(), request, Wanted::Calls(&[]));
+        assert_eq!((last.get("tools"), &last["stream"]), (None, &json!(false)));
+    }
+
+    #[test]
     fn another_model_is_not_told_how_to_think() {
         let request = ChatRequest { model: Some("qwen3:8b".into()), ..ChatRequest::default() };
-        let sent = body(LlmConfig { keep_alive: Some("-1".into()), ..LlmConfig::default() }, request, None);
+        let sent = body(LlmConfig { keep_alive: Some("-1".into()), ..LlmConfig::default() }, request, Wanted::Text);
         assert_eq!((&sent["model"], sent.get("think"), &sent["keep_alive"]), (&json!("qwen3:8b"), None, &json!(-1)));
     }
 

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use frontdesk::providers::llm::{ChatModel, ChatRequest, Deltas, Gateway, LlmConfig, LlmError, ModelStatus, Phase};
+use frontdesk::providers::llm::{
+    ChatModel, ChatRequest, Deltas, Gateway, LlmConfig, LlmError, ModelStatus, Phase, Reply, ToolSpec,
+};
 use futures_util::future::join_all;
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Value, json};
@@ -122,6 +124,11 @@ impl ChatModel for Counting {
         let _answering = self.begin();
         sleep(Duration::from_millis(2)).await;
         Ok(json!({}))
+    }
+
+    async fn call(&self, _: ChatRequest, _: &[ToolSpec]) -> Result<Reply, LlmError> {
+        let _answering = self.begin();
+        Ok(Reply::default())
     }
 
     async fn probe(&self) -> Result<ModelStatus, LlmError> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use frontdesk::providers::llm::{
     Availability, ChatMessage, ChatModel, ChatRequest, Deltas, Gateway, LlmConfig, LlmError, LlmMode, Ollama, Phase,
+    Reply, ToolCall,
 };
 use futures_util::StreamExt;
 use serde_json::json;
@@ -335,4 +336,34 @@ async fn the_scripted_server_speaks_the_rest_of_ollamas_protocol() {
     assert_eq!(version.status(), 200);
     let paths: Vec<_> = ollama.asked().into_iter().map(|(path, _)| path).collect();
     assert_eq!(paths, ["/api/show", "/api/embed", "/api/version"]);
+}
+
+#[tokio::test]
+async fn each_way_a_call_of_tools_can_go_has_its_outcome() {
+    let call = |arguments| ToolCall { name: "find".to_owned(), arguments };
+    let reply = |text: &str, calls| Reply { text: text.to_owned(), calls };
+    for (play, expected) in [
+        (Play::calls(&[("find", json!({"id": 1}))]), Ok(reply("", vec![call(json!({"id": 1}))]))),
+        (Play::answer("<think>which one?</think>\nHere it is."), Ok(reply("Here it is.", vec![]))),
+        (Play::answer("<think>never said"), Ok(reply("", vec![]))),
+        (Play::refuses(500, "out of memory"), Err(LlmError::Model("500 out of memory".to_owned()))),
+        (
+            Play::refuses(400, "gemma does not support tools"),
+            Err(LlmError::Refused("400 gemma does not support tools".to_owned())),
+        ),
+        (Play::busy(), Err(LlmError::Overloaded)),
+        (Play::new().hangs_up(), Err(LlmError::Truncated)),
+        (
+            Play::new().line("{\"message\":{\"content\":\"cut\"},\"done\":true,\"done_reason\":\"length\"}"),
+            Err(LlmError::TooLong),
+        ),
+        (Play::new().stalls(), Err(LlmError::Timeout(Phase::Answer))),
+    ] {
+        let ollama = ScriptedOllama::start().await;
+        ollama.play_call(play.clone());
+        let gateway = gateway(&ollama, LlmConfig::default()).await;
+        let within = if expected == Err(LlmError::Timeout(Phase::Answer)) { SOON } else { BACKSTOP };
+        let heard = gateway.enter().expect("it is up").call(question("77893?"), &[], within).await;
+        assert_eq!(heard, expected, "{play:?}");
+    }
 }

@@ -40,6 +40,8 @@ struct Script {
     models: Vec<String>,
     /// For chats with a `format`.
     answers: VecDeque<Play>,
+    /// For those that are neither streamed nor have a `format`: where tools may be called.
+    calls: VecDeque<Play>,
     /// For the others.
     replies: VecDeque<Play>,
     otherwise: Option<Otherwise>,
@@ -63,7 +65,7 @@ impl ScriptedOllama {
         format!("http://{}", self.address)
     }
 
-    /// Plays this for the next chat without a `format` that has no play yet.
+    /// Plays this for the next streamed chat that has no play yet.
     pub fn play(&self, play: Play) {
         self.stage.script().replies.push_back(play);
     }
@@ -76,6 +78,11 @@ impl ScriptedOllama {
     /// Plays this for the next chat with a `format` that has no play yet.
     pub fn play_answer(&self, play: Play) {
         self.stage.script().answers.push_back(play);
+    }
+
+    /// Plays this for the next chat that may call tools and has no play yet.
+    pub fn play_call(&self, play: Play) {
+        self.stage.script().calls.push_back(play);
     }
 
     /// `play_answer(Play::answer(…))` with this JSON.
@@ -154,7 +161,11 @@ impl Drop for Playing {
 impl Script {
     /// What is to be played for a chat.
     fn next(&mut self, chat: &Value) -> Play {
-        let queue = if chat.get("format").is_some() { &mut self.answers } else { &mut self.replies };
+        let queue = match (chat.get("format"), chat["stream"] == false) {
+            (Some(_), _) => &mut self.answers,
+            (None, true) => &mut self.calls,
+            (None, false) => &mut self.replies,
+        };
         queue
             .pop_front()
             .or_else(|| self.otherwise.as_mut()?(chat))

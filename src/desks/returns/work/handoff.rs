@@ -2,7 +2,6 @@
 
 use super::super::Returns;
 use super::super::advance::Event;
-use super::super::say::is_damage;
 use super::super::state::{Escalate, State};
 use super::by;
 use crate::desks::{DeskError, Turn};
@@ -10,14 +9,16 @@ use crate::store::returns::escalate::NewEscalation;
 
 impl Returns {
     /// A ticket for a person, with what the person should know.
-    pub(super) async fn escalate(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+    pub(in crate::desks::returns) async fn escalate(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let why = state.escalate.unwrap_or(Escalate::Person);
         let rma = state.meta.last_rma.as_ref().filter(|_| why == Escalate::DamageLater);
-        let order = state.order.as_ref().map(|order| &order.number).filter(|_| rma.is_none());
+        // What the assistant could not finish is no reason to lock a return that was made.
+        let is_about_order = rma.is_none() && why != Escalate::GaveUp;
+        let order = state.order.as_ref().map(|order| &order.number).filter(|_| is_about_order);
         let new = NewEscalation {
             rma,
             order,
-            priority: why.priority(is_damage(state)),
+            priority: state.priority(why),
             reason: reason_of(why, state),
             summary: &summary(why, state),
         };
@@ -33,6 +34,9 @@ fn reason_of(why: Escalate, state: &State) -> &'static str {
         (Escalate::DamageLater, _) => "damage reported after the return was made",
         (Escalate::Review, Some("DAMAGED_MANUAL")) => "damaged items",
         (Escalate::Review, _) => "manual review by the return rules",
+        (Escalate::Assistant, _) if state.damage_told => "damaged items",
+        (Escalate::Assistant, _) => "the assistant cannot help",
+        (Escalate::GaveUp, _) => "the assistant did not come to an end",
     }
 }
 
@@ -49,7 +53,8 @@ fn summary(why: Escalate, state: &State) -> String {
         .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.why));
     let rma = state.meta.last_rma.as_ref().map_or("none".to_owned(), ToString::to_string);
     let next = match why {
-        Escalate::Person => "answer the customer in the conversation",
+        Escalate::Person | Escalate::Assistant => "answer the customer in the conversation",
+        Escalate::GaveUp => "look at what was done, and answer the customer in the conversation",
         Escalate::DamageLater => "ask for photos, then approve or reject the return",
         Escalate::Review => "look at the order and the customer's history, then approve or reject",
     };

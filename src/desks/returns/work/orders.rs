@@ -1,7 +1,7 @@
 //! Orders: found for whoever may see them, and shown.
 
 use chrono::Utc;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::Returns;
 use super::super::advance::Event;
@@ -20,7 +20,7 @@ use crate::store::order_misses::Verification;
 
 impl Returns {
     /// The order, if it is there and the customer's.
-    pub(super) async fn look_up(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+    pub(in crate::desks::returns) async fn look_up(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let Some(number) = &state.order_number else { return Ok(Event::OrderNotFound) };
         let store = self.store_of(turn);
         let order = match (&turn.conversation.user_id, contact_of(state)) {
@@ -78,7 +78,7 @@ impl Returns {
         own.into_iter().chain(client).collect()
     }
 
-    fn seen(&self, order: &Order) -> SeenOrder {
+    pub(in crate::desks::returns) fn seen(&self, order: &Order) -> SeenOrder {
         SeenOrder {
             number: order.number.clone(),
             status: order.status,
@@ -121,14 +121,19 @@ impl Returns {
                 text.push_str(&fill(line, &[("value", &value)]));
             }
         }
-        let told = json!({
-            "number": order.number, "status": order.status, "ordered_at": order.ordered_at,
-            "shipped_at": order.shipped_at, "delivered_at": order.delivered_at, "tracking": order.tracking,
-        });
+        let told = status_of(&order);
         let said = voice.then(Event::StatusShown);
         turn.say_with(Kind::OrderStatus, &text, Metadata::of(Kind::OrderStatus).with("order", told)).await?;
         Ok(said)
     }
+}
+
+/// The order's status for clients, which read no prose.
+pub(in crate::desks::returns) fn status_of(order: &Order) -> Value {
+    json!({
+        "number": order.number, "status": order.status, "ordered_at": order.ordered_at,
+        "shipped_at": order.shipped_at, "delivered_at": order.delivered_at, "tracking": order.tracking,
+    })
 }
 
 fn contact_of(state: &State) -> Option<Contact> {

@@ -1,13 +1,14 @@
 //! Tickets: whether there is to be one, the one that is made, and the mail about it.
 
 use chrono::Utc;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::Returns;
 use super::super::advance::{Event, Ticketed};
 use super::super::state::{ActionTicket, EmailStatus, Intent, State, TicketStatus};
 use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
+use crate::domain::Language;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{Action, Order, Rma, Why};
 use crate::store::mails::{MailStatus, NewMail};
@@ -18,13 +19,13 @@ const APPROVED_MAIL: &str = "return_approved";
 
 impl Returns {
     /// What the rules say of the lines that are to come back; or that the same was asked for before.
-    pub(super) async fn check_policy(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+    pub(in crate::desks::returns) async fn check_policy(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let store = self.store_of(turn);
         let Some(order) = store.find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let lines = wanted_lines(&order, state);
         let decision = store.check_eligibility(&order.number, &lines, &state.reason, &self.terms(), Utc::now()).await?;
-        let told = json!({ "decision": decision.to_metadata(""), "lines": lines });
+        let told = json!({ "decision": decision.to_record(), "lines": lines });
         self.record(turn, "eligibility.decided", &order.number, told).await?;
         if decision.why == Why::AlreadyInRma {
             let wanted = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
@@ -41,7 +42,12 @@ impl Returns {
     }
 
     /// The RMA with its ticket, label and mail, in one transaction, once.
-    pub(super) async fn process(&self, turn: &Turn, state: &State, action: Action) -> Result<Event, DeskError> {
+    pub(in crate::desks::returns) async fn process(
+        &self,
+        turn: &Turn,
+        state: &State,
+        action: Action,
+    ) -> Result<Event, DeskError> {
         let (Some(seen), Some(lines)) = (&state.order, &state.lines) else { return Ok(Event::Failed) };
         let language = turn.language();
         let mail = |order: &Order, rma: &Rma| {
@@ -50,10 +56,7 @@ impl Returns {
                 to: order.email.clone(),
                 template: APPROVED_MAIL.to_owned(),
                 language,
-                context: json!({
-                    "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.number,
-                    "refund_amount": rma.refund.shown(language),
-                }),
+                context: mail_context(order, Some(rma), language),
                 conversation: rma.conversation,
                 order: Some(order.number.clone()),
                 rma: Some(rma.number.clone()),
@@ -110,7 +113,7 @@ impl Returns {
     }
 
     /// How the first attempt of the mail went; the outbox tries again by itself where it failed.
-    pub(super) async fn send_email(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
+    pub(in crate::desks::returns) async fn send_email(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let made_now = state.action_ticket.as_ref().filter(|ticket| ticket.status == TicketStatus::Created);
         let Some(number) = made_now.and_then(|ticket| ticket.id.parse().ok()) else {
             return Ok(Event::Mailed(EmailStatus::None));
@@ -133,6 +136,14 @@ impl Returns {
             MailStatus::Failed => EmailStatus::Failed,
         }))
     }
+}
+
+/// What a mail's template is filled with.
+pub(in crate::desks::returns) fn mail_context(order: &Order, rma: Option<&Rma>, language: Language) -> Value {
+    json!({
+        "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.map(|rma| &rma.number),
+        "refund_amount": rma.map(|rma| rma.refund.shown(language)),
+    })
 }
 
 /// What is to come back: what the customer named, or whatever has not come back yet.

@@ -332,3 +332,13 @@ fn the_metadata_has_every_field_of_both_seeds() {
     }
     assert_eq!((&metadata["reason_code"], &metadata["message"]), (&json!("APPROVED"), &json!("Good news.")));
 }
+
+#[test]
+fn what_the_shop_holds_against_a_customer_stands_in_its_record_alone() {
+    for why in [Why::FraudFlag, Why::ReturnsTooFrequent] {
+        let decision = Decision { why, ..Case::new().decide() };
+        assert_eq!(decision.to_metadata("")["reason"], "under_review");
+        assert_eq!(decision.to_record()["reason"], why.as_str());
+    }
+    assert_eq!(Decision { why: Why::Damaged, ..Case::new().decide() }.to_metadata("")["reason"], "damaged");
+}

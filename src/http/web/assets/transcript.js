@@ -104,6 +104,8 @@ export class Transcript {
         return this.#start(event);
       case "queued":
         return this.#words.put(this.#typing.lastChild, "queued", { position: event.position });
+      case "tool.start":
+        return this.#words.put(this.#typing.lastChild, "looking_up");
       case "intent":
         return this.#running?.element.setAttribute("lang", event.language);
       case "message.start":

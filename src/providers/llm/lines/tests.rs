@@ -81,3 +81,24 @@ proptest! {
         prop_assert_eq!(runtime.block_on(read(packets)), expected);
     }
 }
+
+#[test]
+fn a_call_is_read_with_its_arguments_as_an_object_or_as_a_text_that_holds_one() {
+    let line = |calls: &str| format!("{{\"message\":{{\"content\":\"\",\"tool_calls\":{calls}}},\"done\":true}}");
+    let call = |name: &str, arguments: Value| ToolCall { name: name.to_owned(), arguments };
+    let id = json!({"order_id": "77893"});
+    for (calls, expected) in [
+        ("null", vec![]),
+        ("[]", vec![]),
+        ("[{\"function\":{\"name\":\"a\",\"arguments\":{\"order_id\":\"77893\"}}}]", vec![call("a", id.clone())]),
+        ("[{\"id\":\"x\",\"function\":{\"index\":0,\"name\":\"a\",\"parameters\":{}}}]", vec![call("a", json!({}))]),
+        ("[{\"function\":{\"name\":\"a\",\"arguments\":\"{\\\"order_id\\\":\\\"77893\\\"}\"}}]", vec![call("a", id)]),
+        ("[{\"function\":{\"name\":\"a\",\"arguments\":\"77893\"}}]", vec![call("a", json!("77893"))]),
+        ("[{\"function\":{\"name\":\"a\",\"arguments\":\"[1]\"}}]", vec![call("a", json!("[1]"))]),
+        ("[{\"function\":{\"name\":null}},{}]", vec![call("", Value::Null), call("", Value::Null)]),
+    ] {
+        let (reply, progress) = parse_reply(line(calls).as_bytes()).expect(calls);
+        assert_eq!((reply.calls, progress), (expected, Progress::Complete), "{calls}");
+    }
+    assert!(parse_reply(line("[7]").as_bytes()).is_err());
+}

@@ -198,9 +198,9 @@ async fn every_refusal_says_why_and_carries_the_decision() {
         let ended = chat.say_all(&[&format!("return order {number}"), &contact, "yes"]).await;
         assert_eq!(ended.kinds(), [kind, "follow_up"], "{number}");
         assert_eq!(metadata(&ended, kind)["eligibility"]["reason_code"], code, "{number}");
-        // Why a person looks is the shop's matter.
-        let text = ended.text(kind).to_lowercase();
-        assert!(!text.contains("fraud") && !text.contains("frequen"), "{text}");
+        // Why a person looks is the shop's matter, and no browser's.
+        let told = format!("{ended:?}").to_lowercase();
+        assert!(!told.contains("fraud") && !told.contains("frequen"), "{told}");
     }
     let mut vip = Chat::open(&app).await;
     let done = vip.say_all(&["return order 77895", "buyer-77895@example.com", "yes"]).await;

@@ -1,6 +1,6 @@
 //! The sample shop, and a customer of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chrono::Utc;
 use frontdesk::cli::seed::sample;
@@ -10,16 +10,49 @@ use serde_json::{Value, json};
 
 use crate::desks::retail::chat::lines;
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::Events;
 
 /// A server with the orders of issue 6, whose default persona is the returns desk's.
 pub async fn open(builder: TestAppBuilder) -> TestApp {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let app = builder.env("PERSONA_PATH", root.join("prompts/returns_en.md").display()).start().await;
+    seed(&app).await;
+    app
+}
+
+/// The same, driven by a language model with tools. The prompts are a folder of the test's own.
+pub async fn open_driven(builder: TestAppBuilder, ollama: &ScriptedOllama, prompts: &Path) -> TestApp {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    copy(&root.join("prompts"), prompts);
+    for name in ["returns_en.md", "returns_vi.md"] {
+        let path = prompts.join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("mode: supervisor", "mode: agent")).unwrap();
+    }
+    let builder = builder.ollama(ollama).env("PROMPTS_PATH", prompts.display());
+    let app = builder.env("PERSONA_PATH", prompts.join("returns_en.md").display()).start().await;
+    seed(&app).await;
+    app
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+async fn seed(app: &TestApp) {
     let tenant = TenantId::default();
     let shop = sample::shop(&tenant, Utc::now(), app.inner.config.returns.time_zone);
     app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
-    app
 }
 
 /// One conversation, and all that was said in it.
@@ -71,6 +104,7 @@ impl<'a> Chat<'a> {
             (r"[A-Z][a-z]{2} \d{1,2}, \d{4}", "DAY"),
             (r"\d{1,2}/\d{1,2}/\d{4}", "DAY"),
             (r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME"),
+            (r#""ms":\d+"#, "\"ms\":…"),
         ] {
             text = Regex::new(pattern).unwrap().replace_all(&text, with).into_owned();
         }

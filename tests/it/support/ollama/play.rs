@@ -40,6 +40,14 @@ impl Play {
         Self::new().line(&line(json!({"content": text}), json!({"done": true, "done_reason": "stop"})))
     }
 
+    /// These tools are called, with these arguments, as a chat with `tools` is answered.
+    pub fn calls(calls: &[(&str, Value)]) -> Self {
+        let calls: Vec<Value> =
+            calls.iter().map(|(name, arguments)| json!({"function": {"name": name, "arguments": arguments}})).collect();
+        let message = json!({"content": "", "thinking": "What next?", "tool_calls": calls});
+        Self::new().line(&line(message, json!({"done": true, "done_reason": "stop"})))
+    }
+
     /// An HTTP error with Ollama's kind of body.
     pub fn refuses(status: u16, message: &str) -> Self {
         Self { status, ..Self::new() }.fails(message)

@@ -1,0 +1,28 @@
+use std::time::Duration;
+
+use super::Env;
+
+/// Desks that a language model drives with tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentConfig {
+    /// `AGENT_ROUNDS`: the model is asked so often in a turn; the last time without tools, so that it has to answer.
+    pub rounds: u32,
+    /// `AGENT_CALL_SECONDS`: how long the model may take each time; waiting in line does not count.
+    pub call: Duration,
+    /// `AGENT_DEADLINE_SECONDS`: how long all its rounds of a turn may take, waiting included.
+    pub deadline: Duration,
+}
+
+impl AgentConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        let rounds = env.number("AGENT_ROUNDS", 15);
+        if rounds < 2 {
+            env.refuse("AGENT_ROUNDS", "must be at least 2: one to call a tool and one to answer".to_owned());
+        }
+        Self {
+            rounds: rounds.max(2),
+            call: env.seconds("AGENT_CALL_SECONDS", 60),
+            deadline: env.seconds("AGENT_DEADLINE_SECONDS", 180),
+        }
+    }
+}

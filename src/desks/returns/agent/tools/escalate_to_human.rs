@@ -1,0 +1,60 @@
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Tool, ToolError};
+use crate::desks::returns::agent::bench::Bench;
+use crate::domain::returns::Priority;
+
+/// Hands the conversation over to a person of the shop. Call it for damage, when the rules want a review, when the customer wants a person, or when you cannot help. The summary for the person is written by the shop.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EscalateToHuman {
+    /// Why, in a few words.
+    #[allow(
+        dead_code,
+        reason = "the model thinks straighter where it gives a reason; the person reads the shop's own summary"
+    )]
+    reason: String,
+    /// Damage is at least HIGH, whatever is said here.
+    priority: Option<Urgency>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Urgency {
+    Low,
+    Medium,
+    High,
+    Urgent,
+}
+
+#[async_trait]
+impl Tool for EscalateToHuman {
+    const NAME: &'static str = "escalate_to_human";
+    const ACTS: bool = true;
+
+    fn recorded(&self) -> Value {
+        json!({ "priority": self.priority() })
+    }
+
+    async fn run(&self, bench: &mut Bench<'_>) -> Result<Value, ToolError> {
+        let ticket = bench.hand_over(self.priority()).await?;
+        Ok(json!({
+            "success": true, "ticket_id": ticket.id, "priority": ticket.priority,
+            "message": "a colleague takes over; tell the customer the ticket_id, and promise nothing for the colleague",
+        }))
+    }
+}
+
+impl EscalateToHuman {
+    fn priority(&self) -> Option<Priority> {
+        Some(match self.priority? {
+            Urgency::Low => Priority::Low,
+            Urgency::Medium => Priority::Medium,
+            Urgency::High => Priority::High,
+            Urgency::Urgent => Priority::Urgent,
+        })
+    }
+}

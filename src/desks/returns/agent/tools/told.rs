@@ -1,0 +1,170 @@
+//! What the model is told: decisions, and whatever kept a tool from its work.
+
+use serde_json::{Value, json};
+
+use crate::desks::DeskError;
+use crate::domain::returns::{Action, Decision, Why};
+use crate::store::StoreError;
+
+/// Why a call is not made. Each says to the model what to do instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::desks::returns::agent) enum Mistake {
+    UnknownTool,
+    /// Why the arguments do not fit.
+    Arguments(String),
+}
+
+impl Mistake {
+    /// As the call's result.
+    pub fn told(&self) -> Value {
+        match self {
+            Self::UnknownTool => failure(
+                "UNKNOWN_TOOL",
+                &format!("there is no such tool; call one of {}", super::names().collect::<Vec<_>>().join(", ")),
+            ),
+            Self::Arguments(why) => {
+                failure("BAD_ARGUMENTS", &format!("{why}; send one JSON object that fits the tool's schema"))
+            }
+        }
+    }
+}
+
+/// Why a tool did not do what it is for. Each says to the model what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::desks::returns::agent) enum ToolError {
+    #[error("give either order_id or email, one of them")]
+    OneOf,
+    #[error("order_id is no order number; ask the customer for it")]
+    NoNumber,
+    #[error(
+        "before an order is looked up, the customer has to name the e-mail address or phone number it was placed with; ask for it"
+    )]
+    NoContact,
+    #[error(
+        "no order with that number fits the details that the customer gave; ask the customer to check the order number and the e-mail address or phone number"
+    )]
+    NotFound,
+    #[error(
+        "too many wrong details were given, so nothing is looked up for now; tell the customer that it is locked for an hour"
+    )]
+    Locked,
+    #[error(
+        "orders are listed by e-mail only for a customer who is signed in; ask for the order number and for the e-mail address or phone number on it"
+    )]
+    NoList,
+    #[error("that is not the address of the customer of this conversation")]
+    OtherCustomer,
+    #[error("this order was not looked up in this conversation; call get_order_details with its order_id first")]
+    NotLookedUp,
+    #[error("item_ids must name items of the order: {0}")]
+    UnknownItems(String),
+    /// The rules do not allow it; the decision goes along.
+    #[error("{}", refusal(.0))]
+    Refused(Box<Decision>),
+    #[error(
+        "a {0} is not open for these items, a {1} is; ask the customer whether a {1} will do, and then call again with that action"
+    )]
+    OtherAction(Action, Action),
+    #[error("no return with that number belongs to this order; use the rma_number that create_rma gave")]
+    NoRma,
+    #[error(
+        "a person of the shop looks at this return, so nothing is done by itself; tell the customer that a colleague will get in touch"
+    )]
+    RmaLocked,
+    #[error("this template needs an rma_number; call create_rma first")]
+    NoMailWithoutRma,
+    #[error("there is no label yet; call generate_return_label first")]
+    NoLabel,
+    #[error("return_rejected is for what check_eligibility has refused")]
+    NotRefused,
+    #[error("mails go to the address on the order and nowhere else; leave customer_email out")]
+    OtherAddress,
+    #[error("the shop's system could not do it; call escalate_to_human")]
+    Trouble,
+    /// No matter of the model's: the turn ends.
+    #[error(transparent)]
+    Desk(#[from] DeskError),
+}
+
+impl From<StoreError> for ToolError {
+    fn from(cause: StoreError) -> Self {
+        Self::Desk(cause.into())
+    }
+}
+
+impl ToolError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::OneOf | Self::NoNumber => "BAD_ARGUMENTS",
+            Self::NoContact => "NO_CONTACT",
+            Self::NotFound => "NOT_FOUND",
+            Self::Locked => "LOCKED",
+            Self::NoList | Self::OtherCustomer | Self::OtherAddress => "NOT_ALLOWED",
+            Self::NotLookedUp => "NOT_LOOKED_UP",
+            Self::UnknownItems(_) => "UNKNOWN_ITEMS",
+            Self::Refused(_) | Self::OtherAction(..) => "NOT_ELIGIBLE",
+            Self::NoRma | Self::NoMailWithoutRma => "NO_RMA",
+            Self::RmaLocked => "ESCALATED",
+            Self::NoLabel => "NO_LABEL",
+            Self::NotRefused => "NOT_REFUSED",
+            Self::Trouble | Self::Desk(_) => "TROUBLE",
+        }
+    }
+
+    /// As the call's result.
+    pub fn told(&self) -> Value {
+        let mut told = failure(self.code(), &self.to_string());
+        if let Self::Refused(decision) = self {
+            told["eligibility"] = shown(decision);
+        }
+        told
+    }
+}
+
+/// Seed 001's `ErrorOutput`.
+fn failure(code: &str, message: &str) -> Value {
+    json!({ "success": false, "error": code, "message": message })
+}
+
+/// A decision with seed 001's field names. Why a person looks is the shop's matter, and no model's.
+pub(super) fn shown(decision: &Decision) -> Value {
+    let mut shown = decision.to_metadata(&advice(decision));
+    if decision.requires_manual_review
+        && let Some(fields) = shown.as_object_mut()
+    {
+        fields.remove("reason");
+    }
+    shown
+}
+
+/// What the model should do with a decision.
+fn advice(decision: &Decision) -> String {
+    if decision.eligible {
+        return match (decision.is_return_eligible, decision.is_refund_eligible) {
+            (true, false) => {
+                "a return is open, a refund no longer; with the customer's wish call create_rma with action return"
+            }
+            (false, true) => {
+                "a refund is open, a return no longer; with the customer's wish call create_rma with action refund"
+            }
+            _ => "a return and a refund are open; call create_rma with the action that the customer wants",
+        }
+        .to_owned();
+    }
+    refusal_of(decision.requires_manual_review, decision.why == Why::NotShipped)
+}
+
+fn refusal(decision: &Decision) -> String {
+    format!("the return rules refuse it ({}); {}", decision.reason_code, advice(decision))
+}
+
+fn refusal_of(is_review: bool, can_be_cancelled: bool) -> String {
+    if is_review {
+        "a person has to decide; call escalate_to_human and tell the customer that a colleague looks at it"
+    } else if can_be_cancelled {
+        "the order has not been shipped; the desk now asks the customer whether to cancel it"
+    } else {
+        "tell the customer kindly that it cannot be returned, and why; you cannot make an exception"
+    }
+    .to_owned()
+}

@@ -1,0 +1,9 @@
+//! The returns desk in agent mode: a scripted model calls the tools.
+
+mod calls;
+mod misbehaving;
+mod owner;
+mod repeats;
+mod scenarios;
+mod script;
+mod without;

@@ -1,0 +1,140 @@
+//! Whose order it is: the session says so, never the model.
+
+use serde_json::{Value, json};
+
+use super::script::{Driven, call, check, create, driven, label, look, say};
+use crate::desks::returns::shop::Chat;
+use crate::support::app::TestApp;
+
+fn errors(shop: &Driven) -> Vec<Value> {
+    shop.results().into_iter().map(|(_, told)| told["error"].clone()).collect()
+}
+
+fn by_email(address: &str) -> super::script::Step {
+    call("get_order_details", json!({ "email": address }))
+}
+
+/// The `user_id` of the sample's customer of that order, given by hand: the sample names none.
+async fn named(shop: &Driven, number: &str, user: &str) {
+    use frontdesk::domain::TenantId;
+    let (tenant, zone) = (TenantId::default(), shop.app.inner.config.returns.time_zone);
+    let mut sample = frontdesk::cli::seed::sample::shop(&tenant, chrono::Utc::now(), zone);
+    let order = sample.orders.iter_mut().find(|order| order.number.as_str() == number).unwrap();
+    order.customer.user_id = Some(user.to_owned());
+    shop.app.inner.store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_order_is_found_only_with_the_contact_that_the_customer_wrote() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    // The model knows an address; the customer has named none.
+    shop.then(vec![
+        look("77893"),
+        by_email("john.doe@example.com"),
+        check("77893", &[1], "x"),
+        say("Which e-mail was it placed with?"),
+    ]);
+    chat.say("where is order 77893?").await;
+    assert_eq!(errors(&shop), ["NO_CONTACT", "NOT_ALLOWED", "NOT_LOOKED_UP"]);
+    shop.then(vec![look("77893"), say("I can't find it with those details.")]);
+    let wrong = chat.say("nobody@example.com").await;
+    assert_eq!(errors(&shop), ["NOT_FOUND"]);
+    assert!(!format!("{wrong:?}").contains("Boots"));
+    // A guess that missed is not guessed on.
+    shop.then(vec![look("77895"), say("Which e-mail was it placed with?")]);
+    chat.say("then 77895?").await;
+    assert_eq!(errors(&shop), ["NO_CONTACT"]);
+    shop.then(vec![look("77893"), say("Order 77893 was delivered.")]);
+    chat.say("john.doe@example.com, order 77893").await;
+    assert_eq!(errors(&shop), [Value::Null]);
+    let told = shop.results()[0].1.to_string();
+    assert!(told.contains("j***@example.com") && !told.contains("john.doe"), "{told}");
+    for chat in shop.ollama.chats() {
+        let system = chat["messages"][0]["content"].as_str().unwrap();
+        assert!(!system.contains("john.doe"), "{system}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_contacts_count_and_lock_as_they_do_without_a_model() {
+    let shop = driven(TestApp::builder()).await;
+    let mut guesser = Chat::open(&shop.app).await;
+    for guess in 0..5 {
+        shop.then(vec![look("77893"), say("I can't find it with those details.")]);
+        guesser.say(&format!("order 77893, guess{guess}@example.com")).await;
+    }
+    shop.then(vec![look("77893"), say("Here it is!")]);
+    let locked = guesser.say("order 77893, john.doe@example.com").await;
+    assert_eq!(errors(&shop), ["LOCKED"]);
+    assert_eq!(locked.kinds(), ["order_prompt"], "the desk's own words say so");
+    let mut owner = Chat::open(&shop.app).await;
+    shop.then(vec![look("77893"), say("Here it is!")]);
+    owner.say("where is order 77893? john.doe@example.com").await;
+    assert_eq!(errors(&shop), ["LOCKED"]);
+}
+
+#[tokio::test]
+async fn a_customer_whom_the_shop_names_sees_the_own_orders_and_no_others() {
+    let shop = driven(TestApp::builder()).await;
+    named(&shop, "77893", "u-john").await;
+    let mut chat = Chat::open_with(&shop.app, json!({"language": "en", "user_id": "u-john"})).await;
+    shop.then(vec![
+        look("77895"),
+        by_email("buyer-77895@example.com"),
+        check("77895", &[1], "x"),
+        say("Which order is it?"),
+    ]);
+    chat.say("where is order 77895? buyer-77895@example.com").await;
+    assert_eq!(errors(&shop), ["NOT_FOUND", "NOT_ALLOWED", "NOT_LOOKED_UP"]);
+    shop.then(vec![by_email("john.doe@example.com"), say("You have one order, 77893.")]);
+    chat.say("what have I ordered? john.doe@example.com").await;
+    assert_eq!(shop.results()[0].1["orders"].as_array().unwrap().len(), 1, "{:?}", shop.results());
+    shop.then(vec![create("77893", &[1], "too small"), say("Your return {rma} is set up.")]);
+    assert_eq!(chat.say("return it, it is too small").await.kinds(), ["return_ticket", "follow_up"]);
+    let mut stranger = Chat::open_with(&shop.app, json!({"language": "en", "user_id": "u-eve"})).await;
+    shop.then(vec![look("77893"), by_email("john.doe@example.com"), say("I can't find it.")]);
+    stranger.say("where is order 77893? john.doe@example.com").await;
+    assert_eq!(errors(&shop), ["NOT_FOUND", "NOT_ALLOWED"]);
+}
+
+#[tokio::test]
+async fn where_nothing_is_verified_orders_are_listed_by_address() {
+    let shop = driven(TestApp::builder().env("ORDER_VERIFICATION", "none")).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![by_email("julia.weber@example.com"), say("I found your orders. Which one is it?")]);
+    chat.say("my orders please, julia.weber@example.com").await;
+    let orders = shop.results()[0].1["orders"].as_array().unwrap().clone();
+    assert!(orders.len() > 1 && orders.len() <= 10, "{orders:?}");
+    let days: Vec<&str> = orders.iter().map(|order| order["order_date"].as_str().unwrap()).collect();
+    assert!(days.windows(2).all(|pair| pair[0] >= pair[1]), "the newest first: {days:?}");
+    shop.then(vec![look("77893"), say("Order 77893 was delivered.")]);
+    chat.say("where is order 77893").await;
+    assert_eq!(errors(&shop), [Value::Null]);
+}
+
+#[tokio::test]
+async fn a_return_of_another_order_has_no_label_and_no_mail_here() {
+    let shop = driven(TestApp::builder()).await;
+    let mut owner = Chat::open(&shop.app).await;
+    shop.then(vec![look("77895"), create("77895", &[1], "too small"), say("Your return {rma} is set up.")]);
+    owner.say("return order 77895, too small, buyer-77895@example.com").await;
+    let rma = shop.rmas_of("77895").await[0].number.to_string();
+    let mut chat = Chat::open(&shop.app).await;
+    let of_rma = |name: &'static str, more: Value| {
+        let mut arguments = json!({"order_id": "77893", "rma_number": rma});
+        for (name, value) in more.as_object().unwrap() {
+            arguments[name] = value.clone();
+        }
+        call(name, arguments)
+    };
+    shop.then(vec![
+        look("77893"),
+        of_rma("generate_return_label", json!({})),
+        of_rma("send_email", json!({"template_name": "return_approved"})),
+        label("77895"),
+        say("Which order is it?"),
+    ]);
+    chat.say(&format!("the label of {rma} please, order 77893, john.doe@example.com")).await;
+    assert_eq!(errors(&shop)[1..], [json!("NO_RMA"), json!("NO_RMA"), json!("NOT_LOOKED_UP")]);
+}

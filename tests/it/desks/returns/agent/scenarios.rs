@@ -1,0 +1,307 @@
+//! Seed 000's twelve scenarios and seed 001's two conversations, with a model that does its work.
+
+use serde_json::json;
+
+use super::script::{check, create, create_by, driven, escalate, label, look, mail, say, whole_return};
+use crate::desks::returns::shop::{Chat, assert_chat, mails, metadata};
+use crate::support::app::TestApp;
+
+const JOHN: &str = "john.doe@example.com";
+const WHOSE: &str = "To protect your order: which e-mail address or phone number was it placed with?";
+
+#[tokio::test]
+async fn a_return_goes_from_the_question_to_the_mail() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![say("I can help with that. What's your order number?")]);
+    assert_eq!(chat.say("I want to return my order").await.kinds(), ["reply"]);
+    shop.then(vec![look("77893"), say(WHOSE)]);
+    let asked = chat.say("77893").await;
+    assert_eq!(asked.kinds(), ["reply"]);
+    assert_eq!(shop.results()[0].1["error"], "NO_CONTACT");
+    shop.then(vec![look("77893")]);
+    shop.then(whole_return("77893", &[1], "the customer wants to return it"));
+    let done = chat.say(JOHN).await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
+    let told = metadata(&done, "return_ticket");
+    assert_eq!(told["action_ticket"]["status"], "created");
+    assert_eq!((&told["eligibility"]["reason_code"], &told["email_status"]), (&json!("APPROVED"), &json!("sent")));
+    let text = done.text("return_ticket");
+    assert!(text.contains("$129.99") && text.contains(told["action_ticket"]["id"].as_str().unwrap()), "{text}");
+    assert_chat!("agent_happy_path", chat);
+    let sent = mails(&shop.app);
+    assert_eq!(sent.len(), 1, "the mail of the return and the one that the model asked for are one");
+    assert!(sent[0].contains("To: john.doe@example.com"), "{}", sent[0]);
+    let rmas = shop.rmas_of("77893").await;
+    assert_eq!(rmas.len(), 1);
+    assert_eq!(rmas[0].status.as_str(), "Label_Sent");
+    assert_eq!(shop.left(), 0);
+}
+
+#[tokio::test]
+async fn seed_001s_conversation_ends_with_a_person_and_a_locked_return() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77893"), say(WHOSE)]);
+    chat.say("I want to return my hiking boots from order 77893. They're too small.").await;
+    shop.then(vec![look("77893")]);
+    shop.then(whole_return("77893", &[1], "They're too small."));
+    let done = chat.say(JOHN).await;
+    let rma = metadata(&done, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
+    let asked = shop.ollama.chats().len();
+    let handed = chat.say("Actually, the boots are shattered. Can I get expedited processing?").await;
+    assert_eq!(handed.kinds(), ["escalation", "follow_up"]);
+    assert_eq!(metadata(&handed, "escalation")["escalation"]["priority"], "HIGH");
+    assert!(handed.text("escalation").contains(&rma), "{handed:?}");
+    assert_eq!(shop.ollama.chats().len(), asked, "damage after a return is the server's, whatever a model would say");
+    assert!(shop.rmas_of("77893").await[0].escalated);
+    assert_eq!(chat.status().await, "waiting");
+    assert_chat!("agent_damage_later", chat);
+}
+
+#[tokio::test]
+async fn damage_goes_to_a_person_before_anything_is_made() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![
+        look("77893"),
+        check("77893", &[1], "they arrived shattered"),
+        escalate("LOW"),
+        say("I'm sorry to hear that. A colleague will look at it; your ticket is {ticket}."),
+    ]);
+    let ended = chat.say(&format!("return order 77893, the boots arrived shattered. {JOHN}")).await;
+    assert_eq!(ended.kinds(), ["escalation", "follow_up"]);
+    let told = metadata(&ended, "escalation");
+    assert_eq!(
+        (&told["eligibility"]["reason_code"], &told["escalation"]["priority"]),
+        (&json!("DAMAGED_MANUAL"), &json!("HIGH"))
+    );
+    assert_eq!(chat.status().await, "waiting");
+    assert_eq!(shop.rmas_of("77893").await.len(), 0);
+    assert_eq!(mails(&shop.app), [] as [String; 0]);
+    assert_chat!("agent_damaged", chat);
+}
+
+#[tokio::test]
+async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![
+        look("77900"),
+        check("77900", &[2], "the customer wants the money back"),
+        create_by("refund", "77900", &[2], "the customer wants the money back"),
+        say("Done: your refund {rma} over {refund} is under way."),
+    ]);
+    let done = chat.say("I want a refund for order 77900, my mail is buyer-77900@example.com").await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"], "{:?}", shop.results());
+    assert!(done.text("return_ticket").contains("$59.00"), "{done:?}");
+    assert_chat!("agent_refund", chat);
+}
+
+#[tokio::test]
+async fn where_only_the_other_window_is_open_the_model_is_told_so() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![
+        look("77893"),
+        check("77893", &[1], "money back"),
+        create_by("refund", "77893", &[1], "money back"),
+        say("The days for a refund are over, but you can return it. Shall I do that?"),
+    ]);
+    let offered = chat.say(&format!("refund for 77893 please, {JOHN}")).await;
+    assert_eq!(offered.kinds(), ["action_prompt"]);
+    let (_, refused) = shop.results().pop().unwrap();
+    assert!(refused["message"].as_str().unwrap().contains("a return is"), "{refused}");
+    assert_eq!(metadata(&offered, "action_prompt")["eligibility"]["is_refund_eligible"], false);
+    shop.then(vec![create("77893", &[1], "money back"), say("Your return {rma} is set up, and {refund} follows.")]);
+    assert_eq!(chat.say("yes please").await.kinds(), ["return_ticket", "follow_up"]);
+    assert_chat!("agent_only_return", chat);
+}
+
+#[tokio::test]
+async fn a_status_is_told_without_a_question() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77899"), say("Your order 77899 with the Hiking Boots has been shipped and is on its way.")]);
+    let shown = chat.say("Where's my order 77899? buyer-77899@example.com").await;
+    assert_eq!(shown.kinds(), ["order_status", "follow_up"]);
+    assert_chat!("agent_status", chat);
+}
+
+#[tokio::test]
+async fn a_wrong_number_is_asked_again_and_then_found() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77999"), say("I can't find order 77999 with those details. Could you check them?")]);
+    assert_eq!(chat.say(&format!("Where's my order 77999? {JOHN}")).await.kinds(), ["reply"]);
+    assert_eq!(shop.results()[0].1["error"], "NOT_FOUND");
+    shop.then(vec![look("77893"), say("I found it: order 77893 was delivered.")]);
+    assert_eq!(chat.say(&format!("sorry, it is 77893, {JOHN}")).await.kinds(), ["order_status", "follow_up"]);
+    assert_chat!("agent_not_found", chat);
+}
+
+#[tokio::test]
+async fn the_same_return_twice_is_one_ticket_and_one_mail() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77893")]);
+    shop.then(whole_return("77893", &[1], "too small"));
+    let first = chat.say(&format!("return order 77893, too small, {JOHN}")).await;
+    shop.then(vec![check("77893", &[1], "too small"), say("You have asked for this before: your return is {rma}.")]);
+    let again = chat.say("I want to return order 77893").await;
+    assert_eq!(again.kinds(), ["return_ticket", "follow_up"]);
+    let (first, again) = (metadata(&first, "return_ticket"), metadata(&again, "return_ticket"));
+    assert_eq!(again["action_ticket"], json!({"id": first["action_ticket"]["id"], "status": "duplicate"}));
+    let mut other = Chat::open(&shop.app).await;
+    shop.then(vec![look("77893"), create("77893", &[1], "too small"), say("There is a return for it already: {rma}.")]);
+    let third = other.say(&format!("return order 77893, {JOHN}")).await;
+    assert_eq!(metadata(&third, "return_ticket")["action_ticket"], again["action_ticket"]);
+    assert_eq!((mails(&shop.app).len(), shop.rmas_of("77893").await.len()), (1, 1));
+    assert_chat!("agent_duplicate", chat);
+}
+
+#[tokio::test]
+async fn a_mail_that_fails_is_told_whatever_the_model_says_and_sent_again_when_asked() {
+    let shop = driven(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
+    let in_the_way = shop.app.folder().join("outbox");
+    std::fs::write(&in_the_way, "").unwrap();
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77893")]);
+    shop.then(whole_return("77893", &[1], "too small"));
+    let failed = chat.say(&format!("return order 77893, too small, {JOHN}")).await;
+    assert_eq!(failed.kinds(), ["return_ticket"]);
+    let told = metadata(&failed, "return_ticket");
+    assert_eq!(told["email_status"], "failed");
+    assert!(!failed.text("return_ticket").contains("Great news"), "{failed:?}");
+    std::fs::remove_file(&in_the_way).unwrap();
+    let sent = chat.say("try again").await;
+    assert_eq!(metadata(&sent, "return_ticket")["email_status"], "sent");
+    assert_eq!(mails(&shop.app).len(), 1);
+    assert_chat!("agent_mail_failed", chat);
+}
+
+#[tokio::test]
+async fn a_no_asks_for_another_order() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77893"), say("I found order 77893 with Hiking Boots. Is this the one you want to return?")]);
+    assert_eq!(chat.say(&format!("return order 77893, {JOHN}")).await.kinds(), ["reply"]);
+    shop.then(vec![say("Alright, not that one. Which order number is it then?")]);
+    assert_eq!(chat.say("no, wrong order").await.kinds(), ["reply"]);
+    assert_eq!(shop.rmas_of("77893").await.len(), 0);
+    assert_chat!("agent_declined", chat);
+}
+
+#[tokio::test]
+async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tells_a_status() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77893"), say("Your order 77893 was delivered.")]);
+    chat.say(&format!("where is order 77893, {JOHN}")).await;
+    shop.then(whole_return("77893", &[1], "too small"));
+    let done = chat.say("Actually I want to return it, too small. Order 77893").await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"], "who the customer is was shown before");
+    shop.then(vec![look("77893"), say("A return has been started for order 77893.")]);
+    let status = chat.say("what's the status of order 77893?").await;
+    assert_eq!(status.kinds(), ["order_status", "follow_up"]);
+    assert_chat!("agent_status_return_status", chat);
+}
+
+#[tokio::test]
+async fn two_orders_one_after_the_other_are_two_tickets() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("ABC-100003")]);
+    shop.then(whole_return("ABC-100003", &[1], "not needed"));
+    let first = chat.say("return ABC-100003, not needed, julia.weber@example.com").await;
+    shop.then(vec![look("ABC-100015")]);
+    shop.then(whole_return("ABC-100015", &[1], "not needed"));
+    let second = chat.say("I also want to return order ABC-100015").await;
+    let ticket = |events| metadata(events, "return_ticket")["action_ticket"]["id"].clone();
+    assert_ne!(ticket(&first), ticket(&second));
+    assert_ne!(first.text("follow_up"), second.text("follow_up"), "no text of the desk's is said twice in a row");
+    assert_eq!(mails(&shop.app).len(), 2);
+    assert_chat!("agent_two_orders", chat);
+}
+
+#[tokio::test]
+async fn every_refusal_carries_the_decision() {
+    let shop = driven(TestApp::builder()).await;
+    for (number, code) in [("77894", "TIME_EXP"), ("77896", "ITEM_EXCL"), ("77899", "DATA_ERR")] {
+        let mut chat = Chat::open(&shop.app).await;
+        shop.then(vec![
+            look(number),
+            check(number, &[1], "not needed"),
+            say("I'm sorry, this one cannot be returned."),
+        ]);
+        let ended = chat.say(&format!("return order {number}, buyer-{number}@example.com")).await;
+        assert_eq!(ended.kinds(), ["return_decision", "follow_up"], "{number}");
+        assert_eq!(metadata(&ended, "return_decision")["eligibility"]["reason_code"], code, "{number}");
+    }
+    for number in ["77897", "77898"] {
+        let mut chat = Chat::open(&shop.app).await;
+        shop.then(vec![look(number), check(number, &[1], "not needed")]);
+        shop.then(vec![escalate("MEDIUM"), say("A colleague will look at it. Your ticket is {ticket}.")]);
+        let ended = chat.say(&format!("return order {number}, buyer-{number}@example.com")).await;
+        assert_eq!(ended.kinds(), ["escalation", "follow_up"], "{number}");
+        let told = shop.results().into_iter().map(|(_, told)| told.to_string()).collect::<String>();
+        assert!(!told.contains("fraud") && !told.contains("frequen"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn an_order_that_was_not_shipped_is_cancelled_by_the_desks_own_question() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("ABC-100001"), check("ABC-100001", &[1], "changed my mind")]);
+    let offered = chat.say("cancel order ABC-100001, an.nguyen@example.com").await;
+    assert_eq!(offered.kinds(), ["action_prompt"]);
+    let done = chat.say("yes, cancel it").await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
+    assert_eq!(shop.left(), 0);
+    assert_chat!("agent_cancelled", chat);
+}
+
+#[tokio::test]
+async fn the_same_goes_in_vietnamese() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open_with(&shop.app, json!({"language": "vi"})).await;
+    shop.then(vec![look("77893"), check("77893", &[1], "chật quá"), create("77893", &[1], "chật quá"), label("77893")]);
+    shop.then(vec![
+        mail("77893", "label_ready"),
+        say("Dạ em đã tạo yêu cầu trả hàng {rma} ạ. Quý khách được hoàn {refund} khi hàng về."),
+    ]);
+    let done = chat.say(&format!("tôi muốn trả đơn 77893, giày chật quá, {JOHN}")).await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"], "{:?}", shop.results());
+    assert_eq!(mails(&shop.app).len(), 2, "the return's and the label's");
+    let system = shop.ollama.chats()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(system.contains("`vi`"), "{system}");
+    assert_chat!("agent_happy_path_vi", chat);
+}
+
+#[tokio::test]
+async fn a_person_is_called_where_the_model_sees_need() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![escalate("URGENT"), say("I've asked a colleague to help you. Your ticket is {ticket}.")]);
+    let handed = chat.say("my cat has eaten the invoice and I am desperate").await;
+    assert_eq!(handed.kinds(), ["escalation", "follow_up"]);
+    assert_eq!(metadata(&handed, "escalation")["escalation"]["priority"], "URGENT");
+    assert_eq!(chat.status().await, "waiting");
+    let asked = shop.ollama.chats().len();
+    let wanted = chat.say("I want to talk to a human").await;
+    assert_eq!(wanted.kinds(), ["escalation", "follow_up"]);
+    assert_eq!(shop.ollama.chats().len(), asked, "who wants a person gets one without a model");
+}
+
+#[tokio::test]
+async fn a_question_about_policy_is_answered_from_documents_in_the_middle_of_a_return() {
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![say("Sure. What's your order number?")]);
+    chat.say("I want to return my order").await;
+    let answered = chat.say("how many days do I have to return something?").await;
+    assert_eq!(answered.kinds(), ["reply", "order_prompt"]);
+    assert!(answered.text("reply").contains("30"), "{answered:?}");
+    assert!(!answered.first("sources")["items"].as_array().unwrap().is_empty());
+}
