@@ -10,6 +10,7 @@ mod doctor;
 pub mod eval;
 pub mod import;
 pub mod index;
+pub mod lists;
 mod logging;
 mod rma;
 pub mod seed;

@@ -19,6 +19,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::documents::Documents;
 use self::report::Vectors;
+use super::lists::open_store;
 use crate::config::{Config, Env};
 use crate::domain::TenantId;
 use crate::providers::embedding::{Embedder, EmbeddingError, OllamaEmbedding};
@@ -28,7 +29,7 @@ use crate::retrieval::library::collection_name;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::sync::{self, Plan, Progress, SyncError, SyncReport, Target};
 use crate::retrieval::{Shelf, open_vectors};
-use crate::store::{Store, StoreOptions};
+use crate::store::Store;
 
 mod documents;
 mod report;
@@ -82,7 +83,7 @@ async fn index_configured(args: &Args) -> anyhow::Result<Report> {
     let embedder = embedder(&config)?;
     let (mut scratch, mut opened) = (None, None);
     let vectors = async || {
-        let (store, folder) = open_store(args, &config).await?;
+        let (store, folder) = open_store(&config.store.url, config.store.timeout, args.dry_run).await?;
         scratch = folder;
         let vectors = open_vectors(&config, &store)?;
         opened = Some((store, vectors.clone()));
@@ -217,19 +218,6 @@ pub(super) fn model_missing(error: &EmbeddingError, config: &Config) -> anyhow::
         ),
     };
     anyhow::anyhow!("{error}: {mend}. Until then the documents are found by their words")
-}
-
-/// The shop's database. A dry run does not create one: it looks into an empty one in a temporary folder, which vanishes
-/// with the second value.
-async fn open_store(args: &Args, config: &Config) -> anyhow::Result<(Store, Option<tempfile::TempDir>)> {
-    let mut options = StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: 1 };
-    let mut scratch = None;
-    if args.dry_run && options.would_create()? {
-        let folder = tempfile::tempdir()?;
-        options.url = format!("sqlite://{}", folder.path().join("empty.db").display());
-        scratch = Some(folder);
-    }
-    Ok((Store::open(&options).await?, scratch))
 }
 
 /// A bar on a terminal; nothing in a pipe.

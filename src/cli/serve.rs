@@ -9,6 +9,7 @@ use anyhow::{anyhow, bail};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
+use super::lists::Destination;
 use super::logging::{self, Terminal};
 use super::signals::Signals;
 use super::traces::Traces;
@@ -148,12 +149,10 @@ async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Resu
     }
     let args = upsert_warranty::Args {
         file,
-        dry_run: false,
-        tenant,
+        destination: Destination::new(tenant, &config.store.url),
         skip_invalid: false,
         json: false,
         max_refused_shown: 10,
-        database_url: config.store.url.clone(),
     };
     // A list with a mistake is no reason not to serve: everything else works.
     match upsert_warranty::import(&args).await {

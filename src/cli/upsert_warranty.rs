@@ -5,7 +5,6 @@
 //! Exit codes: 0, done (or, with `--dry-run`, nothing stands in the way); 1, rows were refused and nothing was written;
 //! 2, the command line, the file or the database is at fault, and nothing was written.
 
-use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -16,9 +15,8 @@ use anyhow::Context;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::lists::Destination;
 use crate::app::warranty_list::WarrantyList;
-use crate::domain::TenantId;
-use crate::store::{Store, StoreOptions};
 
 pub(super) mod report;
 
@@ -30,12 +28,8 @@ pub struct Args {
     /// The list: CSV in UTF-8 with the columns serial, product_name and warranty_end_date, in any order
     #[arg(long, value_name = "PATH")]
     pub file: PathBuf,
-    /// Compare and report, but write nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// The shop whose warranties these are
-    #[arg(long, value_name = "NAME", default_value_t)]
-    pub tenant: TenantId,
+    #[command(flatten)]
+    pub destination: Destination,
     /// Write the good rows even if others are refused
     #[arg(long)]
     pub skip_invalid: bool,
@@ -45,12 +39,6 @@ pub struct Args {
     /// How many refused rows to show
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub max_refused_shown: usize,
-    /// The database: sqlite://PATH or postgres://…
-    #[arg(
-        long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL",
-        default_value = DEFAULT_DATABASE_URL, value_parser = database_url
-    )]
-    pub database_url: String,
 }
 
 /// Brings a list of warranties into the shop's database: all of it, or nothing.
@@ -64,20 +52,8 @@ struct Command {
     args: Args,
 }
 
-/// The server's default as well.
-pub(super) const DEFAULT_DATABASE_URL: &str = "sqlite://database/frontdesk.db";
-
-/// A variable that is set to nothing counts as unset, as it does for the server.
-pub(super) fn database_url(text: &str) -> Result<String, Infallible> {
-    let text = text.trim();
-    Ok(if text.is_empty() { DEFAULT_DATABASE_URL } else { text }.to_owned())
-}
-
 const REFUSED: u8 = 1;
 const FAILED: u8 = 2;
-
-/// How long the database may keep us waiting.
-const STORE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The whole of the program `upsert-warranty`.
 pub fn main() -> ExitCode {
@@ -120,10 +96,10 @@ pub async fn import(args: &Args) -> anyhow::Result<Report> {
     progress.set_style(ProgressStyle::with_template("{spinner} {msg}")?);
     progress.enable_steady_tick(Duration::from_millis(100));
     progress.set_message("Comparing with the database");
-    let (store, _scratch) = open_store(&args.database_url, args.dry_run).await?;
-    let compared = list.compare(&store, &args.tenant).await?;
+    let (store, _scratch) = args.destination.open().await?;
+    let compared = list.compare(&store, &args.destination.tenant).await?;
 
-    let (found, applied) = if args.dry_run || !compared.may_be_written(args.skip_invalid) {
+    let (found, applied) = if args.destination.dry_run || !compared.may_be_written(args.skip_invalid) {
         (compared.found, None)
     } else {
         progress.set_message("Writing");
@@ -142,19 +118,6 @@ async fn read(args: &Args, progress: &ProgressBar) -> anyhow::Result<WarrantyLis
     let (shown_max, bar) = (args.max_refused_shown, progress.clone());
     let reading = move || WarrantyList::read(file, shown_max, |bytes| bar.set_position(bytes));
     Ok(tokio::task::spawn_blocking(reading).await??)
-}
-
-/// The shop's database. A dry run does not create one: it compares with an empty one in a temporary folder, which
-/// vanishes with the second value.
-pub(super) async fn open_store(url: &str, dry_run: bool) -> anyhow::Result<(Store, Option<tempfile::TempDir>)> {
-    let mut options = StoreOptions { url: url.to_owned(), timeout: STORE_TIMEOUT, connections: 1 };
-    let mut scratch = None;
-    if dry_run && options.would_create()? {
-        let folder = tempfile::tempdir()?;
-        options.url = format!("sqlite://{}", folder.path().join("empty.db").display());
-        scratch = Some(folder);
-    }
-    Ok((Store::open(&options).await?, scratch))
 }
 
 /// A bar on a terminal; nothing in a pipe.

@@ -18,8 +18,7 @@ use chrono_tz::Tz;
 
 use self::report::Report;
 use crate::app::list_file::Refusals;
-use crate::cli::upsert_warranty::{DEFAULT_DATABASE_URL, database_url, open_store};
-use crate::domain::TenantId;
+use crate::cli::lists::Destination;
 use crate::domain::returns::OrderNumber;
 use crate::domain::returns::listing::{BadRow, Field, Row, orders_of};
 use crate::store::orders_import::Conflict;
@@ -33,12 +32,8 @@ pub struct Args {
     /// The list: CSV in UTF-8 with a row for each item, or a JSON array of orders (by the file's name: .json)
     #[arg(long, value_name = "PATH")]
     pub file: PathBuf,
-    /// Compare and report, but write nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// The shop whose orders these are
-    #[arg(long, value_name = "NAME", default_value_t)]
-    pub tenant: TenantId,
+    #[command(flatten)]
+    pub destination: Destination,
     /// Write the good orders even if others are refused
     #[arg(long)]
     pub skip_invalid: bool,
@@ -48,12 +43,6 @@ pub struct Args {
     /// How many refused rows to show
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub max_refused_shown: usize,
-    /// The database: sqlite://PATH or postgres://…
-    #[arg(
-        long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL",
-        default_value = DEFAULT_DATABASE_URL, value_parser = database_url
-    )]
-    pub database_url: String,
     /// Where the times of the list are: an IANA name
     #[arg(long, env = "SHOP_TIME_ZONE", value_name = "ZONE", default_value = "Asia/Ho_Chi_Minh")]
     pub time_zone: Tz,
@@ -81,7 +70,7 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
         listed.with_context(|| args.file.display().to_string())?;
     let mut refusals = Refusals::new(args.max_refused_shown);
     let half: HashSet<String> = ragged.iter().map(|row| row.first.to_ascii_uppercase()).collect();
-    let (mut orders, bad) = orders_of(&rows, &args.tenant, args.time_zone);
+    let (mut orders, bad) = orders_of(&rows, &args.destination.tenant, args.time_zone);
     // A row that is cut short belongs to an order as well.
     orders.retain(|listed| !half.contains(listed.order.number.as_str()));
     for row in &ragged {
@@ -90,9 +79,9 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
     for BadRow { place, field, value, mend } in bad {
         refusals.add(place, || (Some(field.as_str()), value, mend));
     }
-    let may_write = |refusals: &Refusals| !args.dry_run && (refusals.count() == 0 || args.skip_invalid);
-    let (store, _scratch) = open_store(&args.database_url, args.dry_run).await?;
-    let door = store.tenant(&args.tenant);
+    let may_write = |refusals: &Refusals| !args.destination.dry_run && (refusals.count() == 0 || args.skip_invalid);
+    let (store, _scratch) = args.destination.open().await?;
+    let door = store.tenant(&args.destination.tenant);
     let mut comparison = door.compare_orders(&orders).await?;
     add_conflicts(&mut refusals, &comparison.conflicts, &rows);
     let write = may_write(&refusals);

@@ -11,9 +11,7 @@ use anyhow::{Context, bail};
 use chrono::Utc;
 
 use crate::app::list_file::{Column, Refusals, Table};
-use crate::cli::upsert_warranty::report::write_refused;
-use crate::cli::upsert_warranty::{DEFAULT_DATABASE_URL, database_url, open_store};
-use crate::domain::TenantId;
+use crate::cli::lists::{Destination, write_refused};
 use crate::domain::returns::policy_list::{BadPolicy, PolicyField, PolicyRow, policies_of};
 use crate::domain::returns::{Policy, Scope};
 
@@ -23,18 +21,8 @@ pub struct Args {
     /// The list: CSV in UTF-8 with the columns name, scope (vip, category or general), category, return_days and refund_days
     #[arg(long, value_name = "PATH")]
     pub file: PathBuf,
-    /// Compare and report, but write nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// The shop whose policies these are
-    #[arg(long, value_name = "NAME", default_value_t)]
-    pub tenant: TenantId,
-    /// The database: sqlite://PATH or postgres://…
-    #[arg(
-        long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL",
-        default_value = DEFAULT_DATABASE_URL, value_parser = database_url
-    )]
-    pub database_url: String,
+    #[command(flatten)]
+    pub destination: Destination,
 }
 
 /// Rows were refused, and nothing was written.
@@ -72,9 +60,9 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
     for BadPolicy { line, field, value, mend } in bad {
         refusals.add(line, || (Some(field.as_str()), value, mend));
     }
-    let (store, _scratch) = open_store(&args.database_url, args.dry_run).await?;
-    let door = store.tenant(&args.tenant);
-    let write = refusals.count() == 0 && !args.dry_run;
+    let (store, _scratch) = args.destination.open().await?;
+    let door = store.tenant(&args.destination.tenant);
+    let write = refusals.count() == 0 && !args.destination.dry_run;
     let before = match write {
         true => door.replace_policies(&policies, WHO, Utc::now()).await?,
         false => door.list_policies().await?,
@@ -85,7 +73,7 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         printed => printed.context("the report cannot be printed")?,
     }
-    match (refused, args.dry_run) {
+    match (refused, args.destination.dry_run) {
         (0, true) => eprintln!("dry run: nothing was written"),
         (0, false) => eprintln!("written: {} policies", policies.len()),
         (_, true) => eprintln!("dry run: nothing was written, and nothing would be until the refused rows are mended"),

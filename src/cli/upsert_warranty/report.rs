@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Args, REFUSED};
-use crate::app::list_file::{Refused, VALUE_SHOWN, quoted};
+use crate::app::list_file::Refused;
 use crate::app::warranty_list::Found;
+use crate::cli::lists::write_refused;
 use crate::store::warranty_import::{Applied, Comparison};
 
 /// Everything there is to say about one run; as JSON, what `--json` prints.
@@ -48,13 +49,13 @@ impl Report {
         let (refused_rows, refused_rows_not_shown) = refusals.into_first();
         Self {
             file: args.file.display().to_string(),
-            tenant: args.tenant.to_string(),
+            tenant: args.destination.tenant.to_string(),
             new,
             changed,
             unchanged,
             refused,
             repeated,
-            dry_run: args.dry_run,
+            dry_run: args.destination.dry_run,
             written: applied.is_some(),
             refused_rows,
             refused_rows_not_shown,
@@ -104,18 +105,6 @@ impl Report {
                 self.locked_seconds
             )
         }
-    }
-}
-
-/// A line for each refused row; `place` is what their numbers count.
-pub fn write_refused(out: &mut impl Write, place: &str, rows: &[Refused], not_shown: u64) -> io::Result<()> {
-    for Refused { line, column, value, reason } in rows {
-        let column = column.unwrap_or("row");
-        writeln!(out, "{place} {line}: {column} {}: {reason}", quoted(value, VALUE_SHOWN + 1))?;
-    }
-    match not_shown {
-        0 => Ok(()),
-        more => writeln!(out, "… and {more} more refused (--max-refused-shown shows more)"),
     }
 }
 

@@ -6,7 +6,7 @@
 //! whenever the model's words cannot be used.
 //!
 //! - [`rounds`]: what the model is let do, decided without doing it
-//! - [`tools`]: the six tools and their schemas; [`bench`]: what they do
+//! - [`tools`]: the six tools and their schemas; [`mod@bench`]: what they do
 //! - [`prompt`]: what the model is given
 //! - [`words`], [`claims`]: what of its last words a customer can be shown
 //! - [`ending`]: how a turn ends

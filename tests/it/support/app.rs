@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use frontdesk::app::App;
+use frontdesk::cli::lists::Destination;
 use frontdesk::cli::upsert_warranty;
 use frontdesk::config::{Config, Env};
 use frontdesk::domain::TenantId;
@@ -199,12 +200,10 @@ async fn import_warranties(folder: &Path, database_url: &str) {
     std::fs::write(&file, WARRANTIES).unwrap();
     let report = upsert_warranty::import(&upsert_warranty::Args {
         file,
-        dry_run: false,
-        tenant: TenantId::default(),
+        destination: Destination::new(TenantId::default(), database_url),
         skip_invalid: false,
         json: false,
         max_refused_shown: 10,
-        database_url: database_url.to_owned(),
     })
     .await;
     report.unwrap();

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Args;
 use crate::app::list_file::{Refusals, Refused};
-use crate::cli::upsert_warranty::report::write_refused;
+use crate::cli::lists::write_refused;
 use crate::store::orders_import::OrderComparison;
 
 /// Rows were refused, and nothing was written for their sake.
@@ -50,12 +50,12 @@ impl Report {
         let (refused_rows, refused_rows_not_shown) = refusals.into_first();
         Self {
             file: args.file.display().to_string(),
-            tenant: args.tenant.to_string(),
+            tenant: args.destination.tenant.to_string(),
             new: comparison.new,
             changed: comparison.changed,
             unchanged: comparison.unchanged,
             refused,
-            dry_run: args.dry_run,
+            dry_run: args.destination.dry_run,
             // A return that was made while the list was compared stands in the way of all of it.
             written: written && (comparison.conflicts.is_empty() || args.skip_invalid),
             refused_rows,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use frontdesk::cli::lists::Destination;
 use frontdesk::cli::upsert_warranty;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -87,12 +88,10 @@ impl Shop {
         std::fs::write(&file, format!("serial,product_name,warranty_end_date\n{rows}\n")).unwrap();
         upsert_warranty::import(&upsert_warranty::Args {
             file,
-            dry_run: false,
-            tenant: tenant.parse().unwrap(),
+            destination: Destination::new(tenant.parse().unwrap(), &self.app.database_url),
             skip_invalid: false,
             json: false,
             max_refused_shown: 10,
-            database_url: self.app.database_url.clone(),
         })
         .await
         .unwrap();
