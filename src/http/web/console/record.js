@@ -33,7 +33,15 @@ function shown(what, name, value) {
   if (typeof value === "boolean") return words.say(value ? "record.yes" : "record.no");
   if (Array.isArray(value)) return value.map((each) => shown(what, name, each)).join(", ");
   if (typeof value === "object") return value.reason_code ?? changed(what, {}, value).join(", ");
-  const tables = { status: `${what.split(".")[0]}_status`, decision: "decided", priority: "priority", action: "ticket_kind", template: "mail_template", ending: "record_ending", email: "mail_status" };
-  const key = `${tables[name]}.${value}`;
-  return words.has(key) ? words.say(key) : String(value);
+  const keys = {
+    status: `${what.split(".")[0]}_status.${value}`,
+    decision: `decided.${value}`,
+    priority: `priority.${value}`,
+    action: `ticket_kind.${value}`,
+    template: `mail_template.${value}`,
+    ending: `record_ending.${value}`,
+    email: `mail_status.${value}`,
+  };
+  const key = keys[name];
+  return key && words.has(key) ? words.say(key) : String(value);
 }
