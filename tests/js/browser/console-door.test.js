@@ -26,6 +26,20 @@ test("who has the key gets in, is greeted by name, and gets out again", async ()
   assertClean(page);
 });
 
+test("what is still being read while somebody signs out is given up, and not refused", async () => {
+  const page = await enter(stage);
+  await page.locator(".list h1").waitFor();
+  const held = new Promise((resolve) => page.route("**/console/api/conversations?*", resolve));
+  await page.reload();
+  const route = await held;
+  const givenUp = page.waitForEvent("requestfailed", (request) => request === route.request());
+  await page.locator("#sign-out").click();
+  await givenUp;
+  await page.getByText("Đã đăng xuất.").waitFor();
+  assert.equal(await page.locator(".failure").count(), 0);
+  assertClean(page);
+});
+
 test("a wrong key is told what to do, and nothing of the shop is shown", async () => {
   const page = await stage.page({ path: "/console#/figures", expected: [REFUSED] });
   await signIn(page, { key: "wrong" });

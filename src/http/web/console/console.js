@@ -1,7 +1,7 @@
 // The console: who sits here, and which of its views is shown.
 
 import { Alarm } from "./alarm.js";
-import { announce, ask, memory, session, settings, words } from "./desk.js";
+import { announce, ask, giveUpReads, memory, session, settings, words } from "./desk.js";
 import { byId } from "../assets/elements.js";
 import { Live } from "./live.js";
 import { Router } from "./router.js";
@@ -85,12 +85,18 @@ function expire() {
   else expiry = setTimeout(expire, Math.min(left, LONGEST_TIMER_MS));
 }
 
-function showSignIn(notice) {
+// From here on nothing asks on its own.
+function leave() {
   session.me = null;
   memory.set("until", undefined);
   clearTimeout(expiry);
   live.close();
   router.stop();
+  giveUpReads();
+}
+
+function showSignIn(notice) {
+  leave();
   alarm.waiting(0);
   showConnection(true);
   for (const open of document.querySelectorAll("dialog")) open.close();
@@ -116,6 +122,8 @@ function wire() {
     router.title();
   });
   byId("sign-out").addEventListener("click", async () => {
+    // Before the session is over: what is asked behind it would be refused.
+    leave();
     // A server that is not to be reached lets the session expire.
     await ask("DELETE", "/console/session").catch(() => {});
     showSignIn("sign_in.left");

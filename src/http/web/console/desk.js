@@ -18,15 +18,25 @@ export const allow = allowHosts(location.href, settings.link_hosts);
 /** Who sits here: the answer of `/console/api/me`, with what changes about it. */
 export const session = { me: settings.me, onSignedOut: () => {} };
 
+let reads = new AbortController();
+
+/** Gives up whatever is being read, for a session that ends: whoever waits for it hears nothing any more. */
+export function giveUpReads() {
+  reads.abort();
+  reads = new AbortController();
+}
+
 /** Asks the server. A body is sent as JSON, but for a file. */
 export async function ask(method, path, body, headers = {}) {
+  const signal = method === "GET" ? reads.signal : undefined;
   // On top of a customer's cookie that this browser may hold too.
   headers["x-console"] = "1";
   const isFile = body instanceof Blob;
   if (body && !isFile) headers["content-type"] = "application/json";
   try {
-    return await request(path, { method, headers, body: isFile ? body : body && JSON.stringify(body) });
+    return await request(path, { method, headers, body: isFile ? body : body && JSON.stringify(body), signal });
   } catch (error) {
+    if (signal?.aborted) return new Promise(() => {});
     if (error.status === 401 && session.me) session.onSignedOut();
     throw error;
   }

@@ -46,6 +46,7 @@ class List {
   #next;
   #shown = PAGE;
   #reading = 0;
+  #typing;
   #open;
   #place = element("ol", { class: "rows" });
   #state = element("div", { class: "rows-state" });
@@ -55,10 +56,9 @@ class List {
     this.#live = live;
     this.heading = said("h1", "inbox.title", undefined, { tabindex: "-1" });
     const search = labelled(labelled(element("input", { type: "search", class: "search" }), "inbox.search"), "inbox.search_hint", "placeholder");
-    let typing;
     search.addEventListener("input", () => {
-      clearTimeout(typing);
-      typing = setTimeout(() => this.#look({ query: search.value.trim() }), TYPING_MS);
+      clearTimeout(this.#typing);
+      this.#typing = setTimeout(() => this.#look({ query: search.value.trim() }), TYPING_MS);
     });
     labelled(this.#filters, "inbox.filter");
     for (const status of STATUSES) this.#filters.append(this.#filter(status));
@@ -68,6 +68,7 @@ class List {
   }
 
   close() {
+    clearTimeout(this.#typing);
     this.#reading += 1;
     this.end();
   }
