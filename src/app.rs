@@ -1,5 +1,6 @@
 //! The wired parts: what a server is made of.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ use crate::retrieval::search::{Knowledge, Overview};
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::{Store, StoreError};
+use crate::tools::client_name::ClientNames;
 use crate::turn::Engine;
 use crate::turn::outbox::Outbox;
 
@@ -83,6 +85,7 @@ pub struct App {
     outbox: Arc<Outbox>,
     /// Labels and mails of returns.
     pub post: Arc<Post>,
+    client_names: ClientNames,
     llm: Arc<Gateway>,
     turns: TaskTracker,
     background: TaskTracker,
@@ -118,6 +121,10 @@ pub struct NewConversation {
     pub language: Option<Language>,
     pub metadata: Map<String, Value>,
     pub idempotency: Option<IdempotencyKey>,
+    /// A visitor without a key, by address: keys of the shop and of other visitors are none of theirs.
+    pub visitor: Option<IpAddr>,
+    /// Nothing new is opened: only a request that was answered before is answered again.
+    pub repeats_only: bool,
 }
 
 /// A conversation that is open.
@@ -138,6 +145,9 @@ pub enum OpenError {
     NoSuchLanguage { known: Vec<Language> },
     #[error("the idempotency key was used with another body")]
     KeyReused,
+    /// Only a repetition was welcome, and this is none.
+    #[error("nothing new is opened now")]
+    NotRepeated,
     #[error("the server is going down")]
     Draining,
     #[error(transparent)]
@@ -266,7 +276,15 @@ impl App {
             receipt: None,
         };
         let door = self.store.tenant(tenant);
-        match door.create_conversation(&conversation, &greeting, new.idempotency.as_ref()).await? {
+        let scope = new.visitor.map(|address| format!("visitor:{}", self.client_names.of(address))).unwrap_or_default();
+        let creation = match &new.idempotency {
+            key if !new.repeats_only => {
+                door.create_conversation(&conversation, &greeting, &scope, key.as_ref()).await?
+            }
+            Some(key) => door.find_creation(&scope, key, now).await?.ok_or(OpenError::NotRepeated)?,
+            None => return Err(OpenError::NotRepeated),
+        };
+        match creation {
             Creation::Created => {
                 self.outbox.wake();
                 self.outbox.settle(conversation.id).await;

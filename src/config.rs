@@ -140,17 +140,15 @@ impl Config {
             store: StoreConfig {
                 url: env_ref.text("DATABASE_URL", "sqlite://database/frontdesk.db"),
                 timeout: env_ref.seconds("STORE_TIMEOUT_SECONDS", 30),
-                connections: env_ref.number("STORE_CONNECTIONS", 8),
+                connections: env_ref.at_least(1, "STORE_CONNECTIONS", 8),
             },
             turns: TurnConfig {
                 per_minute: Some(env_ref.number("TURNS_PER_MINUTE", 30)).filter(|n| *n > 0),
                 per_day: Some(env_ref.number("TURNS_PER_DAY", 0)).filter(|n| *n > 0),
-                waiting_max: env_ref.number("TURNS_WAITING_MAX", 8),
-                waiting_total: env_ref.number("TURNS_WAITING_TOTAL", 1000),
+                waiting_max: env_ref.at_least(1, "TURNS_WAITING_MAX", 8),
+                waiting_total: env_ref.at_least(1, "TURNS_WAITING_TOTAL", 1000),
                 deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
-                event_retention: Duration::from_secs(
-                    env_ref.number("EVENT_RETENTION_HOURS", 24_u64).saturating_mul(3600),
-                ),
+                event_retention: env_ref.hours("EVENT_RETENTION_HOURS", 24),
                 message_retention_days: Some(env_ref.number("MESSAGE_RETENTION_DAYS", 0)).filter(|days| *days > 0),
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
@@ -193,6 +191,27 @@ mod tests {
     fn read(pairs: &[(&str, &str)]) -> Result<Config, String> {
         Config::read(Env::of(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))))
             .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_value_that_would_open_or_stop_something_in_silence_is_refused() {
+        for (name, value, why) in [
+            ("X_API_KEYS", "a:k,b:k", "two shops have the same key"),
+            ("CORS_ORIGINS", "*", "'*' cannot be used"),
+            ("CORS_ORIGINS", "https://a.example,shop", "'shop' cannot be used"),
+            ("PUBLIC_URL", "chat.example", "write scheme and host"),
+            ("PUBLIC_URL", "https://chat.example/path", "write scheme and host"),
+            ("LLM_MAX_CONCURRENT", "0", "1 is the least"),
+            ("STREAMS_PER_CONVERSATION", "0", "1 is the least"),
+            ("BODY_MAX_BYTES", "0", "1 is the least"),
+            ("EVENT_RETENTION_HOURS", "-1", "hours, 0 or more"),
+            ("TOKEN_TTL_HOURS", "0", "hours above 0"),
+        ] {
+            let refusal = read(&[(name, value)]).unwrap_err();
+            assert!(refusal.contains(name) && refusal.contains(why), "{name}={value}: {refusal}");
+        }
+        assert_eq!(read(&[("EVENT_RETENTION_HOURS", "0.5")]).unwrap().turns.event_retention.as_secs(), 1800);
+        assert!(read(&[("X_API_KEYS", "a:k,a:k,b:l")]).is_ok());
     }
 
     #[test]

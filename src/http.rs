@@ -42,6 +42,7 @@ mod serve;
 mod sse;
 mod tokens;
 mod turns;
+mod unread;
 mod views;
 mod web;
 
@@ -67,6 +68,7 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn(compress::compress))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::from_fn(problem::finish))
+        .layer(middleware::from_fn(unread::take_in))
         .layer(cors)
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))

@@ -89,6 +89,7 @@ impl App {
             None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
         };
         let post = Post::new(store.clone(), mailer(&config)?, label_links(&config, &secret), config.outbox.clone());
+        let client_names = ClientNames::new(&secret);
         let services = Services {
             config: config.clone(),
             store: store.clone(),
@@ -97,7 +98,7 @@ impl App {
             memory,
             misses: Arc::default(),
             post: post.clone(),
-            client_names: ClientNames::new(&secret),
+            client_names: client_names.clone(),
         };
         let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
         let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
@@ -145,6 +146,7 @@ impl App {
             vectors,
             outbox,
             post,
+            client_names,
             llm,
             turns,
             background,

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Env;
@@ -54,6 +55,13 @@ impl AuthConfig {
             if keys.iter().any(|entry| entry.key.is_empty()) {
                 env.refuse("X_API_KEYS", "an entry has a tenant but no key: write tenant:key".to_owned());
             }
+            let mut shops: HashMap<&str, &str> = HashMap::new();
+            if keys
+                .iter()
+                .any(|entry| shops.insert(&entry.key, &entry.tenant).is_some_and(|other| other != entry.tenant))
+            {
+                env.refuse("X_API_KEYS", "two shops have the same key: give each one of its own".to_owned());
+            }
             for entry in keys {
                 if entry.tenant.parse::<TenantId>().is_err() {
                     env.refuse(
@@ -76,13 +84,10 @@ impl AuthConfig {
 
 impl Env {
     pub(super) fn seconds_of_hours(&mut self, name: &str, default: u32) -> Duration {
-        let hours: f64 = self.number(name, f64::from(default));
-        match Duration::try_from_secs_f64(hours * 3600.0) {
-            Ok(ttl) if !ttl.is_zero() => ttl,
-            _ => {
-                self.refuse(name, "must be a number of hours above 0".to_owned());
-                Duration::from_secs(u64::from(default) * 3600)
-            }
+        let ttl = self.hours(name, default);
+        if ttl.is_zero() {
+            self.refuse(name, "must be a number of hours above 0".to_owned());
         }
+        ttl
     }
 }

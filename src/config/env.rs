@@ -1,6 +1,7 @@
 //! Reading single values, and collecting what is wrong with them.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
@@ -13,7 +14,10 @@ pub struct ConfigError(pub(super) Vec<String>);
 /// The environment, with the errors met so far.
 #[derive(Debug, Default)]
 pub struct Env {
-    values: HashMap<String, String>,
+    /// `None`: set, but no UTF-8.
+    values: HashMap<String, Option<String>>,
+    /// Names of such values that were asked for.
+    garbled: RefCell<BTreeSet<String>>,
     errors: Vec<String>,
 }
 
@@ -47,21 +51,24 @@ impl ConfigError {
 }
 
 impl Env {
-    /// The process's environment. A variable that is no UTF-8 counts as unset.
+    /// The process's environment. A setting that is no UTF-8 cannot be used.
     pub fn from_process() -> Self {
-        Self::of(
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-        )
+        let named = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        Self { values: named.map(|(name, value)| (name, value.into_string().ok())).collect(), ..Self::default() }
     }
 
     /// These values and nothing else.
     pub fn of(values: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { values: values.into_iter().collect(), errors: Vec::new() }
+        Self { values: values.into_iter().map(|(name, value)| (name, Some(value))).collect(), ..Self::default() }
     }
 
     /// Whether the name is set, even to nothing.
     pub fn raw(&self, name: &str) -> Option<&str> {
-        self.values.get(name).map(String::as_str)
+        let value = self.values.get(name)?;
+        if value.is_none() {
+            self.garbled.borrow_mut().insert(name.to_owned());
+        }
+        value.as_deref()
     }
 
     /// The value, if it is set to something.
@@ -89,12 +96,34 @@ impl Env {
         }
     }
 
+    /// A number that is `least` or more.
+    pub fn at_least<T: FromStr + PartialOrd + Display + Copy>(&mut self, least: T, name: &str, default: T) -> T
+    where
+        T::Err: Display,
+    {
+        let number = self.number(name, default);
+        if number < least {
+            self.refuse(name, format!("'{number}' cannot be used: {least} is the least"));
+            return default;
+        }
+        number
+    }
+
     /// A duration given in seconds, fractions allowed.
     pub fn seconds(&mut self, name: &str, default: u64) -> Duration {
         let seconds: f64 = self.number(name, default as f64);
         Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| {
             self.refuse(name, "must be a number of seconds, 0 or more".to_owned());
             Duration::from_secs(default)
+        })
+    }
+
+    /// A duration given in hours, fractions allowed.
+    pub fn hours(&mut self, name: &str, default: u32) -> Duration {
+        let hours: f64 = self.number(name, f64::from(default));
+        Duration::try_from_secs_f64(hours * 3600.0).unwrap_or_else(|_| {
+            self.refuse(name, "must be a number of hours, 0 or more".to_owned());
+            Duration::from_secs(u64::from(default) * 3600)
         })
     }
 
@@ -130,6 +159,21 @@ impl Env {
     }
 
     pub(super) fn into_errors(self) -> Vec<String> {
-        self.errors
+        let garbled = self.garbled.into_inner().into_iter().map(|name| format!("{name}: the value is no UTF-8"));
+        self.errors.into_iter().chain(garbled).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_is_no_utf_8_is_refused_and_what_is_no_setting_may_be_anything() {
+        let garbled = |name: &str| (name.to_owned(), None);
+        let values = HashMap::from([garbled("X_API_KEYS"), garbled("something else")]);
+        let env = Env { values, ..Env::default() };
+        assert_eq!(env.raw("X_API_KEYS"), None);
+        assert_eq!(env.into_errors(), ["X_API_KEYS: the value is no UTF-8"]);
     }
 }

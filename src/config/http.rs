@@ -2,6 +2,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use ipnet::IpNet;
+use url::Url;
 
 use super::Env;
 
@@ -29,7 +30,7 @@ pub struct HttpConfig {
     pub head_timeout: Duration,
     /// `BODY_MAX_BYTES`
     pub body_max_bytes: usize,
-    /// `SSE_KEEP_ALIVE_SECONDS`: a comment after so much silence.
+    /// `SSE_KEEP_ALIVE_SECONDS`: a comment after so much silence; 0 = never.
     pub keep_alive: Duration,
     /// `SSE_RETRY_MS`: how soon a browser comes back.
     pub retry: Duration,
@@ -47,8 +48,8 @@ impl HttpConfig {
     pub(super) fn read(env: &mut Env) -> Self {
         Self {
             bind: env.number("BIND_ADDR", SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))),
-            cors_origins: env.list("CORS_ORIGINS", |origin| Some(origin.trim_end_matches('/').to_owned())),
-            public_url: env.find("PUBLIC_URL").map(|url| url.trim_end_matches('/').to_owned()),
+            cors_origins: env.list("CORS_ORIGINS", origin),
+            public_url: env.public_url(),
             trusted_proxies: env.list("TRUSTED_PROXIES", |entry| {
                 entry.parse::<IpNet>().ok().or_else(|| entry.parse::<IpAddr>().ok().map(IpNet::from))
             }),
@@ -57,13 +58,64 @@ impl HttpConfig {
             key_rate_per_second: env.number("KEY_RATE_LIMIT_PER_SECOND", 0),
             stall: env.seconds("SSE_STALL_SECONDS", 30),
             head_timeout: env.seconds("REQUEST_HEAD_SECONDS", 30),
-            body_max_bytes: env.number("BODY_MAX_BYTES", 64 * 1024),
+            body_max_bytes: env.at_least(1, "BODY_MAX_BYTES", 64 * 1024),
             keep_alive: env.seconds("SSE_KEEP_ALIVE_SECONDS", 15),
             retry: env.milliseconds("SSE_RETRY_MS", 2000),
-            streams_per_conversation: env.number("STREAMS_PER_CONVERSATION", 8),
-            streams_per_key: env.number("STREAMS_PER_KEY", 10_000),
+            streams_per_conversation: env.at_least(1, "STREAMS_PER_CONVERSATION", 8),
+            streams_per_key: env.at_least(1, "STREAMS_PER_KEY", 10_000),
             store_timeout: env.seconds("REQUEST_STORE_TIMEOUT_SECONDS", 5),
-            text_max_chars: env.number("TEXT_MAX_CHARS", 4000),
+            text_max_chars: env.at_least(1, "TEXT_MAX_CHARS", 4000),
+        }
+    }
+}
+
+/// Scheme, host and port, as browsers write an origin; `None` for anything else.
+fn origin(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok().filter(|url| ["http", "https"].contains(&url.scheme()))?;
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    let is_one = !url.host_str()?.contains('*');
+    (is_bare && is_one).then(|| url.origin().ascii_serialization())
+}
+
+impl Env {
+    fn public_url(&mut self) -> Option<String> {
+        let url = self.find("PUBLIC_URL")?;
+        let public = origin(&url);
+        if public.is_none() {
+            let why = format!("'{url}' cannot be used: write scheme and host, such as https://chat.example.com");
+            self.refuse("PUBLIC_URL", why);
+        }
+        public
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_a_scheme_and_a_host_and_nothing_more() {
+        for (text, expected) in [
+            ("https://chat.example", "https://chat.example"),
+            ("https://Chat.Example/", "https://chat.example"),
+            ("https://chat.example:443", "https://chat.example"),
+            ("http://localhost:8080/", "http://localhost:8080"),
+            ("http://[::1]:8080", "http://[::1]:8080"),
+        ] {
+            assert_eq!(origin(text).as_deref(), Some(expected));
+        }
+        for text in [
+            "*",
+            "https://*",
+            "https://*.a.example",
+            "chat.example",
+            "localhost:8080",
+            "https://a/b",
+            "ftp://a",
+            "https://u@a",
+            "null",
+        ] {
+            assert_eq!(origin(text), None, "{text}");
         }
     }
 }

@@ -319,9 +319,10 @@ impl Turn {
         self.message.created_at
     }
 
-    /// Ends the turn: its last event, with its status, its timings and what the desk remembers. For the engine.
-    pub async fn end(&mut self, status: TurnStatus, keep_state: bool) -> Result<(), SinkClosed> {
-        let state = keep_state.then(|| self.state.clone());
+    /// Ends the turn: its last event, with its status, its timings and what the desk remembers, which is whatever it had
+    /// settled when the turn was stopped. For the engine.
+    pub async fn end(&mut self, status: TurnStatus) -> Result<(), SinkClosed> {
+        let state = Some(self.state.clone());
         let mut changes = std::mem::take(&mut self.pending);
         let timings = self.timings();
         changes.push(Change::TurnEnded { status, timings: timings.clone(), state, figures: self.figures.clone() });

@@ -197,6 +197,8 @@ impl Desk for Retail {
             return self.prompt_again(turn, &heard).await;
         }
         self.greet(turn, &understood, &mut memory).await?;
+        // A turn that is stopped from here on has greeted all the same.
+        turn.state = memory.clone().into_state();
         match (understood.clarify_needed, understood.intent) {
             (true, _) if understood.social.is_some() => self.chat(turn, &understood).await?,
             (true, _) | (_, Intent::Unknown) => self.clarify(turn, &mut memory).await?,

@@ -1,10 +1,11 @@
 //! Who is calling, and what that opens.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::http::{HeaderMap, Uri, header};
 use chrono::{DateTime, Utc};
 
 use super::browser::{cookie_tokens, is_foreign_page, is_own_page, session_tokens};
@@ -64,7 +65,8 @@ impl FromRequestParts<Arc<App>> for Shop {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        enter(parts, app)?.ok_or(ApiError::Unauthorized(NO_SHOP_KEY))
+        let entered = enter(parts, app)?.filter(|shop| !shop.is_guest(parts));
+        entered.ok_or(ApiError::Unauthorized(NO_SHOP_KEY))
     }
 }
 
@@ -72,13 +74,18 @@ impl Shop {
     fn with(tenant: TenantId, access: Access) -> Self {
         Self { tenant, access, name: None }
     }
+
+    /// Development opens every door; who shows a token all the same gets what the token opens.
+    fn is_guest(&self, parts: &Parts) -> bool {
+        self.access == Access::Development && (bearer(&parts.headers).is_some() || query_token(parts).is_some())
+    }
 }
 
 /// Somebody who may open a conversation: the shop, or, where `WEB_CHAT` is on, a page of our own.
 pub(super) struct Opener {
     pub tenant: TenantId,
-    /// A page's word about the customer is not believed.
-    pub is_shop: bool,
+    /// From where somebody calls without a key: a page's word about the customer is not believed.
+    pub visitor: Option<IpAddr>,
 }
 
 impl FromRequestParts<Arc<App>> for Opener {
@@ -86,7 +93,7 @@ impl FromRequestParts<Arc<App>> for Opener {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
         if let Some(shop) = enter_unless(parts, app, app.config.auth.web_chat && !is_console(&parts.headers))? {
-            return Ok(Self { tenant: shop.tenant, is_shop: true });
+            return Ok(Self { tenant: shop.tenant, visitor: None });
         }
         if !app.config.auth.web_chat {
             return Err(ApiError::Unauthorized(NO_SHOP_KEY));
@@ -94,7 +101,9 @@ impl FromRequestParts<Arc<App>> for Opener {
         if !is_own_page(&parts.headers, &app.config.http) {
             return Err(ApiError::ForbiddenOrigin);
         }
-        Ok(Self { tenant: app.config.auth.web_chat_tenant.clone(), is_shop: false })
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
+        let visitor = Some(address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+        Ok(Self { tenant: app.config.auth.web_chat_tenant.clone(), visitor })
     }
 }
 
@@ -137,6 +146,7 @@ impl FromRequestParts<Arc<App>> for Guest {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
         let entered = enter_unless(parts, app, !is_console(&parts.headers));
+        let entered = entered.map(|shop| shop.filter(|shop| !shop.is_guest(parts)));
         let id = path_parameter(parts, app, "id").await.and_then(|id| conversation_id(&id));
         let shop = |shop: Shop, conversation| Self {
             tenant: shop.tenant,
@@ -175,10 +185,14 @@ fn claims(parts: &Parts, app: &App, id: Option<&ConversationId>) -> Option<(Clai
     if let Some(claims) = cookie {
         return Some((claims, true));
     }
-    let events = parts.method == Method::GET && parts.uri.path().ends_with("/events");
+    Some((verify(query_token(parts)?)?, false))
+}
+
+/// The token in the query, for an `EventSource` alone.
+fn query_token(parts: &Parts) -> Option<&str> {
+    let events = parts.method.is_safe() && parts.uri.path().ends_with("/events");
     let query = parts.uri.query().filter(|_| events)?;
-    let token = query.split('&').find_map(|pair| pair.strip_prefix("token="))?;
-    Some((verify(token)?, false))
+    query.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
 /// Whoever may see what describes the server itself: an API key, or this machine.
@@ -259,9 +273,10 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Whether the request was sent to this machine by name: a page elsewhere that rebinds its own name cannot do that.
 fn is_local_host(headers: &HeaderMap, uri: &Uri) -> bool {
-    let host =
-        headers.get(header::HOST).and_then(|host| host.to_str().ok()).or_else(|| uri.authority().map(|a| a.as_str()));
-    let Some(host) = host else { return false };
+    let mut named = headers.get_all(header::HOST).iter();
+    let host = named.next().and_then(|host| host.to_str().ok()).or_else(|| uri.authority().map(|a| a.as_str()));
+    // A second name is one that somebody in between may have read instead.
+    let Some(host) = host.filter(|_| named.next().is_none()) else { return false };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.ends_with(':') => name,
         _ => host,

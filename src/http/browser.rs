@@ -8,7 +8,7 @@ use crate::config::HttpConfig;
 use crate::domain::ConversationId;
 
 /// The cookie that holds a conversation's token.
-const COOKIE: &str = "fd_conversation";
+pub(super) const COOKIE: &str = "fd_conversation";
 /// The cookie that holds a console session.
 pub(super) const SESSION: &str = "fd_console";
 
@@ -43,6 +43,16 @@ fn is_own(origin: &str, headers: &HeaderMap, config: &HttpConfig) -> bool {
     origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host))
 }
 
+/// Whether the browser came by an encrypted connection: the shop says so, the page's origin, or a proxy. Who lies about it
+/// spoils a cookie of their own.
+pub(super) fn is_encrypted(headers: &HeaderMap, config: &HttpConfig) -> bool {
+    let starts =
+        |name: &str, with: &str| headers.get(name).is_some_and(|value| value.as_bytes().starts_with(with.as_bytes()));
+    config.public_url.as_ref().is_some_and(|url| url.starts_with("https://"))
+        || starts("origin", "https://")
+        || starts("x-forwarded-proto", "https")
+}
+
 /// The tokens that the request's cookies hold, most specific path first, as browsers send them.
 pub(super) fn cookie_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     cookies(headers, COOKIE)
@@ -69,26 +79,25 @@ pub(super) fn set_cookie(
     conversation: ConversationId,
     token: &str,
     expires: DateTime<Utc>,
-    config: &HttpConfig,
+    encrypted: bool,
 ) -> Option<HeaderValue> {
     let cookie = Cookie::build((COOKIE, token)).path(format!("/conversations/{conversation}")).same_site(SameSite::Lax);
-    header_value(cookie, expires, config)
+    header_value(cookie, expires, encrypted)
 }
 
 /// A `Set-Cookie` that signs the browser in to the console.
-pub(super) fn set_session(token: &str, expires: DateTime<Utc>, config: &HttpConfig) -> Option<HeaderValue> {
-    header_value(Cookie::build((SESSION, token)).path("/").same_site(SameSite::Strict), expires, config)
+pub(super) fn set_session(token: &str, expires: DateTime<Utc>, encrypted: bool) -> Option<HeaderValue> {
+    header_value(Cookie::build((SESSION, token)).path("/").same_site(SameSite::Strict), expires, encrypted)
 }
 
 /// A `Set-Cookie` that takes the session away.
-pub(super) fn forget_session(config: &HttpConfig) -> Option<HeaderValue> {
-    set_session("", DateTime::UNIX_EPOCH, config)
+pub(super) fn forget_session(encrypted: bool) -> Option<HeaderValue> {
+    set_session("", DateTime::UNIX_EPOCH, encrypted)
 }
 
-/// No script reads it, and no plain connection carries it where the shop has an encrypted one.
-fn header_value(cookie: CookieBuilder<'_>, expires: DateTime<Utc>, config: &HttpConfig) -> Option<HeaderValue> {
-    let https = config.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+/// No script reads it, and no plain connection carries it where it came by an encrypted one.
+fn header_value(cookie: CookieBuilder<'_>, expires: DateTime<Utc>, encrypted: bool) -> Option<HeaderValue> {
     let seconds = (expires - Utc::now()).num_seconds().max(0);
-    let cookie = cookie.http_only(true).secure(https).max_age(cookie::time::Duration::seconds(seconds));
+    let cookie = cookie.http_only(true).secure(encrypted).max_age(cookie::time::Duration::seconds(seconds));
     HeaderValue::from_str(&cookie.build().to_string()).ok()
 }

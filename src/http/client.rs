@@ -1,7 +1,7 @@
 //! Where a request comes from: the connection's address, or, behind proxies that the shop trusts, the one they name.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -35,13 +35,21 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let named = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
     let addresses: Vec<&str> = named.flat_map(|line| line.split(',')).map(str::trim).collect();
     for text in addresses.into_iter().rev() {
-        let Ok(address) = text.parse::<IpAddr>() else { break };
+        let Some(address) = address(text) else { break };
         client = address.to_canonical();
         if !is_trusted(&client) {
             break;
         }
     }
     client
+}
+
+/// As proxies write it: alone, in brackets, with a port, or in quotes.
+fn address(text: &str) -> Option<IpAddr> {
+    let text = text.trim_matches('"');
+    let bare = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let with_port = || text.parse::<SocketAddr>().ok().map(|place| place.ip());
+    text.parse().ok().or_else(with_port).or_else(bare)
 }
 
 #[cfg(test)]
@@ -61,6 +69,9 @@ mod tests {
         assert_eq!(of("10.0.0.1", "6.6.6.6, 1.2.3.4, 10.0.0.2"), "1.2.3.4", "what is left of it is only claimed");
         assert_eq!(of("10.0.0.1", "rubbish"), "10.0.0.1");
         assert_eq!(of("10.0.0.1", "10.0.0.7"), "10.0.0.7");
-        assert_eq!(of("127.0.0.1", "2001:db8::1"), "2001:db8::1");
+        for written in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:4711", "\"[2001:db8::1]\""] {
+            assert_eq!(of("127.0.0.1", written), "2001:db8::1", "{written}");
+        }
+        assert_eq!(of("127.0.0.1", "1.2.3.4:4711"), "1.2.3.4");
     }
 }

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Guest, Opener, Shop};
-use super::browser::{is_own_page, set_cookie};
+use super::browser::{is_encrypted, is_own_page, set_cookie};
 use super::error::{ApiError, KEY_REUSED};
 use super::extract::{Body, ConversationPath, Query, conversation_id, idempotency};
 use super::in_time::in_time;
+use super::limit::OnlyRepeats;
 use super::problem::Problem;
 use super::refusals::RefusedRead;
 use super::views::{ConversationView, MessageView, time};
@@ -55,7 +56,7 @@ pub(super) struct ConversationOpened {
 /// Opens a conversation: the persona greets.
 #[utoipa::path(
     post, path = "/conversations", operation_id = "create_conversation", tag = "conversations",
-    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same conversation for 24 h")),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same conversation for 24 h; a page takes a random one, such as a UUID")),
     request_body = CreateConversation,
     responses(
         (status = 201, description = "opened", body = ConversationOpened, headers(("Location" = String))),
@@ -72,6 +73,7 @@ pub(super) struct ConversationOpened {
 pub(super) async fn create(
     opener: Opener,
     State(app): State<Arc<App>>,
+    repeats: Option<Extension<OnlyRepeats>>,
     headers: HeaderMap,
     body: Body<CreateConversation>,
 ) -> Result<Response, ApiError> {
@@ -80,7 +82,8 @@ pub(super) async fn create(
     if wish.user_id.as_ref().is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
         return Err(ApiError::InvalidRequest("user_id must have 1 to 255 characters.".to_owned()));
     }
-    if !opener.is_shop && (wish.user_id.is_some() || wish.metadata.is_some()) {
+    let is_shop = opener.visitor.is_none();
+    if !is_shop && (wish.user_id.is_some() || wish.metadata.is_some()) {
         return Err(ApiError::InvalidRequest("user_id and metadata are taken from an API key alone.".to_owned()));
     }
     let new = NewConversation {
@@ -89,16 +92,23 @@ pub(super) async fn create(
         language: wish.language,
         metadata: wish.metadata.unwrap_or_default(),
         idempotency,
+        visitor: opener.visitor,
+        repeats_only: repeats.is_some(),
     };
-    let Opened { conversation, greeting, token, token_expires_at } =
-        in_time(&app, app.open(&opener.tenant, new)).await?;
+    let opening = async {
+        match (app.open(&opener.tenant, new).await, repeats) {
+            (Err(OpenError::NotRepeated), Some(Extension(OnlyRepeats(too_many)))) => Err(too_many.into()),
+            (opened, _) => opened.map_err(ApiError::from),
+        }
+    };
+    let Opened { conversation, greeting, token, token_expires_at } = in_time(&app, opening).await?;
     let cookie = is_own_page(&headers, &app.config.http)
-        .then(|| set_cookie(conversation.id, &token, token_expires_at, &app.config.http))
+        .then(|| set_cookie(conversation.id, &token, token_expires_at, is_encrypted(&headers, &app.config.http)))
         .flatten();
     let location = format!("/conversations/{}", conversation.id);
     let opened = ConversationOpened {
         conversation: conversation.into(),
-        greeting: MessageView::new(greeting, opener.is_shop),
+        greeting: MessageView::new(greeting, is_shop),
         token,
         token_expires_at,
     };
@@ -123,6 +133,7 @@ impl From<OpenError> for ApiError {
                 ))
             }
             OpenError::KeyReused => Self::InvalidRequest(KEY_REUSED.to_owned()),
+            OpenError::NotRepeated => Self::Overloaded,
             OpenError::Draining => Self::Draining,
             OpenError::Store(cause) => cause.into(),
         }

@@ -8,12 +8,13 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use utoipa::OpenApi;
+use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{RefOr, Required};
+use utoipa::openapi::{ObjectBuilder, RefOr, Required, Schema};
+use utoipa::{OpenApi, ToSchema};
 
 use super::access::Operator;
-use super::browser::SESSION;
+use super::browser::{COOKIE, SESSION};
 use super::error::ApiError;
 use super::problem::Problem;
 use crate::app::App;
@@ -28,7 +29,7 @@ use crate::domain::Event;
     ),
     components(schemas(Event, Problem)),
     modifiers(&Security),
-    security(("api_key" = []), ("conversation_token" = []), ("console_session" = []), ()),
+    security(("api_key" = []), ("conversation_token" = []), ("conversation_cookie" = []), ("console_session" = []), ()),
 )]
 pub(super) struct Api;
 
@@ -39,6 +40,10 @@ impl utoipa::Modify for Security {
         let components = openapi.components.get_or_insert_default();
         components
             .add_security_scheme("api_key", SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))));
+        components.add_security_scheme(
+            "conversation_cookie",
+            SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(COOKIE))),
+        );
         components
             .add_security_scheme("console_session", SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(SESSION))));
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
@@ -46,11 +51,25 @@ impl utoipa::Modify for Security {
     }
 }
 
-/// Says what the routes' own descriptions cannot: a body that may be absent is still no `null`.
+/// What is posted here may be nothing at all.
+const MAY_BE_EMPTY: [&str; 3] =
+    ["/conversations", "/conversations/{id}/token", "/conversations/{id}/turns/{turn}/cancel"];
+
+/// Says what the routes' own descriptions cannot: a body that may be absent is still no `null`, and a stream holds an event
+/// that no turn has.
 pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
-    let opening = openapi.paths.paths.get_mut("/conversations").and_then(|path| path.post.as_mut());
-    if let Some(RefOr::T(body)) = opening.and_then(|opening| opening.request_body.as_mut()) {
-        body.required = Some(Required::False);
+    let schemas = openapi.components.as_mut().map(|components| &mut components.schemas);
+    if let Some(RefOr::T(Schema::OneOf(events))) = schemas.and_then(|schemas| schemas.get_mut(&*Event::name())) {
+        let kind = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["reset"]));
+        let reset = ObjectBuilder::new().property("type", kind).required("type");
+        let reset = reset.description(Some("What the reader has is too old: the history is to be read again."));
+        events.items.push(reset.build().into());
+    }
+    for path in MAY_BE_EMPTY {
+        let post = openapi.paths.paths.get_mut(path).and_then(|path| path.post.as_mut());
+        if let Some(RefOr::T(body)) = post.and_then(|post| post.request_body.as_mut()) {
+            body.required = Some(Required::False);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::response::Response;
 use utoipa::IntoParams;
 
@@ -52,6 +52,7 @@ fn last_event_id(uri: &Uri) -> Option<String> {
 pub(super) async fn get(
     guest: Guest,
     State(app): State<Arc<App>>,
+    method: Method,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, ApiError> {
@@ -63,6 +64,10 @@ pub(super) async fn get(
         Err(ApiError::Unavailable) if !guest.access.is_shop() => false,
         Err(cause) => return Err(cause),
     };
+    // Who only looks takes nobody's place.
+    if method == Method::HEAD {
+        return Ok(sse::nothing(&app.config.http));
+    }
     let lease = guest.lease(&app)?;
     let header = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default());
     let start = match header.or(last_event_id(&uri).as_deref()) {

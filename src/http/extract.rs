@@ -54,7 +54,7 @@ fn unreadable(cause: &axum::Error) -> ApiError {
 }
 
 /// A body that may only be empty, or `{}`.
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 

@@ -14,6 +14,9 @@ use super::error::ApiError;
 use super::problem::Problem;
 use crate::app::{App, PartState};
 
+/// Seconds after which to look again at a server that is not ready.
+const RETRY_AFTER: &str = "5";
+
 /// The process is up.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Health {
@@ -56,9 +59,12 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
         PartState::Ok => "ready",
         PartState::Down | PartState::Off => "unavailable",
     };
-    let code = if status == "ready" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = Readiness { status, store: parts.store, language_model: parts.language_model, vectors: parts.vectors };
-    (code, Json(body)).into_response()
+    if status == "ready" {
+        Json(body).into_response()
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, RETRY_AFTER)], Json(body)).into_response()
+    }
 }
 
 /// Figures for Prometheus.
@@ -67,6 +73,7 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
     responses(
         (status = 200, description = "Prometheus text", body = String, content_type = "text/plain"),
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn metrics(_: Operator, State(app): State<Arc<App>>) -> Result<Response, ApiError> {

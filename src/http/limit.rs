@@ -56,7 +56,7 @@ fn may_repeat(request: &Request) -> bool {
     let path = request.uri().path();
     request.method() == Method::POST
         && has_key(request.headers())
-        && ["/messages", "/stream", "/answers"].iter().any(|end| path.ends_with(end))
+        && ["/conversations", "/messages", "/stream", "/answers"].iter().any(|end| path.ends_with(end))
 }
 
 impl From<TooMany> for ApiError {

@@ -91,10 +91,22 @@ where
     streamed(News(Box::pin(news)), lease, config)
 }
 
+/// A stream of nothing, for its headers.
+pub(super) fn nothing(config: &HttpConfig) -> Response {
+    sent(futures_util::stream::empty(), config)
+}
+
 fn streamed(source: impl Source + 'static, lease: Lease, config: &HttpConfig) -> Response {
-    let keep_alive = KeepAlive::new().interval(config.keep_alive).text("keep-alive");
     let opening = Event::default().retry(config.retry).data(OPEN);
-    let mut response = Sse::new(frames(source, lease, opening)).keep_alive(keep_alive).into_response();
+    sent(frames(source, lease, opening), config)
+}
+
+fn sent(frames: impl Stream<Item = Result<Event, Infallible>> + Send + 'static, config: &HttpConfig) -> Response {
+    let stream = Sse::new(frames);
+    let mut response = match config.keep_alive {
+        Duration::ZERO => stream.into_response(),
+        silence => stream.keep_alive(KeepAlive::new().interval(silence).text("keep-alive")).into_response(),
+    };
     // Proxies of the nginx family would otherwise hold the frames back.
     let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response.headers_mut().insert(unbuffered.0, unbuffered.1);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::access::Guest;
-use super::browser::{is_own_page, set_cookie};
+use super::browser::{is_encrypted, is_own_page, set_cookie};
 use super::error::ApiError;
 use super::extract::{Body, Nothing};
 use super::in_time::in_time;
@@ -31,6 +31,7 @@ pub(super) struct TokenView {
 /// A fresh conversation token, for the key or a token that still holds; at most 30 days after the conversation began.
 #[utoipa::path(
     post, path = "/conversations/{id}/token", tag = "conversations", params(("id" = String, Path)),
+    request_body = Nothing,
     responses(
         (status = 200, description = "the token", body = TokenView),
         RefusedWrite,
@@ -49,7 +50,7 @@ pub(super) async fn renew(
         ApiError::InvalidRequest("This conversation began too long ago for a token; open a new one.".to_owned())
     })?;
     let cookie = is_own_page(&headers, &app.config.http)
-        .then(|| set_cookie(conversation.id, &token, token_expires_at, &app.config.http))
+        .then(|| set_cookie(conversation.id, &token, token_expires_at, is_encrypted(&headers, &app.config.http)))
         .flatten();
     let mut response = Json(TokenView { token, token_expires_at }).into_response();
     if let Some(cookie) = cookie {

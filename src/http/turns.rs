@@ -11,9 +11,10 @@ use utoipa::ToSchema;
 
 use super::access::Guest;
 use super::error::ApiError;
+use super::extract::{Body, Nothing};
 use super::in_time::in_time;
 use super::problem::Problem;
-use super::refusals::RefusedRead;
+use super::refusals::{RefusedRead, RefusedWrite};
 use super::views::optional_time;
 use crate::app::App;
 use crate::domain::{Timings, TurnStatus};
@@ -62,10 +63,10 @@ pub(super) async fn get(
 #[utoipa::path(
     post, path = "/conversations/{id}/turns/{turn}/cancel", tag = "messages",
     params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
+    request_body = Nothing,
     responses(
         (status = 202, description = "the wish is stored"),
-        RefusedRead,
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
+        RefusedWrite,
         (status = 409, description = "`turn_ended`", body = Problem, content_type = "application/problem+json"),
     )
 )]
@@ -73,6 +74,7 @@ pub(super) async fn cancel(
     guest: Guest,
     path: Path<(String, String)>,
     State(app): State<Arc<App>>,
+    _: Body<Nothing>,
 ) -> Result<StatusCode, ApiError> {
     let turn = turn_number(&path.0.1)?;
     in_time(&app, app.engine.cancel(&guest.tenant, guest.conversation, turn)).await?;

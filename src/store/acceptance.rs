@@ -125,8 +125,11 @@ impl TenantStore<'_> {
                 .filter(turns::Column::ConversationId.eq(new.conversation.0))
                 .filter(turns::Column::Sender.eq(Sender::User.as_str()))
         };
-        let waiting =
-            of_conversation().filter(turns::Column::Status.eq(TurnStatus::Queued.as_str())).count(transaction).await?;
+        let waiting = of_conversation()
+            .filter(turns::Column::Status.eq(TurnStatus::Queued.as_str()))
+            .filter(turns::Column::CancelRequested.eq(false))
+            .count(transaction)
+            .await?;
         if waiting >= new.waiting_max {
             return Ok(Some(Acceptance::TooManyWaiting));
         }

@@ -1,6 +1,6 @@
 //! Conversations.
 
-use chrono::{TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
@@ -24,18 +24,19 @@ pub enum Creation {
 }
 
 impl TenantStore<'_> {
-    /// Stores a new conversation and its greeting, or neither.
+    /// Stores a new conversation and its greeting, or neither. `scope`: whose keys there are, empty for the shop's own.
     pub async fn create_conversation(
         &self,
         conversation: &Conversation,
         greeting: &Message,
+        scope: &str,
         idempotency: Option<&IdempotencyKey>,
     ) -> Result<Creation, StoreError> {
         let transaction = self.store.begin().await?;
         if let Some(idempotency) = idempotency {
             let row = idempotency_keys::ActiveModel {
                 tenant_id: Set(self.tenant.to_string()),
-                scope: Set(String::new()),
+                scope: Set(scope.to_owned()),
                 key: Set(idempotency.key.clone()),
                 body_hash: Set(idempotency.body_hash.clone()),
                 conversation_id: Set(conversation.id.0),
@@ -46,7 +47,7 @@ impl TenantStore<'_> {
             let forgotten = conversation.created_at - TimeDelta::hours(IDEMPOTENCY_HOURS);
             idempotency_keys::Entity::delete_many()
                 .filter(idempotency_keys::Column::TenantId.eq(self.tenant.as_str()))
-                .filter(idempotency_keys::Column::Scope.eq(""))
+                .filter(idempotency_keys::Column::Scope.eq(scope))
                 .filter(idempotency_keys::Column::Key.eq(idempotency.key.as_str()))
                 .filter(idempotency_keys::Column::CreatedAt.lte(forgotten))
                 .exec(&transaction)
@@ -57,13 +58,8 @@ impl TenantStore<'_> {
                 .exec_without_returning(&transaction)
                 .await?;
             if !all_inserted(&inserted, 1) {
-                let earlier = find_key(&transaction, self.tenant, "", &idempotency.key).await?;
-                return Ok(match earlier {
-                    Some(row) if row.body_hash == idempotency.body_hash => {
-                        Creation::Repeated(ConversationId(row.conversation_id))
-                    }
-                    _ => Creation::KeyReused,
-                });
+                let earlier = find_key(&transaction, self.tenant, scope, &idempotency.key).await?;
+                return Ok(earlier.map_or(Creation::KeyReused, |row| repeated(&row, idempotency)));
             }
         }
         conversations::Entity::insert(conversation_row(conversation)).exec_without_returning(&transaction).await?;
@@ -76,6 +72,18 @@ impl TenantStore<'_> {
         }
         transaction.commit().await?;
         Ok(Creation::Created)
+    }
+
+    /// What the key of an earlier creation says, if it was used within its 24 hours.
+    pub async fn find_creation(
+        &self,
+        scope: &str,
+        idempotency: &IdempotencyKey,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Creation>, StoreError> {
+        let row = find_key(&self.store.read, self.tenant, scope, &idempotency.key).await?;
+        let row = row.filter(|row| row.created_at > now - TimeDelta::hours(IDEMPOTENCY_HOURS));
+        Ok(row.map(|row| repeated(&row, idempotency)))
     }
 
     pub async fn find_conversation(&self, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
@@ -176,6 +184,15 @@ impl TenantStore<'_> {
             .await?
             .map(super::messages::read_message)
             .transpose()
+    }
+}
+
+/// What a request says that brings a known key.
+fn repeated(row: &idempotency_keys::Model, idempotency: &IdempotencyKey) -> Creation {
+    if row.body_hash == idempotency.body_hash {
+        Creation::Repeated(ConversationId(row.conversation_id))
+    } else {
+        Creation::KeyReused
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn run(turn: &mut Turn, status: TurnStatus, outbox: &Outbox) ->
     outbox.settle(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
-    turn.end(status, false).await?;
+    turn.end(status).await?;
     info!(status = status.as_str(), sender = turn.message.sender.as_str(), "Turn ended without a desk");
     tell(turn, status, total);
     Ok(())

@@ -83,7 +83,7 @@ pub(super) async fn run(
     outbox.settle(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
-    turn.end(status, status == TurnStatus::Completed || status == TurnStatus::Failed).await?;
+    turn.end(status).await?;
     info!(status = status.as_str(), timings = ?turn.timings(), "Turn ended");
     tell(turn, status, total);
     Ok(status)

@@ -25,4 +25,5 @@ mod shutdown;
 mod streams;
 mod tokens;
 mod unavailable;
+mod unread;
 mod web;

@@ -94,7 +94,7 @@ pub fn conversation(tenant: &TenantId, at: DateTime<Utc>) -> (Conversation, Mess
 /// Opens a conversation of that shop.
 pub async fn opened(store: &Store, tenant: &TenantId) -> ConversationId {
     let (conversation, greeting) = conversation(tenant, Utc::now());
-    let created = store.tenant(tenant).create_conversation(&conversation, &greeting, None).await.unwrap();
+    let created = store.tenant(tenant).create_conversation(&conversation, &greeting, "", None).await.unwrap();
     assert_eq!(created, Creation::Created);
     conversation.id
 }

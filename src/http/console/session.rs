@@ -10,7 +10,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::http::browser::{forget_session, is_own_page, set_session};
+use crate::http::browser::{forget_session, is_encrypted, is_own_page, set_session};
 use crate::http::error::ApiError;
 use crate::http::extract::Body;
 use crate::http::problem::Problem;
@@ -63,7 +63,7 @@ pub(super) async fn begin(
     let (session, token) = sessions
         .begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now())
         .ok_or(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server."))?;
-    Ok(with_cookie(set_session(&token, session.expires_at, &app.config.http)))
+    Ok(with_cookie(set_session(&token, session.expires_at, is_encrypted(&headers, &app.config.http))))
 }
 
 /// Signs the browser out.
@@ -78,7 +78,7 @@ pub(super) async fn begin(
 )]
 pub(super) async fn end(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, ApiError> {
     from_our_own_page(&app, &headers)?;
-    Ok(with_cookie(forget_session(&app.config.http)))
+    Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
 }
 
 /// Another site must not sign anybody in or out.

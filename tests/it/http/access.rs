@@ -263,3 +263,29 @@ async fn figures_and_the_description_page_are_for_the_shop() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn in_development_a_token_that_is_shown_opens_what_it_would_open_elsewhere() {
+    let app = TestApp::start().await;
+    let opened: Value = app.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
+    let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
+    let other = app.open(&json!({})).await;
+    app.ask(id, "kiểm tra bảo hành ABC123").await;
+    let with = |path: &str, token: &str| app.get(path).header("authorization", format!("Bearer {token}"));
+    let history = format!("/conversations/{id}/history");
+    let shown: Value = with(&history, token).send().await.unwrap().json().await.unwrap();
+    assert!(shown["messages"].as_array().unwrap().iter().all(|message| message.get("receipt").is_none()), "{shown}");
+    refused(with(&history, "rubbish"), 401, "unauthorized").await;
+    refused(with(&format!("/conversations/{other}"), token), 404, "not_found").await;
+    refused(app.get(&format!("/conversations/{id}/events?token=rubbish")), 401, "unauthorized").await;
+    let delete = app.request(Method::DELETE, &format!("/conversations/{id}"));
+    refused(delete.header("authorization", format!("Bearer {token}")), 401, "unauthorized").await;
+    assert_eq!(app.get(&history).send().await.unwrap().status(), 200, "who shows nothing is let in");
+}
+
+#[tokio::test]
+async fn a_request_that_names_two_hosts_is_not_from_this_machine() {
+    let app = TestApp::start().await;
+    let request = b"GET /conversations HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
+    raw::send(&app, request).await.check(401, "unauthorized");
+}

@@ -114,3 +114,30 @@ async fn nobody_cancels_another_shops_turn() {
     assert_eq!(cancel(&app, id, "1").bearer_auth(token).send().await.unwrap().status(), 202);
     assert_eq!(running.events().await.status(), "cancelled");
 }
+
+#[tokio::test]
+async fn a_greeting_that_was_said_before_a_turn_was_cancelled_is_not_said_again() {
+    let (app, _ollama) = stalled(TestApp::builder()).await;
+    let id = app.open(&json!({})).await;
+    for (turn_number, greets) in [("1", true), ("2", false)] {
+        let mut running = Live::say(&app, &id, QUESTION, None).await;
+        running.until(BEGINNING).await;
+        assert_eq!(cancel(&app, &id, turn_number).send().await.unwrap().status(), 202);
+        let events = running.events().await;
+        assert_eq!(events.status(), "cancelled");
+        assert_eq!(events.kinds().contains(&"cute_greeting".to_owned()), greets, "{:?}", events.kinds());
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_takes_no_body_but_an_empty_one() {
+    let (app, _ollama) = stalled(TestApp::builder()).await;
+    let id = app.open(&json!({})).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    refused(cancel(&app, &id, "1").json(&json!({"x": 1})), 422, "invalid_request").await;
+    refused(cancel(&app, &id, "1").header("content-type", "text/plain").body("x"), 415, "unsupported_media_type").await;
+    assert_eq!(turn(&app, &id, 1).await["status"], "running");
+    assert_eq!(cancel(&app, &id, "1").json(&json!({})).send().await.unwrap().status(), 202);
+    assert_eq!(running.events().await.status(), "cancelled");
+}

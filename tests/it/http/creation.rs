@@ -124,3 +124,61 @@ async fn a_key_is_up_to_255_visible_ascii_characters() {
     }
     assert_eq!(app.history(&id).await.len(), 1, "the greeting alone");
 }
+
+#[tokio::test]
+async fn a_visitors_key_opens_nothing_of_the_shops_or_of_another_visitors() {
+    let settings = TestApp::builder().env("X_API_KEYS", "k0").env("WEB_CHAT", "on");
+    let app = settings.env("TRUSTED_PROXIES", "127.0.0.0/8").start().await;
+    let create = async |who: (&str, &str), body: Value| -> (u16, Value) {
+        let request = app.post("/conversations", &body).header("idempotency-key", "visit-42").header(who.0, who.1);
+        let response = request.header("sec-fetch-site", "same-origin").send().await.unwrap();
+        (response.status().as_u16(), response.json().await.unwrap())
+    };
+    let shop = create(("x-api-key", "k0"), json!({})).await.1;
+    let (visitor, again) = ("198.51.100.7", json!({}));
+    let first = create(("x-forwarded-for", visitor), again.clone()).await.1;
+    assert_ne!(first["id"], shop["id"], "whoever guesses the shop's key is not let in");
+    assert_eq!(create(("x-forwarded-for", visitor), again).await.1["id"], first["id"], "a retry is one conversation");
+    let other = create(("x-forwarded-for", "198.51.100.8"), json!({})).await.1;
+    assert!(other["id"] != first["id"] && other["id"] != shop["id"]);
+    let elsewhere = create(("x-forwarded-for", "198.51.100.9"), json!({"language": "en"})).await;
+    assert_eq!(elsewhere.0, 201, "nor is it told that somebody else has used the key");
+}
+
+#[tokio::test]
+async fn a_repeated_creation_is_answered_before_limits_are_counted() {
+    let app = TestApp::builder().env("RATE_LIMIT_PER_SECOND", 1).env("RATE_LIMIT_BURST", 1).start().await;
+    let first = create(&app, "k", &json!({})).await;
+    let request = |key: &str| app.post("/conversations", &json!({})).header("idempotency-key", key);
+    let mut refusals = 0;
+    // However fast the requests follow each other, two at least come within a second of one another.
+    for n in 0..20 {
+        assert_eq!(create(&app, "k", &json!({})).await["id"], first["id"]);
+        let response = request(&format!("new-{n}")).send().await.unwrap();
+        if response.status() == 429 {
+            assert!(response.headers().contains_key("retry-after"));
+            refusals += 1;
+        }
+        let reused = app.post("/conversations", &json!({"language": "en"})).header("idempotency-key", "k");
+        assert_eq!(reused.send().await.unwrap().status(), 422);
+    }
+    assert!(refusals > 0);
+}
+
+#[tokio::test]
+async fn a_page_that_came_by_an_encrypted_connection_gets_a_cookie_for_those_alone() {
+    let app = TestApp::builder().env("X_API_KEYS", "k0").env("WEB_CHAT", "on").start().await;
+    let host = app.url.strip_prefix("http://").unwrap().to_owned();
+    let (secure, plain) = (format!("https://{host}"), app.url.clone());
+    for (name, value, expected) in [
+        ("origin", secure.as_str(), true),
+        ("x-forwarded-proto", "https", true),
+        ("origin", plain.as_str(), false),
+        ("x-forwarded-proto", "http", false),
+    ] {
+        let request = app.post("/conversations", &json!({})).header("sec-fetch-site", "same-origin");
+        let response = request.header(name, value).send().await.unwrap();
+        let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
+        assert_eq!(cookie.contains("; Secure"), expected, "{name}: {value}: {cookie}");
+    }
+}

@@ -98,3 +98,18 @@ async fn the_address_that_a_proxy_names_counts_only_where_the_proxy_is_trusted()
         assert_eq!(statuses, expected, "TRUSTED_PROXIES={trusted}");
     }
 }
+
+#[tokio::test]
+async fn a_waiting_turn_that_is_cancelled_gives_its_place_to_another() {
+    let (app, _ollama) = stalled(TestApp::builder().env("TURNS_WAITING_MAX", 2)).await;
+    let id = app.open(&json!({})).await;
+    let mut running = Live::say(&app, &id, QUESTION, None).await;
+    running.until(BEGINNING).await;
+    let path = format!("/conversations/{id}/messages");
+    let say = async || app.post(&path, &json!({"text": "hello"})).send().await.unwrap().status().as_u16();
+    assert_eq!([say().await, say().await, say().await], [202, 202, 429]);
+    let cancel = app.request(reqwest::Method::POST, &format!("/conversations/{id}/turns/2/cancel"));
+    assert_eq!(cancel.send().await.unwrap().status(), 202);
+    assert_eq!([say().await, say().await], [202, 429]);
+    delete(&app, &id).await;
+}

@@ -118,3 +118,21 @@ async fn a_client_that_leaves_does_not_end_the_turn() {
     assert_eq!(reply["metadata"].get("cut"), None);
     assert_eq!(ollama.closed_early(), 0);
 }
+
+#[tokio::test]
+async fn who_only_asks_for_a_streams_headers_takes_nobodys_place() {
+    let app = TestApp::builder().env("STREAMS_PER_CONVERSATION", 1).start().await;
+    let opened: serde_json::Value = app.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
+    let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
+    let mut reader = Live::follow(&app, id, None).await;
+    for query in [String::new(), format!("?token={token}")] {
+        let head = app.request(reqwest::Method::HEAD, &format!("/conversations/{id}/events{query}"));
+        let response = head.send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["content-type"]),
+            (200, &"text/event-stream".parse().unwrap())
+        );
+    }
+    app.ask(id, "kiểm tra bảo hành ABC123").await;
+    reader.until_done(1).await;
+}

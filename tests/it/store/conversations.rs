@@ -14,7 +14,7 @@ async fn what_is_stored_is_read_back_the_same() {
     let now = chrono::DateTime::from_timestamp_micros(Utc::now().timestamp_micros()).unwrap();
     let (conversation, greeting) = conversation(&shop, now);
     let door = store.tenant(&shop);
-    assert_eq!(door.create_conversation(&conversation, &greeting, None).await.unwrap(), Creation::Created);
+    assert_eq!(door.create_conversation(&conversation, &greeting, "", None).await.unwrap(), Creation::Created);
     assert_eq!(door.find_conversation(conversation.id).await.unwrap(), Some(conversation.clone()));
     assert_eq!(door.find_greeting(conversation.id).await.unwrap(), Some(greeting.clone()));
     assert_eq!(door.list_messages(conversation.id, None, 10).await.unwrap(), [greeting]);
@@ -28,7 +28,7 @@ async fn a_creations_key_is_remembered_for_24_hours_and_not_longer() {
     let now = Utc::now();
     let create = async |hours: i64, body: &str| {
         let (conversation, greeting) = conversation(&shop, now + TimeDelta::hours(hours));
-        let created = door.create_conversation(&conversation, &greeting, Some(&key("k", body))).await.unwrap();
+        let created = door.create_conversation(&conversation, &greeting, "", Some(&key("k", body))).await.unwrap();
         (conversation.id, created)
     };
     let (first, created) = create(0, "a").await;
