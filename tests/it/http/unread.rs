@@ -1,10 +1,15 @@
 //! Requests that are refused before anybody has read their body.
 
+use std::time::{Duration, Instant};
+
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 use super::raw::connect;
 use crate::support::app::TestApp;
+
+/// So long the server waits for the rest of a body.
+const WAITED_FOR: Duration = Duration::from_secs(2);
 
 /// The next answer on the connection: its status, and whether the connection ends with it.
 async fn answer(stream: &mut BufReader<TcpStream>) -> Option<(u16, bool)> {
@@ -41,9 +46,16 @@ async fn the_connection_goes_on_behind_a_body_that_nobody_read() {
         ("/conversations", "x-api-key: k0\r\n", 70_000, 413),
         ("/conversations", "x-api-key: k0\r\n", 2_000_000, 413),
     ] {
+        let began = Instant::now();
         stream.write_all(post(path, headers, length).as_bytes()).await.unwrap();
         stream.write_all(&vec![b' '; length]).await.unwrap();
-        assert_eq!(answer(&mut stream).await, Some((status, false)), "{path} {length}");
+        let answered = answer(&mut stream).await;
+        if answered == Some((status, true)) && began.elapsed() > WAITED_FOR {
+            // A machine that has something else to do for so long: the server gave up on the rest, as it should.
+            stream = BufReader::new(connect(&app).await);
+            continue;
+        }
+        assert_eq!(answered, Some((status, false)), "{path} {length}");
     }
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     assert_eq!(answer(&mut stream).await, Some((200, false)));
