@@ -20,6 +20,9 @@ pub struct Case {
     /// The shop.
     pub tenant: String,
     pub asked_at: DateTime<Utc>,
+    /// The customer, as the shop's own system calls them; `None`: nobody named them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
     /// A file's stem under `prompts/`.
     pub persona: String,
     /// The conversation's when the turn began, and why it was.

@@ -93,6 +93,7 @@ async fn read_case(
         turn,
         tenant: tenant.to_string(),
         asked_at,
+        user_id: conversation.user_id,
         persona: conversation.persona,
         language,
         language_source,

@@ -53,9 +53,7 @@ async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Re
         let played = match replayer.replay(&case).await {
             Ok(now) => Played::of(file, case, now),
             // The case's own fault; anything else is everybody's.
-            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion | ReplayError::Unlent(_))) => {
-                Played::failed(file, case, &cause)
-            }
+            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion)) => Played::failed(file, case, &cause),
             Err(cause) => return Err(cause.into()),
         };
         report.add(played);
@@ -96,7 +94,7 @@ struct Played {
 
 impl Played {
     fn of(file: String, case: Case, now: Answer) -> Self {
-        let changed = compare(&case.answered, &now);
+        let changed = compare(&case.answered, &now, case.asked_at);
         let expected_found = case.expected.as_ref().map(|expected| holds(&now, expected));
         Self {
             outcome: if changed.is_empty() { Outcome::Same } else { Outcome::Changed },
