@@ -10,7 +10,8 @@ use crate::domain::returns::{MailNumber, RmaNumber, TicketNumber, TrackingNumber
 /// A link's own part, behind the shop's address; or a word that may be a number.
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
 static PLACES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"/labels/[A-Za-z0-9_-]+\?signature=[A-Za-z0-9_-]+|[A-Za-z]+(?:-[A-Za-z0-9]+)+").expect("a constant pattern")
+    Regex::new(r"/labels/[A-Za-z0-9_-]+\?signature=[A-Za-z0-9_-]+|[A-Za-z]+(?:-[A-Za-z0-9]+)+")
+        .expect("a constant pattern")
 });
 
 /// The text with what was made in a turn that began at `asked_at` called by its kind and its place: the same number twice has

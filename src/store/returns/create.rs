@@ -107,7 +107,8 @@ impl TenantStore<'_> {
             }
         };
         let decision =
-            decide_on(&transaction, self.tenant, order.as_ref(), new.lines, new.reason, new.terms, new.asked_at).await?;
+            decide_on(&transaction, self.tenant, order.as_ref(), new.lines, new.reason, new.terms, new.asked_at)
+                .await?;
         let is_open = match new.action {
             Action::Return => decision.is_return_eligible,
             Action::Refund => decision.is_refund_eligible,

@@ -9,9 +9,7 @@ use futures_util::future::ready;
 
 use crate::app::evals::case::{Answer, AnswerMessage, Case, CaseMessage};
 use crate::desks::{Sink, SinkClosed, Stored};
-use crate::domain::{
-    Conversation, ConversationStatus, Event, EventId, LanguageSource, Message, MessageId, TenantId,
-};
+use crate::domain::{Conversation, ConversationStatus, Event, EventId, LanguageSource, Message, MessageId, TenantId};
 use crate::store::journal::Change;
 
 /// The conversation as it was when the turn began, as far as the case tells.

@@ -201,11 +201,7 @@ mod tests {
             step("rma.status", status("Label_Sent", "In_Transit")),
             change("order.looked_up", json!({"status": "Pending"}), json!({})),
         ];
-        let mut loan = Loan {
-            orders: vec![order("Returned")],
-            rmas: vec![rma("In_Transit", None)],
-            ..Loan::default()
-        };
+        let mut loan = Loan { orders: vec![order("Returned")], rmas: vec![rma("In_Transit", None)], ..Loan::default() };
         take_back(&mut loan, &later);
         assert_eq!((loan.orders[0].status.as_str(), loan.rmas[0].status.as_str()), ("Return_Initiated", "Initiated"));
         assert!(loan.orders[0].delivered_at.is_some(), "what came back had arrived");
@@ -228,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_lock_stands_under_the_ticket_of_its_time() {
-        let locked = |before: bool| change("rma.escalated", json!({"escalated": before}), json!({"escalated": !before}));
+        let locked =
+            |before: bool| change("rma.escalated", json!({"escalated": before}), json!({"escalated": !before}));
         let own = || escalation("TICKET-1-0001", Some("RMA-1-ABCD"), None);
         let of_order = || escalation("TICKET-1-0002", None, None);
         let other = || escalation("TICKET-1-0003", Some("RMA-1-ZZZZ"), None);

@@ -202,7 +202,9 @@ async fn an_rma_that_is_decided_already_does_not_keep_the_others_from_being_reje
     door.import_orders(&[two], false, shop.now).await.unwrap();
     let mut made = Vec::new();
     for line in [1, 2] {
-        let ReturnOutcome::Created { rma, .. } = shop.ask("TWO-1", &[line], Action::Return, "r", "x").await else { panic!() };
+        let ReturnOutcome::Created { rma, .. } = shop.ask("TWO-1", &[line], Action::Return, "r", "x").await else {
+            panic!()
+        };
         shop.labelled(&rma).await;
         made.push(rma);
     }
