@@ -15,6 +15,7 @@ use super::case::{Answer, Case};
 use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
 use crate::desks::returns::Post;
+use crate::desks::returns::rules::ReturnsRules;
 use crate::desks::{Caller, DeskError, Desks, Services, SinkClosed, Turn};
 use crate::domain::{ErrorCode, TenantId};
 use crate::persona::Prompts;
@@ -33,10 +34,15 @@ mod scene;
 
 use scene::Told;
 
+/// The desk that reads orders.
+const RETURNS: &str = "returns";
+
 /// What plays cases: the desks as the shop's settings and files make them now.
 pub struct Replayer {
     config: Arc<Config>,
     prompts: Prompts,
+    /// What finds the orders that a case speaks of; `None`: no persona takes returns.
+    rules: Option<ReturnsRules>,
     llm: Arc<Gateway>,
     knowledge: Arc<Knowledge>,
     memory: Arc<Memory>,
@@ -98,7 +104,8 @@ impl Replayer {
             remarks.push(format!("no language model answers, so cases are played without one: {cause}"));
         }
         let prompts = load_prompts(&config).map_err(StartError::from)?;
-        Desks::check(&prompts).map_err(StartError::from)?;
+        let takes_returns = prompts.personas().any(|persona| persona.desk == RETURNS);
+        let rules = takes_returns.then(|| ReturnsRules::read(&prompts)).transpose().map_err(StartError::from)?;
         let model = OllamaEmbedding::new(&config.embed).map_err(StartError::from)?;
         let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
         let store = shop.as_ref().or(empty.as_ref().map(|empty| &empty.store));
@@ -116,7 +123,7 @@ impl Replayer {
         }
         // What it finds is no message of a case's own store, so conversations that are played again recall nothing.
         let memory = Arc::new(Memory::new(embedder, vectors, config.vectors.collection.clone()));
-        Ok(Self { config, prompts, llm, knowledge, memory, shop, remarks, _empty: empty })
+        Ok(Self { config, prompts, rules, llm, knowledge, memory, shop, remarks, _empty: empty })
     }
 
     /// Whether a language model words replies.
@@ -132,8 +139,8 @@ impl Replayer {
         let scratch = Scratch::open(&self.config).await?;
         if let Some(shop) = &self.shop {
             lend::warranties(shop, &scratch.store, &tenant, case).await?;
-            if persona.desk == "returns" {
-                lend::returns(shop, &scratch.store, &tenant, case, &self.prompts).await?;
+            if let Some(rules) = self.rules.as_ref().filter(|_| persona.desk == RETURNS) {
+                lend::returns(shop, &scratch.store, &tenant, case, rules).await?;
             }
         }
         let services = self.services(&scratch.store);

@@ -5,13 +5,11 @@ use serde::Deserialize;
 
 use super::ReplayError;
 use crate::app::evals::case::Case;
-use crate::app::start::StartError;
 use crate::desks::returns::rules::ReturnsRules;
 use crate::desks::returns::state::State;
 use crate::domain::returns::Contact;
 use crate::domain::serial::find_serials;
 use crate::domain::{Serial, TenantId};
-use crate::persona::Prompts;
 use crate::store::Store;
 use crate::store::returns::loan::Asked;
 use crate::store::warranty_import::{ImportRow, RowSorter, WarrantyImport};
@@ -42,9 +40,8 @@ pub(super) async fn returns(
     to: &Store,
     tenant: &TenantId,
     case: &Case,
-    prompts: &Prompts,
+    rules: &ReturnsRules,
 ) -> Result<(), ReplayError> {
-    let rules = ReturnsRules::read(prompts).map_err(StartError::from)?;
     // As the desk itself reads it.
     let state = State::deserialize(&case.state).unwrap_or_default();
     let (mut orders, mut emails) = (state.order_numbers().cloned().collect::<Vec<_>>(), Vec::new());

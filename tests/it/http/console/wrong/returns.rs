@@ -179,7 +179,7 @@ async fn what_was_locked_and_what_was_cancelled_is_so_again() {
 async fn a_model_that_answers_drives_a_return_again_and_without_one_the_table_does() {
     let (ollama, files) = (ScriptedOllama::start().await, tempfile::tempdir().unwrap());
     let script = scripted(&ollama);
-    std::fs::create_dir(files.path().join("knowledge")).unwrap();
+    std::fs::create_dir_all(files.path().join("knowledge/returns")).unwrap();
     let path = |name: &str| files.path().join(name).display().to_string();
     let builder = TestApp::builder().env("EVALS_PATH", path("evals")).env("KNOWLEDGE_PATH", path("knowledge"));
     let app = shop::open_driven(builder, &ollama, Path::new(&path("prompts"))).await;
