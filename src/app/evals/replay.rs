@@ -95,7 +95,13 @@ impl Replayer {
     pub async fn open(config: Config) -> Result<Self, ReplayError> {
         let config = Arc::new(config);
         let shop = open_shop(&config).await?;
-        let empty = if shop.is_none() { Some(Scratch::open(&config).await?) } else { None };
+        let (store, empty) = match &shop {
+            Some(shop) => (shop.clone(), None),
+            None => {
+                let empty = Scratch::open(&config).await?;
+                (empty.store.clone(), Some(empty))
+            }
+        };
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm).map_err(StartError::from)?), config.llm.clone());
         let mut remarks = Vec::new();
         if config.llm.mode != LlmMode::Offline
@@ -108,9 +114,7 @@ impl Replayer {
         let rules = takes_returns.then(|| ReturnsRules::read(&prompts)).transpose().map_err(StartError::from)?;
         let model = OllamaEmbedding::new(&config.embed).map_err(StartError::from)?;
         let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
-        let store = shop.as_ref().or(empty.as_ref().map(|empty| &empty.store));
-        let store = store.ok_or_else(|| io::Error::other("no store"))?;
-        let vectors = open_vectors(&config, store).map_err(StartError::from)?;
+        let vectors = open_vectors(&config, &store).map_err(StartError::from)?;
         let (documents, search) = (config.knowledge.clone(), config.search.clone());
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
         read_knowledge(&knowledge, &config, &prompts)?;

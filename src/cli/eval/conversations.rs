@@ -57,7 +57,7 @@ async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Re
     }
     let mut report = Report { model: replayer.has_model(), ..Report::default() };
     for (file, case) in cases {
-        let played = match replayer.replay(&case).await {
+        let played = match Box::pin(replayer.replay(&case)).await {
             Ok(now) => Played::of(file, case, now),
             // The case's own fault; anything else is everybody's.
             Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion)) => Played::failed(file, case, &cause),

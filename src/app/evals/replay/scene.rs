@@ -9,7 +9,7 @@ use futures_util::future::ready;
 
 use crate::app::evals::case::{Answer, AnswerMessage, Case, CaseMessage};
 use crate::desks::{Sink, SinkClosed, Stored};
-use crate::domain::{Conversation, ConversationStatus, Event, EventId, LanguageSource, Message, MessageId, TenantId};
+use crate::domain::{Conversation, Event, EventId, LanguageSource, Message, MessageId, TenantId};
 use crate::store::journal::Change;
 
 /// The conversation as it was when the turn began, as far as the case tells.
@@ -21,7 +21,7 @@ pub(super) fn conversation(case: &Case, tenant: TenantId) -> Conversation {
         persona: case.persona.clone(),
         language: case.language,
         language_source: LanguageSource::parse(&case.language_source),
-        status: ConversationStatus::Bot,
+        status: case.status,
         agent: None,
         waiting_since: None,
         created_at: case.asked_at,

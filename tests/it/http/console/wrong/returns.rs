@@ -108,8 +108,10 @@ async fn a_return_that_is_played_again_ends_as_it_did_whatever_became_of_it_and_
     desk.pay_back("77893", &escalation.id).await;
     let status = desk.app.ask(&id, "where is order 77893?").await.text("order_status");
     assert!(status.contains("Returned"), "{status}");
+    let waiting = keep(&desk, &id, 7, json!({})).await;
+    assert_eq!(case(&desk, &waiting)["status"], "waiting", "a person is to look at the damage");
     let report = eval_json(&desk).await;
-    assert_eq!(changed(&report), [[""; 0]; 6], "what has happened since is taken back: {report:#}");
+    assert_eq!(changed(&report), [[""; 0]; 7], "what has happened since is taken back: {report:#}");
 }
 
 #[tokio::test]
@@ -166,13 +168,10 @@ async fn what_was_locked_and_what_was_cancelled_is_so_again() {
     let told = desk.app.history(&guesser).await;
     assert!(told.last().unwrap()["text"].as_str().unwrap().contains("hour"), "{told:?}");
     let cancelling = ["cancel order ABC-100001", "an.nguyen@example.com", "yes", "yes, cancel it"];
-    desk.ask_all(&json!({}), &cancelling).await;
+    let cancelled = desk.ask_all(&json!({}), &cancelling).await;
+    assert_eq!(desk.overview(&cancelled).await.tickets.len(), 1);
     let report = eval_json(&desk).await;
-    let last_guess = report["cases"].as_array().unwrap().iter().find(|case| case["asked"] == guesses[6]).unwrap();
-    assert_eq!(last_guess["outcome"], "same", "{last_guess:#}");
-    let cancelled = report["cases"].as_array().unwrap().iter().filter(|case| case["outcome"] == "same");
-    let cancelled = cancelled.filter(|case| cancelling.contains(&case["asked"].as_str().unwrap())).count();
-    assert_eq!(cancelled, 4, "{report:#}");
+    assert_eq!(changed(&report), [[""; 0]; 11], "{report:#}");
 }
 
 #[tokio::test]
