@@ -79,7 +79,7 @@ struct Scratch {
 
 impl Scratch {
     async fn open(config: &Config) -> Result<Self, ReplayError> {
-        let folder = tempfile::tempdir()?;
+        let folder = private_folder()?;
         let options = StoreOptions {
             url: format!("sqlite://{}", folder.path().join("replay.db").display()),
             timeout: config.store.timeout,
@@ -87,6 +87,15 @@ impl Scratch {
         };
         Ok(Self { store: Store::open(&options).await?, _folder: folder })
     }
+}
+
+/// A folder that nobody else may look into: customers' data will be in it.
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("frontdesk-eval-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
 }
 
 impl Replayer {
@@ -205,4 +214,18 @@ async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
     let (url, timeout) = (config.store.url.clone(), config.store.timeout);
     let options = StoreOptions { url, timeout, connections: 2 };
     if options.would_create()? { Ok(None) } else { Ok(Some(Store::open_as_is(&options).await?)) }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn nobody_else_looks_into_what_is_lent() {
+        let folder = private_folder().expect("a folder");
+        let mode = folder.path().metadata().expect("its mode").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 }
