@@ -3,8 +3,9 @@
 //! - `case`: one answer, with all that led to it, as a file
 //! - `keep`: making a case of a turn
 //! - `replay`: giving the answer again, with today's personas, documents and settings
-//! - `compare`: what is different then
+//! - `compare`: what is different then, but for what is made `anew` each time
 
+mod anew;
 mod case;
 mod compare;
 mod keep;

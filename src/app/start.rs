@@ -155,7 +155,7 @@ impl App {
     }
 }
 
-pub(super) fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {
+fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {
     Ok(match &config.mail.smtp_url {
         Some(url) => Arc::new(Smtp::new(url, &config.mail)?),
         None => Arc::new(MailFiles::new(&config.mail)?),

@@ -386,7 +386,8 @@ impl Turn {
 
 /// What the turn began with, so that it can be played again: the rest of the conversation is in its messages.
 fn begun_with(conversation: &Conversation) -> Map<String, Value> {
-    let Conversation { language, language_source, state, .. } = conversation;
-    let before = json!({ "language": language, "language_source": language_source.as_str(), "state": state });
+    let Conversation { language, language_source, status, state, .. } = conversation;
+    let source = language_source.as_str();
+    let before = json!({ "language": language, "language_source": source, "status": status, "state": state });
     Map::from_iter([("before".to_owned(), before)])
 }

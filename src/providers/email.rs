@@ -2,15 +2,18 @@
 //!
 //! - [`Smtp`]: a mail server (`SMTP_URL`)
 //! - [`MailFiles`]: `.eml` files in a folder, for a shop that has set no server
+//! - [`Nowhere`]: nobody, for what is only tried out
 
 use async_trait::async_trait;
 
 mod files;
 mod message;
+mod nowhere;
 mod smtp;
 
 pub use files::MailFiles;
 pub use message::InvalidSender;
+pub use nowhere::Nowhere;
 pub use smtp::{InvalidSmtp, Smtp};
 
 /// An e-mail that is to be sent: plain text to one customer.

@@ -15,7 +15,7 @@ use crate::domain::returns::{
 };
 
 /// So many orders of a customer are listed (seed 001, `GetOrderDetails`).
-const ORDERS_LISTED: u64 = 10;
+pub(super) const ORDERS_LISTED: u64 = 10;
 
 impl TenantStore<'_> {
     /// The order with that number.

@@ -6,7 +6,7 @@
 //! - [`create`]: a return, a refund or a cancellation, once for each key
 //! - [`advance`]: an RMA's later steps, and its label
 //! - [`escalate`]: handing over to a person; [`resolve`]: what the person decides
-//! - [`overview`]: all that a conversation has to do with returns
+//! - [`overview`]: all that a conversation has to do with returns; [`loan`]: what it had to do with them at a moment, for another store
 //! - `rows`: RMAs and tickets as they are read
 
 use chrono::{DateTime, Utc};
@@ -24,6 +24,7 @@ use crate::domain::{ConversationId, TenantId};
 pub mod advance;
 pub mod create;
 pub mod escalate;
+pub mod loan;
 pub mod overview;
 pub mod resolve;
 mod rows;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::{ConversationId, ErrorCode, Kind, Language, Message, Metadata, Sender};
+use crate::domain::{ConversationId, ConversationStatus, ErrorCode, Kind, Language, Message, Metadata, Sender};
 
 /// The folder of the cases, below `EVALS_PATH`.
 pub const FOLDER: &str = "conversations";
@@ -20,11 +20,17 @@ pub struct Case {
     /// The shop.
     pub tenant: String,
     pub asked_at: DateTime<Utc>,
+    /// The customer, as the shop's own system calls them; `None`: nobody named them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
     /// A file's stem under `prompts/`.
     pub persona: String,
     /// The conversation's when the turn began, and why it was.
     pub language: Language,
     pub language_source: String,
+    /// Who answered when the turn began: what may be said of a person depends on it.
+    #[serde(default = "bot")]
+    pub status: ConversationStatus,
     /// What the desk remembered when the turn began.
     #[serde(default)]
     pub state: Value,
@@ -118,6 +124,11 @@ impl Case {
         cases.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(cases)
     }
+}
+
+/// Of cases that do not say.
+fn bot() -> ConversationStatus {
+    ConversationStatus::Bot
 }
 
 impl CaseMessage {

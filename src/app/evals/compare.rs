@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
+use super::anew::without_what_is_made_anew;
 use super::case::Answer;
 use crate::domain::text::fold;
 use crate::domain::{ErrorCode, Kind};
@@ -49,8 +51,9 @@ impl Difference {
     }
 }
 
-/// What is different; nothing where both answers are the same. An intent that is not known is no difference.
-pub fn compare(was: &Answer, is: &Answer) -> Vec<Difference> {
+/// What is different; nothing where both answers are the same. An intent that is not known is no difference, nor are numbers
+/// and links that a turn which began at `asked_at` makes anew each time.
+pub fn compare(was: &Answer, is: &Answer, asked_at: DateTime<Utc>) -> Vec<Difference> {
     let mut differences = Vec::new();
     if was.error != is.error {
         differences.push(Difference::Error { was: was.error, is: is.error });
@@ -69,7 +72,8 @@ pub fn compare(was: &Answer, is: &Answer) -> Vec<Difference> {
             new: sources_now.difference(&sources).map(owned).collect(),
         });
     }
-    if was.text() != is.text() {
+    let lasting = |answer: &Answer| without_what_is_made_anew(&answer.text(), asked_at);
+    if lasting(was) != lasting(is) {
         differences.push(Difference::Text { was: was.text(), is: is.text() });
     }
     differences
@@ -113,6 +117,7 @@ mod tests {
     #[test]
     fn every_difference_is_named_and_the_order_of_sources_is_none() {
         let was = answer(Some("shopping"), &[(Kind::Reply, "Có.", &["a.md", "b.md > Phí"])]);
+        let compare = |was: &Answer, is: &Answer| compare(was, is, DateTime::UNIX_EPOCH);
         let names = |is: &Answer| compare(&was, is).iter().map(Difference::name).collect::<Vec<_>>();
         assert_eq!(names(&was), [""; 0]);
         assert_eq!(names(&answer(Some("shopping"), &[(Kind::Reply, "Có.", &["b.md > Phí", "a.md"])])), [""; 0]);
@@ -128,6 +133,16 @@ mod tests {
         assert_eq!(names(&broken), ["error"]);
         let unknown = Answer { intent: None, ..was.clone() };
         assert_eq!((compare(&unknown, &was), names(&unknown)), (vec![], vec!["intent"]));
+    }
+
+    #[test]
+    fn what_is_made_anew_is_no_difference_and_is_shown_with_what_is_one() {
+        let told = |text: &str| answer(None, &[(Kind::ReturnTicket, text, &[])]);
+        let was = told("RMA-1701234567-ABCD is made.");
+        assert_eq!(compare(&was, &told("RMA-1801234567-WXYZ is made."), DateTime::UNIX_EPOCH), []);
+        let is = told("RMA-1801234567-WXYZ was made.");
+        let changed = Difference::Text { was: was.text(), is: is.text() };
+        assert_eq!(compare(&was, &is, DateTime::UNIX_EPOCH), [changed]);
     }
 
     #[test]

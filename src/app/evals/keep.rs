@@ -2,13 +2,15 @@
 
 use std::io;
 
+use serde::Deserialize;
 use serde_json::Value;
 use tracing::info;
 
 use super::case::{Answer, AnswerMessage, Case, CaseMessage, FOLDER};
 use crate::app::{App, atomic_file};
 use crate::domain::{
-    Conversation, ConversationId, ErrorCode, Event, EventId, Language, LanguageSource, Message, Sender, TenantId,
+    Conversation, ConversationId, ConversationStatus, ErrorCode, Event, EventId, Language, LanguageSource, Message,
+    Sender, TenantId,
 };
 use crate::store::{StoreError, TenantStore};
 
@@ -84,7 +86,7 @@ async fn read_case(
     let asked = of_turn.iter().position(|message| message.sender == Sender::User).ok_or(CaseError::NotFound)?;
     let question = of_turn.remove(asked);
     let told = told(store, id, turn).await?;
-    let (language, language_source, state) = begun_with(&conversation, &of_turn);
+    let Begun { language, language_source, status, state } = begun_with(&conversation, &of_turn);
     let asked_at = question.created_at;
     let mut messages = store.list_messages_before(id, turn, HISTORY_MESSAGES).await?;
     messages.push(question);
@@ -93,9 +95,11 @@ async fn read_case(
         turn,
         tenant: tenant.to_string(),
         asked_at,
+        user_id: conversation.user_id,
         persona: conversation.persona,
         language,
         language_source,
+        status,
         state,
         messages: messages.into_iter().map(CaseMessage::of).collect(),
         answered: answer(of_turn, told),
@@ -134,12 +138,22 @@ fn answer(messages: Vec<Message>, (intent, error): (Option<String>, Option<Error
     Answer { intent: intent.or(noted), messages: said.collect(), error }
 }
 
-/// Language, its reason and the desk's memory at the turn's beginning, as the receipts of its messages have it; else as well as
-/// the conversation still tells.
-fn begun_with(conversation: &Conversation, messages: &[Message]) -> (Language, String, Value) {
+/// How the conversation stood when the turn began.
+struct Begun {
+    language: Language,
+    language_source: String,
+    status: ConversationStatus,
+    /// The desk's memory.
+    state: Value,
+}
+
+/// As the receipts of the turn's messages have it; else as well as the conversation still tells.
+fn begun_with(conversation: &Conversation, messages: &[Message]) -> Begun {
     let before = messages.iter().find_map(|message| message.receipt.as_ref()?.get("before"));
     let text = |name: &str| before?.get(name)?.as_str();
     let language = text("language").and_then(|code| code.parse().ok()).unwrap_or(conversation.language);
-    let source = text("language_source").unwrap_or(LanguageSource::Detected.as_str()).to_owned();
-    (language, source, before.and_then(|before| before.get("state")).cloned().unwrap_or_default())
+    let language_source = text("language_source").unwrap_or(LanguageSource::Detected.as_str()).to_owned();
+    let status = before.and_then(|before| ConversationStatus::deserialize(before.get("status")?).ok());
+    let state = before.and_then(|before| before.get("state")).cloned().unwrap_or_default();
+    Begun { language, language_source, status: status.unwrap_or(ConversationStatus::Bot), state }
 }

@@ -1,52 +1,57 @@
 //! Giving an answer again: the turn is played by its desk on what was said before, and nobody hears it.
 //!
-//! What a desk writes goes to a store of its own, which vanishes; of the shop's store its vectors and the warranties that a case
-//! speaks of are read.
+//! Each case has a store of its own, which vanishes: what the case speaks of is lent to it from the shop's (`lend`), which is only
+//! read, as its vectors are. Labels are made there, and mails go nowhere. What the turn is given, and what it says, is in `scene`.
 
-use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use async_trait::async_trait;
-use chrono::Utc;
-use futures_util::FutureExt;
-use futures_util::future::ready;
 use tempfile::TempDir;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use super::case::{Answer, AnswerMessage, Case, CaseMessage};
-use crate::app::start::{StartError, label_links, load_prompts, mailer, random_secret, read_knowledge};
+use super::case::{Answer, Case};
+use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
 use crate::desks::returns::Post;
-use crate::desks::{Caller, DeskError, Desks, Services, Sink, SinkClosed, Stored, Turn};
-use crate::domain::serial::find_serials;
-use crate::domain::{
-    Conversation, ConversationId, ConversationStatus, ErrorCode, Event, EventId, LanguageSource, Message, MessageId,
-    Serial, TenantId,
-};
+use crate::desks::returns::rules::ReturnsRules;
+use crate::desks::{Caller, DeskError, Desks, Services, SinkClosed, Turn};
+use crate::domain::{ErrorCode, TenantId};
+use crate::persona::Prompts;
+use crate::providers::email::Nowhere;
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, Ollama};
 use crate::retrieval::memory::Memory;
 use crate::retrieval::open_vectors;
 use crate::retrieval::search::Knowledge;
-use crate::store::journal::Change;
-use crate::store::warranty_import::{ImportError, ImportRow, RowSorter, WarrantyImport};
+use crate::store::warranty_import::ImportError;
 use crate::store::{Store, StoreError, StoreOptions};
 use crate::tools::client_name::ClientNames;
 
-/// The desk whose rows are lent: without them another one would answer that there is no such order.
-const LENT: &str = "retail";
+mod lend;
+mod scene;
+
+use scene::Told;
+
+/// The desk that reads orders.
+const RETURNS: &str = "returns";
 
 /// What plays cases: the desks as the shop's settings and files make them now.
 pub struct Replayer {
-    desks: Desks,
-    services: Services,
+    config: Arc<Config>,
+    prompts: Prompts,
+    /// What finds the orders that a case speaks of; `None`: no persona takes returns.
+    rules: Option<ReturnsRules>,
+    llm: Arc<Gateway>,
+    knowledge: Arc<Knowledge>,
+    memory: Arc<Memory>,
     /// `None`: the shop has no database yet.
     shop: Option<Store>,
     /// What one should know beside the answers: what was not there when they were given.
     pub remarks: Vec<String>,
-    _scratch: TempDir,
+    /// Where vectors are looked for in vain, if the shop has no database.
+    _empty: Option<Scratch>,
 }
 
 /// Why a case was not played.
@@ -60,27 +65,52 @@ pub enum ReplayError {
     Import(#[from] ImportError),
     #[error("a temporary folder cannot be made: {0}")]
     Temporary(#[from] io::Error),
-    #[error("answers of the {0} desk cannot be given again yet: the shop's rows that it reads are not lent to it")]
-    Unlent(String),
     #[error("there is no persona '{0}' any more")]
     NoPersona(String),
     #[error("the case holds no message of a customer, or a tenant that is none")]
     NoQuestion,
 }
 
+/// A store in a folder that is removed with it.
+struct Scratch {
+    store: Store,
+    _folder: TempDir,
+}
+
+impl Scratch {
+    async fn open(config: &Config) -> Result<Self, ReplayError> {
+        let folder = private_folder()?;
+        let options = StoreOptions {
+            url: format!("sqlite://{}", folder.path().join("replay.db").display()),
+            timeout: config.store.timeout,
+            connections: 2,
+        };
+        Ok(Self { store: Store::open(&options).await?, _folder: folder })
+    }
+}
+
+/// A folder that nobody else may look into: customers' data will be in it.
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("frontdesk-eval-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
+}
+
 impl Replayer {
     /// Reads what the server would read at its start. Where there is no language model, answers are given without one, as the server
     /// gives them.
     pub async fn open(config: Config) -> Result<Self, ReplayError> {
-        let scratch = tempfile::tempdir()?;
         let config = Arc::new(config);
-        let store = Store::open(&StoreOptions {
-            url: format!("sqlite://{}", scratch.path().join("replay.db").display()),
-            timeout: config.store.timeout,
-            connections: 2,
-        })
-        .await?;
         let shop = open_shop(&config).await?;
+        let (store, empty) = match &shop {
+            Some(shop) => (shop.clone(), None),
+            None => {
+                let empty = Scratch::open(&config).await?;
+                (empty.store.clone(), Some(empty))
+            }
+        };
         let llm = Gateway::new(Arc::new(Ollama::new(&config.llm).map_err(StartError::from)?), config.llm.clone());
         let mut remarks = Vec::new();
         if config.llm.mode != LlmMode::Offline
@@ -89,9 +119,11 @@ impl Replayer {
             remarks.push(format!("no language model answers, so cases are played without one: {cause}"));
         }
         let prompts = load_prompts(&config).map_err(StartError::from)?;
+        let takes_returns = prompts.personas().any(|persona| persona.desk == RETURNS);
+        let rules = takes_returns.then(|| ReturnsRules::read(&prompts)).transpose().map_err(StartError::from)?;
         let model = OllamaEmbedding::new(&config.embed).map_err(StartError::from)?;
         let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
-        let vectors = open_vectors(&config, shop.as_ref().unwrap_or(&store)).map_err(StartError::from)?;
+        let vectors = open_vectors(&config, &store).map_err(StartError::from)?;
         let (documents, search) = (config.knowledge.clone(), config.search.clone());
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
         read_knowledge(&knowledge, &config, &prompts)?;
@@ -102,41 +134,45 @@ impl Replayer {
                 "documents are searched by their words alone, since their vectors cannot be read: {cause}"
             ));
         }
-        // Nothing is ever put into it: conversations that are played again have no past.
+        // What it finds is no message of a case's own store, so conversations that are played again recall nothing.
         let memory = Arc::new(Memory::new(embedder, vectors, config.vectors.collection.clone()));
-        // Labels are not made and mails not sent: their worker does not run.
-        let secret = random_secret();
-        let links = label_links(&config, &secret);
-        let mailer = mailer(&config).map_err(StartError::from)?;
-        let post = Post::new(store.clone(), mailer, links, config.outbox.clone());
-        let client_names = ClientNames::new(&secret);
-        let services = Services { config, store, llm, knowledge, memory, misses: Arc::default(), post, client_names };
-        let desks = Desks::new(&services, prompts).map_err(StartError::from)?;
-        Ok(Self { desks, services, shop, remarks, _scratch: scratch })
+        Ok(Self { config, prompts, rules, llm, knowledge, memory, shop, remarks, _empty: empty })
     }
 
     /// Whether a language model words replies.
     pub fn has_model(&self) -> bool {
-        self.services.config.llm.mode != LlmMode::Offline && self.services.llm.is_up()
+        self.config.llm.mode != LlmMode::Offline && self.llm.is_up()
     }
 
     /// Plays the case's turn and gives what it came to.
     pub async fn replay(&self, case: &Case) -> Result<Answer, ReplayError> {
         let tenant: TenantId = case.tenant.parse().map_err(|_| ReplayError::NoQuestion)?;
         let no_persona = || ReplayError::NoPersona(case.persona.clone());
-        let persona = self.desks.prompts().find_persona(&case.persona).ok_or_else(no_persona)?;
-        let desk = self.desks.find(&persona.desk).ok_or_else(no_persona)?;
-        if persona.desk != LENT {
-            return Err(ReplayError::Unlent(persona.desk.clone()));
+        let persona = self.prompts.find_persona(&case.persona).ok_or_else(no_persona)?;
+        let scratch = Scratch::open(&self.config).await?;
+        if let Some(shop) = &self.shop {
+            lend::warranties(shop, &scratch.store, &tenant, case).await?;
+            if let Some(rules) = self.rules.as_ref().filter(|_| persona.desk == RETURNS) {
+                lend::returns(shop, &scratch.store, &tenant, case, rules).await?;
+            }
         }
-        self.lend_warranties(&tenant, case).await?;
-        let conversation = conversation(case, tenant);
-        let mut history = messages(case, conversation.id);
+        let services = self.services(&scratch.store);
+        let desks = Desks::new(&services, self.prompts.clone()).map_err(StartError::from)?;
+        let desk = desks.find(&persona.desk).ok_or_else(no_persona)?;
+        let conversation = scene::conversation(case, tenant);
+        let mut history = scene::messages(case);
         let message = history.pop().ok_or(ReplayError::NoQuestion)?;
         let told = Told::default();
         let sink = Box::new(told.clone());
         let mut turn = Turn::new(conversation, message, history, persona, Caller::default(), sink);
-        let failure = match timeout(self.services.config.turns.deadline, desk.play(&mut turn)).await {
+        let over = CancellationToken::new();
+        let playing = async {
+            let played = timeout(self.config.turns.deadline, desk.play(&mut turn)).await;
+            over.cancel();
+            played
+        };
+        let (played, ()) = tokio::join!(playing, services.post.clone().run(over.clone()));
+        let failure = match played {
             Ok(Ok(())) => None,
             Ok(Err(DeskError::Store(cause))) => {
                 warn!(error = %cause, "A desk could not use the store");
@@ -156,22 +192,20 @@ impl Replayer {
         Ok(answer)
     }
 
-    /// Copies the warranties that the case speaks of, so that desks find them.
-    async fn lend_warranties(&self, tenant: &TenantId, case: &Case) -> Result<(), ReplayError> {
-        let Some(shop) = &self.shop else { return Ok(()) };
-        let runs = case.messages.iter().flat_map(|message| find_serials(&message.text));
-        let serials: Vec<Serial> = runs.filter_map(|run| run.parse().ok()).collect();
-        if serials.is_empty() {
-            return Ok(());
+    /// What desks stand on, with a case's own store.
+    fn services(&self, store: &Store) -> Services {
+        let (config, secret) = (self.config.clone(), random_secret());
+        let links = label_links(&config, &secret);
+        Services {
+            post: Post::new(store.clone(), Arc::new(Nowhere), links, config.outbox.clone()),
+            config,
+            store: store.clone(),
+            llm: self.llm.clone(),
+            knowledge: self.knowledge.clone(),
+            memory: self.memory.clone(),
+            misses: Arc::default(),
+            client_names: ClientNames::new(&secret),
         }
-        let mut rows = RowSorter::default();
-        for record in shop.tenant(tenant).list_warranties(&serials).await? {
-            rows.push(ImportRow { record, line: 0 })?;
-        }
-        let mut import = WarrantyImport::begin(&self.services.store, tenant).await?;
-        import.compare(rows, |_| {}).await?;
-        import.apply().await?;
-        Ok(())
     }
 }
 
@@ -182,82 +216,16 @@ async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
     if options.would_create()? { Ok(None) } else { Ok(Some(Store::open_as_is(&options).await?)) }
 }
 
-fn conversation(case: &Case, tenant: TenantId) -> Conversation {
-    let now = Utc::now();
-    Conversation {
-        id: ConversationId::now(),
-        tenant,
-        user_id: None,
-        persona: case.persona.clone(),
-        language: case.language,
-        language_source: LanguageSource::parse(&case.language_source),
-        status: ConversationStatus::Bot,
-        agent: None,
-        waiting_since: None,
-        created_at: now,
-        last_activity_at: now,
-        metadata: serde_json::Map::new(),
-        last_turn: case.turn,
-        last_event_id: EventId::ZERO,
-        state: case.state.clone(),
-    }
-}
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
 
-/// In their places: the first of each turn is what was asked.
-fn messages(case: &Case, conversation_id: ConversationId) -> Vec<Message> {
-    let mut places: HashMap<u32, u32> = HashMap::new();
-    let message = |said: &CaseMessage| {
-        let next = places.entry(said.turn).or_default();
-        let position = *next;
-        *next += 1;
-        Message {
-            id: MessageId::now(),
-            conversation_id,
-            turn: said.turn,
-            position,
-            sender: said.sender,
-            text: said.text.clone(),
-            created_at: Utc::now(),
-            metadata: said.metadata.clone(),
-            receipt: None,
-        }
-    };
-    case.messages.iter().map(message).collect()
-}
+    use super::*;
 
-/// What a turn tells, kept instead of sent.
-#[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<Event>>>);
-
-#[async_trait]
-impl Sink for Told {
-    async fn emit(&mut self, event: Event, _: Vec<Change>) -> Result<(), SinkClosed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
-        Ok(())
-    }
-
-    async fn emit_tracked(&mut self, event: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed> {
-        self.emit(event, changes).await?;
-        Ok(ready(Ok(())).boxed())
-    }
-}
-
-impl Told {
-    fn answer(&self) -> Answer {
-        let mut answer = Answer::default();
-        let mut texts: HashMap<MessageId, String> = HashMap::new();
-        for event in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            match event {
-                Event::Intent { intent, .. } => answer.intent = Some(intent.clone()),
-                Event::Delta { message_id, text } => texts.entry(*message_id).or_default().push_str(text),
-                Event::MessageEnd { message_id, metadata, .. } => {
-                    let text = texts.remove(message_id).unwrap_or_default();
-                    answer.messages.extend(AnswerMessage::of(text, metadata));
-                }
-                Event::Error { code, .. } => answer.error = Some(*code),
-                _ => {}
-            }
-        }
-        answer
+    #[test]
+    fn nobody_else_looks_into_what_is_lent() {
+        let folder = private_folder().expect("a folder");
+        let mode = folder.path().metadata().expect("its mode").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
     }
 }

@@ -8,13 +8,15 @@ use anyhow::Context;
 use serde::Serialize;
 
 use crate::app::evals::{Answer, Case, Difference, FOLDER, ReplayError, Replayer, compare, holds};
+use crate::cli::signals::Signals;
 use crate::config::{Config, Env};
 use crate::domain::Kind;
 
 /// The arguments of `frontdesk eval conversations`.
 ///
-/// Each case is a turn of a conversation, which is played again on what was said before it; no real conversation is touched. What is
-/// compared: intent, kinds of the messages, their sources, and their words. A language model words a reply anew each time,
+/// Each case is a turn of a conversation, which is played again on what was said before it; no real conversation is touched. Returns
+/// are decided on copies of the orders as they were when it was asked; nothing is made in the shop, and no mail is sent. What is
+/// compared: intent, kinds of the messages, their sources, and their words, but for numbers that are new each time. A language model words a reply anew each time,
 /// so with one, "text" alone says little; what the case expects is looked for in the words.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -34,7 +36,12 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<()> {
     if cases.is_empty() {
         eprintln!("{} holds no cases: in the console, call an answer wrong to make one", folder.display());
     }
-    let report = replay(config, cases).await?;
+    // Whoever ends it early leaves no copies of the shop's rows behind either.
+    let mut signals = Signals::listen().context("cannot listen to signals")?;
+    let report = tokio::select! {
+        report = replay(config, cases) => report?,
+        _ = signals.next() => anyhow::bail!("stopped before the end"),
+    };
     let mut out = io::stdout().lock();
     let printed = if args.json { report.write_json(&mut out) } else { report.write_text(&mut out) };
     match printed.and_then(|()| out.flush()) {
@@ -50,12 +57,10 @@ async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Re
     }
     let mut report = Report { model: replayer.has_model(), ..Report::default() };
     for (file, case) in cases {
-        let played = match replayer.replay(&case).await {
+        let played = match Box::pin(replayer.replay(&case)).await {
             Ok(now) => Played::of(file, case, now),
             // The case's own fault; anything else is everybody's.
-            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion | ReplayError::Unlent(_))) => {
-                Played::failed(file, case, &cause)
-            }
+            Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion)) => Played::failed(file, case, &cause),
             Err(cause) => return Err(cause.into()),
         };
         report.add(played);
@@ -96,7 +101,7 @@ struct Played {
 
 impl Played {
     fn of(file: String, case: Case, now: Answer) -> Self {
-        let changed = compare(&case.answered, &now);
+        let changed = compare(&case.answered, &now, case.asked_at);
         let expected_found = case.expected.as_ref().map(|expected| holds(&now, expected));
         Self {
             outcome: if changed.is_empty() { Outcome::Same } else { Outcome::Changed },

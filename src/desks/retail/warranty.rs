@@ -133,7 +133,7 @@ impl Retail {
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
                 let mut text = fill(&texts.warranty_found, &values);
-                if record.is_expired(today(Utc::now(), self.config().time_zone)) {
+                if record.is_expired(today(turn.accepted_at(), self.config().time_zone)) {
                     text = format!("{text}. {}", fill(&texts.warranty_expired, &[hotline]));
                 }
                 (text, &record.serial)
@@ -230,9 +230,9 @@ fn keep_best<T, R: Ord>(items: Vec<T>, most: usize, rank: impl Fn(&T) -> R) -> V
     items.into_iter().enumerate().filter(|(at, _)| order.contains(at)).map(|(_, item)| item).collect()
 }
 
-/// The date in the shop, which is what a warranty ends by.
-fn today(now: DateTime<Utc>, shop: chrono_tz::Tz) -> NaiveDate {
-    now.with_timezone(&shop).date_naive()
+/// The date in the shop when the customer asked, which is what a warranty ends by.
+fn today(asked_at: DateTime<Utc>, shop: chrono_tz::Tz) -> NaiveDate {
+    asked_at.with_timezone(&shop).date_naive()
 }
 
 /// Whether the message is nothing but its candidates.

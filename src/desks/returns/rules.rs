@@ -165,10 +165,8 @@ impl ReturnsRules {
         let wording = self.lexicon.read(text);
         let has = |patterns: &[Pattern]| is_in(patterns, &wording);
         let wants_person = has(&self.person);
-        let numbers = find_order_numbers(text, &self.order_words.order_number);
-        let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
-        let contact = find_contacts(text, &orders).into_iter().next();
-        let number = numbers.into_iter().next();
+        let (numbers, contacts) = self.find(text);
+        let (number, contact) = (numbers.into_iter().next(), contacts.into_iter().next());
         let asks_policy = has(&self.policy) && number.is_none() && contact.is_none() && !wants_person;
         let damage = self.order_words.damage.is_told_in(text);
         let (wants_return, wants_refund) = (has(&self.returns), has(&self.refund));
@@ -211,6 +209,14 @@ impl ReturnsRules {
             wants_person,
             asks_policy,
         }
+    }
+
+    /// Every order number and every contact in the message, those that are meant the most first.
+    pub fn find(&self, text: &str) -> (Vec<Found>, Vec<Contact>) {
+        let numbers = find_order_numbers(text, &self.order_words.order_number);
+        let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
+        let contacts = find_contacts(text, &orders);
+        (numbers, contacts)
     }
 
     /// A cancel is stronger than a no, a no than a yes ("no, that's not correct").

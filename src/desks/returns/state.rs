@@ -265,6 +265,12 @@ impl State {
         self.lines = None;
     }
 
+    /// The orders that it speaks of, whether or not they were found.
+    pub fn order_numbers(&self) -> impl Iterator<Item = &OrderNumber> {
+        let seen = self.order.as_ref().map(|order| &order.number);
+        self.order_number.iter().chain(seen).chain(&self.meta.tried).chain(&self.meta.opened)
+    }
+
     /// Whether something is under way.
     pub fn is_idle(&self) -> bool {
         self.intent.is_none() || self.conversation_complete

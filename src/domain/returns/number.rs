@@ -23,6 +23,12 @@ macro_rules! number {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+
+            /// The second in which it was made, counted from 1970.
+            pub fn made_at(&self) -> i64 {
+                let seconds = self.0.strip_prefix(Self::PREFIX).and_then(|rest| rest.split_once('-'));
+                seconds.and_then(|(seconds, _)| seconds.parse().ok()).unwrap_or_default()
+            }
         }
 
         impl FromStr for $name {
@@ -195,6 +201,7 @@ mod tests {
     fn numbers_have_the_seeds_shapes_and_depend_on_nothing_but_their_arguments() {
         assert_eq!(RmaNumber::new(at(), [10, 11, 12, 13]).as_str(), "RMA-1701234567-ABCD");
         assert_eq!(RmaNumber::new(at(), [255, 32, 0, 31]).as_str(), "RMA-1701234567-Z00Z");
+        assert_eq!(RmaNumber::new(at(), [10, 11, 12, 13]).made_at(), at().timestamp());
         let ticket = TicketNumber::new(at(), &["c-1", "damage"]);
         assert_eq!(ticket, TicketNumber::new(at(), &["c-1", "damage"]));
         assert_ne!(ticket, TicketNumber::new(at(), &["c-2", "damage"]));

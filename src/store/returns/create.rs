@@ -1,6 +1,6 @@
 //! Returns, refunds and cancellations: decided and stored in one transaction, once for each key.
 
-use chrono::{NaiveDate, TimeDelta};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 use serde_json::json;
@@ -42,6 +42,8 @@ pub struct NewReturn<'a> {
     /// it was created, and not that it is a duplicate.
     pub request: &'a str,
     pub terms: &'a Terms,
+    /// When it was asked for: by this day the rules decide, whenever it is made.
+    pub asked_at: DateTime<Utc>,
     /// Tells apart RMAs of one second.
     pub random: [u8; 4],
     pub mail: &'a MailAbout<'a>,
@@ -50,9 +52,10 @@ pub struct NewReturn<'a> {
 /// How asking for a return ended. Whatever is not `Created` has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReturnOutcome {
-    Created(Box<Rma>),
-    /// It was asked for before.
-    Duplicate(Box<Rma>),
+    /// `key` is the one under which it is made once.
+    Created { rma: Box<Rma>, key: String },
+    /// It was asked for before, under the same key.
+    Duplicate { rma: Box<Rma>, key: String },
     /// The rules refuse it, whatever the caller believes.
     Refused(Box<Decision>),
     /// The amounts of the order cannot be reckoned with.
@@ -71,17 +74,17 @@ pub enum CancelOutcome {
 }
 
 impl TenantStore<'_> {
-    /// What the rules say of those lines now; changes nothing.
+    /// What the rules say of those lines, asked for at that moment; changes nothing.
     pub async fn check_eligibility(
         &self,
         number: &OrderNumber,
         lines: &[u32],
         reason: &str,
         terms: &Terms,
-        now: chrono::DateTime<chrono::Utc>,
+        asked_at: DateTime<Utc>,
     ) -> Result<Decision, StoreError> {
         let order = self.find_order(number).await?;
-        decide_on(&self.store.read, self.tenant, order.as_ref(), lines, reason, terms, now).await
+        decide_on(&self.store.read, self.tenant, order.as_ref(), lines, reason, terms, asked_at).await
     }
 
     /// Makes an RMA with its ticket, its mail and the jobs for label and mail, and moves the order: all of it or
@@ -97,12 +100,15 @@ impl TenantStore<'_> {
             match self.find_earlier(&transaction, &key).await? {
                 None => break key,
                 Some((_, rma)) if rma.status.is_rejected() => generation += 1,
-                Some((request, rma)) if request == new.request => return Ok(ReturnOutcome::Created(Box::new(rma))),
-                Some((_, rma)) => return Ok(ReturnOutcome::Duplicate(Box::new(rma))),
+                Some((request, rma)) if request == new.request => {
+                    return Ok(ReturnOutcome::Created { rma: Box::new(rma), key });
+                }
+                Some((_, rma)) => return Ok(ReturnOutcome::Duplicate { rma: Box::new(rma), key }),
             }
         };
         let decision =
-            decide_on(&transaction, self.tenant, order.as_ref(), new.lines, new.reason, new.terms, by.now).await?;
+            decide_on(&transaction, self.tenant, order.as_ref(), new.lines, new.reason, new.terms, new.asked_at)
+                .await?;
         let is_open = match new.action {
             Action::Return => decision.is_return_eligible,
             Action::Refund => decision.is_refund_eligible,
@@ -127,9 +133,9 @@ impl TenantStore<'_> {
             created_at: by.now,
             updated_at: by.now,
         };
-        self.insert_return(&transaction, new, by, &order, &rma, key).await?;
+        self.insert_return(&transaction, new, by, &order, &rma, key.clone()).await?;
         transaction.commit().await?;
-        Ok(ReturnOutcome::Created(Box::new(rma)))
+        Ok(ReturnOutcome::Created { rma: Box::new(rma), key })
     }
 
     /// The RMA of the ticket with that key, and which asking made it.
@@ -269,14 +275,14 @@ async fn decide_on(
     lines: &[u32],
     reason: &str,
     terms: &Terms,
-    now: chrono::DateTime<chrono::Utc>,
+    asked_at: DateTime<Utc>,
 ) -> Result<Decision, StoreError> {
     let rules: Rules = terms.with(list_policies(connection, tenant).await?);
     let returns = match order {
-        Some(order) => return_days(connection, tenant, order, &rules, now).await?,
+        Some(order) => return_days(connection, tenant, order, &rules, asked_at).await?,
         None => Vec::new(),
     };
-    let decision = decide(order, lines, reason, &returns, &rules, day_of(now, rules.time_zone));
+    let decision = decide(order, lines, reason, &returns, &rules, day_of(asked_at, rules.time_zone));
     match order {
         Some(order) if is_under_review(connection, tenant, &order.number).await? => Ok(decision.under_review()),
         _ => Ok(decision),
@@ -289,11 +295,11 @@ async fn return_days(
     tenant: &TenantId,
     order: &Order,
     rules: &Rules,
-    now: chrono::DateTime<chrono::Utc>,
+    asked_at: DateTime<Utc>,
 ) -> Result<Vec<NaiveDate>, StoreError> {
     // A day more, since the shop's days begin at another hour than those of UTC.
-    let since = now - TimeDelta::days(i64::from(rules.frequency.days) + 2);
-    let made: Vec<chrono::DateTime<chrono::Utc>> = rmas::Entity::find()
+    let since = asked_at - TimeDelta::days(i64::from(rules.frequency.days) + 2);
+    let made: Vec<DateTime<Utc>> = rmas::Entity::find()
         .select_only()
         .column(rmas::Column::CreatedAt)
         .filter(rmas::Column::TenantId.eq(tenant.as_str()))

@@ -84,12 +84,13 @@ impl Shop {
             reason: "too small",
             request: "r-1",
             terms: &terms,
+            asked_at: Utc::now(),
             random: [1; 4],
             mail: &|_, _| None,
         };
         let store = self.store().await;
         match store.tenant(&TenantId::default()).create_return(&new, &desk()).await.unwrap() {
-            ReturnOutcome::Created(rma) => *rma,
+            ReturnOutcome::Created { rma, .. } => *rma,
             other => panic!("{other:?}"),
         }
     }

@@ -1,6 +1,6 @@
 //! The returns desk, driven over HTTP: every path's whole event stream, on the sample shop.
 
-mod agent;
+pub mod agent;
 mod crash;
 mod mails;
 mod model;

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
 use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{
     Action, AuditEntry, AuditKind, DamageWords, Email, Frequency, Hand, NoStep, Order, OrderNumber, OrderStatus, Rma,
     RmaStatus, Terms, TrackingNumber, Why, Windows,
@@ -75,6 +76,7 @@ impl Shop {
             reason,
             request,
             terms: &self.terms,
+            asked_at: self.now,
             random: [7; 4],
             mail: &|order, rma| Some(mail(order, rma)),
         };
@@ -84,7 +86,7 @@ impl Shop {
     /// A return of the whole order, which is open.
     pub async fn returned(&self, order: &str) -> Rma {
         match self.ask(order, &[1], Action::Return, "r-1", "too small").await {
-            ReturnOutcome::Created(rma) => *rma,
+            ReturnOutcome::Created { rma, .. } => *rma,
             other => panic!("{other:?}"),
         }
     }
@@ -171,11 +173,11 @@ async fn fifty_at_once_with_one_key_are_one_return() {
     let (mut created, mut numbers) = (0, BTreeSet::new());
     for asked in asking {
         match asked.await.unwrap() {
-            ReturnOutcome::Created(rma) => {
+            ReturnOutcome::Created { rma, .. } => {
                 created += 1;
                 numbers.insert(rma.number);
             }
-            ReturnOutcome::Duplicate(rma) => drop(numbers.insert(rma.number)),
+            ReturnOutcome::Duplicate { rma, .. } => drop(numbers.insert(rma.number)),
             other => panic!("{other:?}"),
         }
     }
@@ -192,8 +194,8 @@ async fn the_same_asking_that_comes_again_was_created_and_another_one_is_a_dupli
     let first = shop.returned("77893").await;
     for (request, is_new) in [("r-1", true), ("r-2", false)] {
         let again = shop.ask("77893", &[1], Action::Return, request, "too small").await;
-        assert_eq!(matches!(&again, ReturnOutcome::Created(rma) if rma.number == first.number), is_new);
-        assert_eq!(matches!(&again, ReturnOutcome::Duplicate(rma) if rma.number == first.number), !is_new);
+        assert_eq!(matches!(&again, ReturnOutcome::Created { rma, .. } if rma.number == first.number), is_new);
+        assert_eq!(matches!(&again, ReturnOutcome::Duplicate { rma, .. } if rma.number == first.number), !is_new);
     }
 }
 
@@ -239,8 +241,8 @@ async fn what_the_rules_refuse_is_refused_whoever_asks_and_leaves_nothing() {
         assert_eq!(shop.recorded(order).await, [""; 0], "{order}");
     }
     assert_eq!(shop.waiting_jobs().await, 0);
-    assert!(matches!(shop.ask("77895", &[1], Action::Return, "r", "x").await, ReturnOutcome::Created(_)));
-    assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created(_)));
+    assert!(matches!(shop.ask("77895", &[1], Action::Return, "r", "x").await, ReturnOutcome::Created { .. }));
+    assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created { .. }));
 }
 
 #[tokio::test]
@@ -251,11 +253,39 @@ async fn after_a_rejection_the_same_may_be_asked_for_again() {
     shop.labelled(&first).await;
     shop.walk(&first, &[InTransit, Received, Inspected, Rejected]).await;
     let second = shop.ask("77893", &[1], Action::Return, "r-1", "too small").await;
-    let ReturnOutcome::Created(second) = second else { panic!("{second:?}") };
+    let ReturnOutcome::Created { rma: second, key } = second else { panic!("{second:?}") };
     assert_ne!(second.number, first.number);
-    assert!(
-        matches!(shop.ask("77893", &[1], Action::Return, "r-9", "x").await, ReturnOutcome::Duplicate(rma) if rma.number == second.number)
-    );
+    assert_eq!(key, idempotency_key(&first.order, Action::Return, None, 1), "the first attempt's key is taken");
+    let third = shop.ask("77893", &[1], Action::Return, "r-9", "x").await;
+    assert_eq!(third, ReturnOutcome::Duplicate { rma: Box::new(shop.rma(&second).await), key });
+}
+
+#[tokio::test]
+async fn a_return_is_judged_by_the_day_on_which_it_was_asked_for_whenever_it_is_made() {
+    let shop = Shop::open().await;
+    let order = number("77893");
+    let made_at = shop.now + TimeDelta::days(20);
+    let ask = async |asked_at: DateTime<Utc>| {
+        let new = NewReturn {
+            order: &order,
+            lines: &[1],
+            action: Action::Return,
+            reason: "too small",
+            request: "r-1",
+            terms: &shop.terms,
+            asked_at,
+            random: [1; 4],
+            mail: &|_, _| None,
+        };
+        let by = By { now: made_at, ..shop.desk() };
+        shop.store().tenant(&shop.tenant).create_return(&new, &by).await.unwrap()
+    };
+    // 35 days after delivery.
+    let late = ask(made_at).await;
+    assert!(matches!(&late, ReturnOutcome::Refused(decision) if decision.why == Why::WindowOver), "{late:?}");
+    let in_time = ask(shop.now).await;
+    let ReturnOutcome::Created { rma, .. } = in_time else { panic!("{in_time:?}") };
+    assert_eq!((rma.created_at, rma.number.made_at()), (made_at, made_at.timestamp()));
 }
 
 #[tokio::test]
@@ -322,12 +352,13 @@ async fn a_return_outlives_the_conversation_that_it_was_asked_for_in() {
         reason: "too small",
         request: "r-1",
         terms: &shop.terms,
+        asked_at: shop.now,
         random: [1; 4],
         mail: &|order, rma| Some(mail(order, rma)),
     };
     let by = By { conversation: Some(conversation), ..shop.desk() };
     let door = shop.store().tenant(&shop.tenant);
-    assert!(matches!(door.create_return(&new, &by).await.unwrap(), ReturnOutcome::Created(_)));
+    assert!(matches!(door.create_return(&new, &by).await.unwrap(), ReturnOutcome::Created { .. }));
     assert_eq!(door.list_rmas_in(conversation).await.unwrap().len(), 1);
     assert_eq!(door.list_tickets_in(conversation).await.unwrap().len(), 1);
     let asked = AuditEntry {

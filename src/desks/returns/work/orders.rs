@@ -1,6 +1,5 @@
 //! Orders: found for whoever may see them, and shown.
 
-use chrono::Utc;
 use serde_json::{Value, json};
 
 use super::super::Returns;
@@ -38,7 +37,7 @@ impl Returns {
             (None, Some(contact)) => {
                 let subjects = self.miss_subjects(turn, number);
                 let limit = self.services.config.returns.misses;
-                match store.verify_order(number, &contact, &subjects, &limit, Utc::now()).await? {
+                match store.verify_order(number, &contact, &subjects, &limit, turn.accepted_at()).await? {
                     Verification::Verified(order) => Some(*order),
                     Verification::Missed => None,
                     Verification::Locked { .. } => {
@@ -64,7 +63,7 @@ impl Returns {
         contact: &Contact,
     ) -> Result<Result<Order, Event>, DeskError> {
         let store = self.store_of(turn);
-        if store.find_miss_lock(&self.miss_subjects(turn, number), Utc::now()).await?.is_some() {
+        if store.find_miss_lock(&self.miss_subjects(turn, number), turn.accepted_at()).await?.is_some() {
             self.record(turn, "order.locked", number, json!({})).await?;
             return Ok(Err(Event::OrderLocked));
         }

@@ -24,7 +24,8 @@ impl Returns {
         let store = self.store_of(turn);
         let Some(order) = store.find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let lines = wanted_lines(&order, state);
-        let decision = store.check_eligibility(&order.number, &lines, &state.reason, &self.terms(), Utc::now()).await?;
+        let (terms, asked_at) = (self.terms(), turn.accepted_at());
+        let decision = store.check_eligibility(&order.number, &lines, &state.reason, &terms, asked_at).await?;
         let told = json!({ "decision": decision.to_record(), "lines": lines });
         self.record(turn, "eligibility.decided", &order.number, told).await?;
         if decision.why == Why::AlreadyInRma {
@@ -69,19 +70,18 @@ impl Returns {
             reason: &state.reason,
             request: &request_of(turn, state),
             terms: &self.terms(),
+            asked_at: turn.accepted_at(),
             random: rand::random(),
             mail: &mail,
         };
         let outcome = self.store_of(turn).create_return(&new, &by(turn)).await?;
-        let (rma, status) = match outcome {
-            ReturnOutcome::Created(rma) => (rma, TicketStatus::Created),
-            ReturnOutcome::Duplicate(rma) => (rma, TicketStatus::Duplicate),
+        let (rma, key, status) = match outcome {
+            ReturnOutcome::Created { rma, key } => (rma, key, TicketStatus::Created),
+            ReturnOutcome::Duplicate { rma, key } => (rma, key, TicketStatus::Duplicate),
             // The rules have changed their mind since they were asked: what they say now is told.
             ReturnOutcome::Refused(decision) => return Ok(Event::Refused(*decision)),
             ReturnOutcome::BadAmounts => return Ok(Event::Failed),
         };
-        let whole = rma.lines.len() == seen.items.len();
-        let key = idempotency_key(&seen.number, action, (!whole).then_some(lines), 0);
         Ok(Event::Ticketed(Ticketed {
             ticket: ActionTicket { id: rma.number.to_string(), status },
             rma: Some(rma.number),
@@ -101,9 +101,9 @@ impl Returns {
             CancelOutcome::Duplicate(ticket) => (ticket, TicketStatus::Duplicate),
             // It was shipped meanwhile: the rules are asked again.
             CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
-                let (terms, now) = (self.terms(), Utc::now());
+                let (terms, asked_at) = (self.terms(), turn.accepted_at());
                 let lines = state.lines.clone().unwrap_or_default();
-                let decision = store.check_eligibility(&seen.number, &lines, &state.reason, &terms, now).await?;
+                let decision = store.check_eligibility(&seen.number, &lines, &state.reason, &terms, asked_at).await?;
                 return Ok(Event::Refused(decision));
             }
         };

@@ -5,5 +5,5 @@ mod misbehaving;
 mod owner;
 mod repeats;
 mod scenarios;
-mod script;
+pub mod script;
 mod without;

@@ -1,6 +1,10 @@
 //! The record beside a conversation: seed 001's types user, assistant, tool and system.
 
+use chrono::Utc;
 use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::ticket::idempotency_key;
+use frontdesk::domain::returns::{Action, Hand, RmaStatus, TrackingNumber};
+use frontdesk::store::returns::By;
 
 use super::shop::{Chat, open};
 use crate::support::app::TestApp;
@@ -45,4 +49,27 @@ async fn what_a_customer_took_back_or_asked_a_person_for_is_recorded() {
     for row in ["user customer customer.declined", "user customer customer.wants_person"] {
         assert!(rows.contains(&row.to_owned()), "{row}: {rows:#?}");
     }
+}
+
+#[tokio::test]
+async fn the_conversation_keeps_the_key_of_its_ticket_also_after_a_rejected_return() {
+    let app = open(TestApp::builder()).await;
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
+    let order = "77893".parse().unwrap();
+    let returned = async || {
+        let mut chat = Chat::open(&app).await;
+        let made = chat.say_all(&["return order 77893, john.doe@example.com", "yes"]).await;
+        assert_eq!(made.kinds(), ["return_ticket", "follow_up"]);
+        let conversation = store.find_conversation(chat.id.parse().unwrap()).await.unwrap().unwrap();
+        conversation.state["meta"]["idempotency_key"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(returned().await, idempotency_key(&order, Action::Return, None, 0));
+    let rma = store.list_rmas_of(&order).await.unwrap().pop().unwrap();
+    let by = By { hand: Hand::Person, who: "Thu", conversation: None, now: Utc::now() };
+    store.issue_label(&rma.number, &TrackingNumber::new(7), &by).await.unwrap();
+    for to in [RmaStatus::InTransit, RmaStatus::Received, RmaStatus::Inspected, RmaStatus::Rejected] {
+        store.advance_rma(&rma.number, to, &by).await.unwrap();
+    }
+    assert_eq!(returned().await, idempotency_key(&order, Action::Return, None, 1));
 }

@@ -49,7 +49,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-async fn seed(app: &TestApp) {
+/// Gives it the sample shop's orders and policies.
+pub async fn seed(app: &TestApp) {
     let tenant = TenantId::default();
     let shop = sample::shop(&tenant, Utc::now(), app.inner.config.returns.time_zone);
     app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();

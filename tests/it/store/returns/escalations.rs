@@ -145,7 +145,7 @@ async fn other_items_of_an_order_wait_while_a_person_looks_at_an_rma_of_it() {
     let asked = shop.ask("77900", &[2], Action::Return, "r", "x").await;
     assert!(matches!(&asked, ReturnOutcome::Refused(decision) if decision.why == Why::UnderReview), "{asked:?}");
     door.resolve_escalation(&opened.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
-    assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created(_)));
+    assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created { .. }));
 }
 
 #[tokio::test]
@@ -202,7 +202,9 @@ async fn an_rma_that_is_decided_already_does_not_keep_the_others_from_being_reje
     door.import_orders(&[two], false, shop.now).await.unwrap();
     let mut made = Vec::new();
     for line in [1, 2] {
-        let ReturnOutcome::Created(rma) = shop.ask("TWO-1", &[line], Action::Return, "r", "x").await else { panic!() };
+        let ReturnOutcome::Created { rma, .. } = shop.ask("TWO-1", &[line], Action::Return, "r", "x").await else {
+            panic!()
+        };
         shop.labelled(&rma).await;
         made.push(rma);
     }

@@ -22,7 +22,7 @@ async fn an_illegal_step_names_both_states_and_writes_nothing() {
 #[tokio::test]
 async fn an_order_is_returned_when_its_last_item_is_paid_back() {
     let shop = Shop::open().await;
-    let ReturnOutcome::Created(rma) = shop.ask("77900", &[2], Action::Return, "r", "x").await else { panic!() };
+    let ReturnOutcome::Created { rma, .. } = shop.ask("77900", &[2], Action::Return, "r", "x").await else { panic!() };
     use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded};
     shop.labelled(&rma).await;
     shop.walk(&rma, &[InTransit, Received, Inspected, Approved]).await;

@@ -77,8 +77,8 @@ impl Bench<'_> {
         let reason = self.reason(reason);
         if self.state.eligibility.is_none() || self.state.lines.as_ref() != Some(&lines) {
             // The message that tells of the return carries the decision, even where the model did not ask for one.
-            let (terms, now) = (self.desk.terms(), Utc::now());
-            let decision = self.store().check_eligibility(&order.number, &lines, &reason, &terms, now).await?;
+            let (terms, asked_at) = (self.desk.terms(), self.turn.accepted_at());
+            let decision = self.store().check_eligibility(&order.number, &lines, &reason, &terms, asked_at).await?;
             if decision.eligible {
                 self.advance(Event::Decided(decision, lines.clone()));
             }

@@ -163,6 +163,7 @@ async fn statements(app: &TestApp) {
         reason: "too small",
         request: "measure",
         terms: &terms,
+        asked_at: by.now,
         random: [1, 2, 3, 4],
         mail: &mail,
     };

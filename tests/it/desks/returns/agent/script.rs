@@ -38,10 +38,16 @@ pub async fn driven(builder: TestAppBuilder) -> Driven {
 pub async fn driven_by(builder: TestAppBuilder, ollama: ScriptedOllama) -> Driven {
     let prompts = tempfile::tempdir().unwrap();
     let app = open_driven(builder, &ollama, prompts.path()).await;
+    let script = scripted(&ollama);
+    Driven { app, ollama, script, _prompts: prompts }
+}
+
+/// What the model does from now on, step by step.
+pub fn scripted(ollama: &ScriptedOllama) -> Arc<Mutex<VecDeque<Step>>> {
     let script = Arc::<Mutex<VecDeque<Step>>>::default();
     let steps = Arc::clone(&script);
     ollama.otherwise(move |chat| steps.lock().unwrap().pop_front().map(|step| step.play(chat)));
-    Driven { app, ollama, script, _prompts: prompts }
+    script
 }
 
 impl Driven {
