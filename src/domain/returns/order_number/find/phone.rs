@@ -16,7 +16,7 @@ const GONE: &str = " , ";
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
 static GROUPED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?:(?:\+|\b)\d{1,3}[ .\u{a0}-]?)?(?:\(\+?\d{1,5}\)[ .\u{a0}-]?\d{2,4}(?:[ .\u{a0}-]?\d{2,4}){1,3}|\b\d{3}[ .]\d{3}[ .-]\d{4})\b",
+        r"(?:(?:\+|\b)\d{1,3}[ .\u{a0}-]?)?(?:\(\+?\d{1,5}\)[ .\u{a0}-]?\d{2,8}\b(?:[ .\u{a0}-]\d{2,4}\b){0,3}|\b\d{3}[ .]\d{3}[ .-]\d{4})\b",
     )
     .expect("a constant pattern")
 });
