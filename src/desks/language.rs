@@ -53,6 +53,7 @@ struct LanguageFile {
     shared_letters: String,
     words: Vec<String>,
     weak: Vec<String>,
+    shape: Option<String>,
 }
 
 impl LanguageRules {
