@@ -133,7 +133,7 @@ fn a_message_is_read_in_its_own_language() {
                 "I need a new mouse",
             ][..],
         ),
-        (None, &["ABC123", "", "😀", "123", "rtx 4060"][..]),
+        (None, &["ABC123", "", "😀", "123", "rtx 4060", "huy.do@example.com", "https://shop.example/the/order"][..]),
     ] {
         for text in texts {
             let found = rules.detect(text, &ALLOWED);
