@@ -165,7 +165,12 @@ fn a_message_without_marks_is_not_read_in_the_other_language() {
                 None => unsure.push(text),
             }
         }
-        println!("{}: {count} messages, {} wrong {wrong:?}, {} unsure {unsure:?}", language.code(), wrong.len(), unsure.len());
+        println!(
+            "{}: {count} messages, {} wrong {wrong:?}, {} unsure {unsure:?}",
+            language.code(),
+            wrong.len(),
+            unsure.len()
+        );
         enough &= count >= 150 && wrong.len() * 100 <= count && unsure.len() * 10 <= count;
     }
     assert!(enough);

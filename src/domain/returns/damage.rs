@@ -142,9 +142,9 @@ impl DamageWords {
     fn opens(&self, openings: &[Phrase], carried: &[Phrase], before: &[Word]) -> Option<usize> {
         (0..before.len()).rev().find(|at| {
             let rest = &before[*at..];
-            openings.iter().any(|opening| {
-                opening.length(rest, &[]).is_some_and(|length| covers(carried, &rest[length..]))
-            })
+            openings
+                .iter()
+                .any(|opening| opening.length(rest, &[]).is_some_and(|length| covers(carried, &rest[length..])))
         })
     }
 

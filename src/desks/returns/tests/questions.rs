@@ -52,7 +52,9 @@ fn questions_about_returns_are_known_as_such_and_answered_from_the_documents_in_
         answered += usize::from(is_answered);
         own += usize::from(is_own);
     }
-    println!("{asked} questions: {heard} heard, {answered} answered, {own} in their language; {declined} of {foreign} declined");
+    println!(
+        "{asked} questions: {heard} heard, {answered} answered, {own} in their language; {declined} of {foreign} declined"
+    );
     assert!(asked >= 80 && foreign >= 20);
     assert_eq!(own, asked, "what is quoted is in the customer's language");
     assert!(share(heard, asked) >= 95 && share(answered, asked) >= 93 && share(declined, foreign) >= 95);

@@ -34,7 +34,13 @@ fn damage_is_heard_where_it_is_told_and_not_where_it_is_denied_or_supposed() {
 #[test]
 fn a_clause_ends_what_it_says() {
     let words = shop_words();
-    for text in ["không\nbị vỡ", "không - bị vỡ", "No, damaged.", "is that all you have to say, no? broken", "it does not, work"] {
+    for text in [
+        "không\nbị vỡ",
+        "không - bị vỡ",
+        "No, damaged.",
+        "is that all you have to say, no? broken",
+        "it does not, work",
+    ] {
         assert!(words.is_told_in(text), "{text:?}");
     }
     // Decomposed letters and curly apostrophes are what keyboards send.

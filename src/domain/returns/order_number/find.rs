@@ -236,8 +236,7 @@ pub(in crate::domain::returns) fn is_day(run: &str) -> bool {
             && day.is_some_and(|day| (1..=31).contains(&day))
     };
     let is_eight = run.len() == 8 && run.bytes().all(|byte| byte.is_ascii_digit());
-    is_eight
-        && (is_day(number(0..4), number(4..6), number(6..8)) || is_day(number(4..8), number(2..4), number(0..2)))
+    is_eight && (is_day(number(0..4), number(4..6), number(6..8)) || is_day(number(4..8), number(2..4), number(0..2)))
 }
 
 fn is_date(run: &str) -> bool {
