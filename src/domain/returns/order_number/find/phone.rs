@@ -13,17 +13,14 @@ const GONE: &str = " , ";
 
 /// Numbers in groups that are no other number's: with the area code in parentheses ("(415) 555-0123"), or as North Americans write
 /// them with spaces or points. Their groups alone would look like numbers of orders.
+const GROUPED: &str = r"(?:(?:\+|\b)\d{1,3}[ .\u{a0}-]?)?(?:\(\+?\d{1,5}\)[ .\u{a0}-]?\d{2,8}\b(?:[ .\u{a0}-]\d{2,4}\b){0,3}|\b\d{3}[ .]\d{3}[ .-]\d{4})\b";
+
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
-static GROUPED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?:(?:\+|\b)\d{1,3}[ .\u{a0}-]?)?(?:\(\+?\d{1,5}\)[ .\u{a0}-]?\d{2,8}\b(?:[ .\u{a0}-]\d{2,4}\b){0,3}|\b\d{3}[ .]\d{3}[ .-]\d{4})\b",
-    )
-    .expect("a constant pattern")
-});
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(GROUPED).expect("a constant pattern"));
 
 /// The phone numbers in such groups, with their places.
 pub(in crate::domain::returns) fn grouped(text: &str) -> Vec<(Range<usize>, Phone)> {
-    let found = GROUPED.find_iter(text);
+    let found = NUMBER.find_iter(text);
     found.filter_map(|found| Some((found.range(), found.as_str().replace('\u{a0}', " ").parse().ok()?))).collect()
 }
 
