@@ -21,7 +21,7 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(GROUPED).expect("a 
 /// The phone numbers in such groups, with their places.
 pub(in crate::domain::returns) fn grouped(text: &str) -> Vec<(Range<usize>, Phone)> {
     let found = NUMBER.find_iter(text);
-    found.filter_map(|found| Some((found.range(), found.as_str().replace('\u{a0}', " ").parse().ok()?))).collect()
+    found.filter_map(|found| Some((found.range(), found.as_str().parse().ok()?))).collect()
 }
 
 /// The text without them.
