@@ -53,6 +53,7 @@ struct LanguageFile {
     shared_letters: String,
     words: Vec<String>,
     weak: Vec<String>,
+    shape: Option<String>,
 }
 
 impl LanguageRules {
@@ -70,7 +71,7 @@ impl LanguageRules {
     ///
     /// `None` where even that is unsure; the conversation then keeps the language that it has.
     pub fn detect(&self, text: &str, allowed: &[Language]) -> Option<Language> {
-        self.detector.detect(&self.lexicon.read(text), allowed)
+        self.detector.detect(&self.lexicon.read(&without_addresses(text)), allowed)
     }
 
     /// The wish for one of the `allowed` languages, if the message holds one. A language that is named as a property of
@@ -78,4 +79,10 @@ impl LanguageRules {
     pub fn switch(&self, text: &str, allowed: &[Language]) -> Option<Switch> {
         self.switcher.switch(&self.lexicon.read(text), allowed)
     }
+}
+
+/// The text without mail and web addresses, which are in no language: the name in `huy.do@example.com` is no word.
+fn without_addresses(text: &str) -> String {
+    let is_address = |piece: &&str| piece.contains('@') || piece.contains("://") || piece.starts_with("www.");
+    text.split_inclusive(char::is_whitespace).filter(|piece| !is_address(piece)).collect()
 }

@@ -5,7 +5,9 @@
 //!
 //! - its **score** is Σ weight·idf·credit·saturation(tf) over the parts, divided by Σ weight·idf: the share of what was asked that
 //!   the passage speaks of, 0 to 1. Saturation is BM25's tf/(tf + k₁(1 − b + b·length/average)) with k₁ = 1.2, b = 0.4; a word in the title counts
-//!   twice, in the section one and a half times. A page in another language than the customer's keeps [`OTHER_LANGUAGE`] of it.
+//!   twice, in the section one and a half times. A page in another language than the customer's keeps [`OTHER_LANGUAGE`] of it;
+//!   where the shop wrote it in the customer's language too (`delivery.en.md` beside `delivery.vi.md`), it is an answer only if
+//!   nothing in the customer's language is.
 //! - its **coverage** is the same share without saturation and weak words: how much of the question it mentions at all.
 //!
 //! **Nothing fits** when no passage covers [`MIN_COVERAGE`] of the question; words that no document has count as the rarest ones.
@@ -15,7 +17,7 @@
 //!
 //! No crate does this: those for BM25 score documents but tell neither the share of a question that was met nor credits by way of writing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,6 +56,8 @@ pub struct LexicalIndex {
     postings: HashMap<Term, Vec<Posting>>,
     /// BM25's 1 − b + b·length/average for each passage.
     lengths: Vec<f64>,
+    /// The pages that the shop wrote in several languages, in each of them.
+    written_in: HashSet<(String, Language)>,
     report: Report,
 }
 
@@ -107,7 +111,20 @@ impl LexicalIndex {
         }
         let average = (as_f64(counts.iter().sum()) / as_f64(counts.len().max(1))).max(1.0);
         let lengths = counts.into_iter().map(|n| 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * as_f64(n) / average).collect();
-        Self { rules: rules.clone(), pieces, postings, lengths, report }
+        let written_in = pieces.iter().filter_map(|piece| Some((page_of(piece)?, piece.language?))).collect();
+        Self { rules: rules.clone(), pieces, postings, lengths, written_in, report }
+    }
+
+    /// Without pages in other languages that are there in this one too, unless nothing in this one is left.
+    pub fn keep_own_language<T>(&self, found: &mut Vec<T>, language: Language, place: impl Fn(&T) -> usize) {
+        let is_own = |found: &T| self.pieces[place(found)].language.is_none_or(|of| of == language);
+        if !found.iter().any(is_own) {
+            return;
+        }
+        let is_there = |found: &T| {
+            page_of(&self.pieces[place(found)]).is_some_and(|page| self.written_in.contains(&(page, language)))
+        };
+        found.retain(|found| is_own(found) || !is_there(found));
     }
 
     /// The passages that answer, best first; none if nothing fits. The same index and query give the same list.
@@ -175,6 +192,13 @@ fn meanings_of(words: &[Token], rules: &SearchRules) -> impl Iterator<Item = u32
         meanings.dedup();
         meanings
     })
+}
+
+/// The name that a page has in all its languages: `delivery.md` for `delivery.en.md`. `None`: its name names no language.
+fn page_of(piece: &Chunk) -> Option<String> {
+    let language = format!(".{}.", piece.language?.code());
+    let (stem, ending) = piece.path.rsplit_once(language.as_str())?;
+    Some(format!("{stem}.{ending}"))
 }
 
 /// Counts of passages and words are far below 2⁵².

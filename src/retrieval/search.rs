@@ -205,7 +205,9 @@ impl Knowledge {
         let lists = Lists { words, near: nearest, others, unrelated };
         let score = |place: usize| similarity.get(&place).copied().unwrap_or_default().clamp(0.0, 1.0);
         let passage = |place: usize| chunks[place].passage(query.language, score(place));
-        let passages = hybrid::order(chunks, &lists).into_iter().take(query.limit).map(passage).collect();
+        let mut places = hybrid::order(chunks, &lists);
+        view.index.keep_own_language(&mut places, query.language, |place| *place);
+        let passages = places.into_iter().take(query.limit).map(passage).collect();
         Found { passages, by: By::WordsAndMeaning, similarity: Some(meaning.mean(query)), ..nothing }
     }
 

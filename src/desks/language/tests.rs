@@ -133,7 +133,7 @@ fn a_message_is_read_in_its_own_language() {
                 "I need a new mouse",
             ][..],
         ),
-        (None, &["ABC123", "", "😀", "123", "rtx 4060"][..]),
+        (None, &["ABC123", "", "😀", "123", "rtx 4060", "huy.do@example.com", "https://shop.example/the/order"][..]),
     ] {
         for text in texts {
             let found = rules.detect(text, &ALLOWED);
@@ -143,6 +143,37 @@ fn a_message_is_read_in_its_own_language() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `tests/data/languages.tsv`: messages without marks, of both desks. A message that says nothing sure keeps the conversation's language,
+/// which costs nothing; one that is read in the other language gets its answer in it.
+#[test]
+fn a_message_without_marks_is_not_read_in_the_other_language() {
+    let rules = rules();
+    let mut enough = true;
+    for language in ALLOWED {
+        let (mut count, mut unsure, mut wrong) = (0, Vec::new(), Vec::new());
+        for line in include_str!("../../../tests/data/languages.tsv").lines().skip(1) {
+            let (code, text) = line.split_once('\t').expect("two columns");
+            if code != language.code() {
+                continue;
+            }
+            count += 1;
+            match rules.detect(text, &ALLOWED) {
+                Some(found) if found == language => {}
+                Some(_) => wrong.push(text),
+                None => unsure.push(text),
+            }
+        }
+        println!(
+            "{}: {count} messages, {} wrong {wrong:?}, {} unsure {unsure:?}",
+            language.code(),
+            wrong.len(),
+            unsure.len()
+        );
+        enough &= count >= 150 && wrong.len() * 100 <= count && unsure.len() * 10 <= count;
+    }
+    assert!(enough);
 }
 
 #[test]

@@ -1,25 +1,72 @@
 //! Which items of an order a customer names.
 
-use super::state::SeenItem;
-use crate::domain::text::words;
+use unicode_normalization::UnicodeNormalization;
 
-/// A shorter word of an item's name names no item: "a", "of", "xl".
+use super::state::SeenItem;
+use crate::domain::text::fold;
+
+/// A shorter word within an item's name names no item: "a", "of", "xl".
 const TELLING_LETTERS: usize = 4;
+/// At the beginning and the end of a name stand nouns, and they may be shorter: "Blue Mug", "Túi xách".
+const TELLING_NOUN_LETTERS: usize = 3;
+/// Short words of any sentence, which name nothing even there: "The Cap", "Xbox One".
+const ORDINARY: [&str; 12] = ["the", "and", "for", "one", "two", "all", "set", "new", "not", "you", "can", "out"];
+
+/// A word as it was written and without its marks. English plurals lose their ending: a mug is one of the "Mugs".
+struct Word {
+    exact: String,
+    folded: String,
+}
+
+impl Word {
+    fn new(written: &str) -> Self {
+        let stem = written.strip_suffix('s').filter(|stem| stem.len() >= TELLING_NOUN_LETTERS).unwrap_or(written);
+        Self { exact: stem.to_owned(), folded: fold(stem) }
+    }
+
+    /// Whether this word, as a customer wrote it, means that one: marks count only where they were typed.
+    fn may_be(&self, other: &Self) -> bool {
+        if self.exact == self.folded { self.folded == other.folded } else { self.exact == other.exact }
+    }
+
+    fn letters(&self) -> usize {
+        self.folded.chars().count()
+    }
+}
+
+fn words(text: &str) -> Vec<Word> {
+    let text = text.nfc().collect::<String>().to_lowercase();
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(Word::new).collect()
+}
 
 /// The lines whose names stand in the customer's words. A word of two items' names ("winter boots", "winter jacket") tells
 /// neither.
 pub(super) fn named(items: &[SeenItem], said: &str) -> Vec<u32> {
     let said = words(said);
-    let names: Vec<Vec<String>> = items.iter().map(|item| words(&item.name)).collect();
-    let is_own = |at: usize, word: &String| {
+    let names: Vec<Vec<Word>> = items.iter().map(|item| words(&item.name)).collect();
+    let is_own = |at: usize, word: &Word| {
         let mut others = names.iter().enumerate().filter(|(other, _)| *other != at);
-        !others.any(|(_, name)| name.contains(word))
+        !others.any(|(_, name)| name.iter().any(|other| other.folded == word.folded))
     };
     let is_named = |at: usize| {
-        let mut telling = names[at].iter().filter(|word| word.chars().count() >= TELLING_LETTERS);
-        telling.any(|word| said.contains(word) && is_own(at, word))
+        let name = &names[at];
+        let mut telling = name.iter().enumerate().filter(|(place, word)| tells(name, *place, word));
+        telling.any(|(_, word)| said.iter().any(|said| said.may_be(word)) && is_own(at, word))
     };
     items.iter().enumerate().filter(|(at, _)| is_named(*at)).map(|(_, item)| item.line).collect()
+}
+
+/// Whether a word of a name is enough to name the item.
+fn tells(name: &[Word], place: usize, word: &Word) -> bool {
+    let is_noun = place == 0 || place + 1 == name.len();
+    // "Áo" and "Mũ" have two letters; their marks, or being the whole name, tell them from other words.
+    let is_marked = word.exact != word.folded;
+    let least = match (is_noun, name.len() == 1 || (place == 0 && is_marked)) {
+        (true, true) => TELLING_NOUN_LETTERS - 1,
+        (true, false) => TELLING_NOUN_LETTERS,
+        _ => TELLING_LETTERS,
+    };
+    word.letters() >= least && word.folded.chars().any(char::is_alphabetic) && !ORDINARY.contains(&word.folded.as_str())
 }
 
 /// The lines that are named where others are not; `None`: none of them is, or all.
@@ -41,12 +88,25 @@ mod tests {
         for (names, said, wanted) in [
             (&["Hiking Boots", "Wool Socks"][..], "yes, only the socks", &[2][..]),
             (&["Hiking Boots", "Wool Socks"], "the boots and the socks", &[1, 2]),
+            (&["Hiking Boots", "Wool Socks"], "one of the boots", &[1]),
             (&["Hiking Boots", "Wool Socks"], "yes", &[]),
             (&["Winter Boots", "Winter Jacket"], "the winter boots", &[1]),
             (&["Winter Boots", "Winter Jacket"], "winter is over", &[]),
             (&["Giày leo núi", "Tất len dày"], "chỉ trả giay thôi", &[1]),
             (&["Socks", "Socks"], "the socks", &[]),
             (&["Size XL shirt", "Cap"], "xl is too big", &[]),
+            (&["Size XL shirt", "Cap"], "the cap only", &[2]),
+            (&["Vase", "Mug"], "return just the mug from 88006", &[2]),
+            (&["Vase", "Mug"], "the vase and the mug", &[1, 2]),
+            (&["Glass Vase", "Coffee Mugs"], "only one mug", &[2]),
+            (&["Red Hat", "Pen"], "both the hat and the pen", &[1, 2]),
+            (&["The Cap", "Xbox One"], "all of the order, not only one", &[]),
+            (&["Cup for tea", "Set of 3 bowls"], "set it up for 3 days", &[]),
+            (&["Áo thun", "Mũ len"], "chỉ trả áo thôi", &[1]),
+            (&["Áo thun", "Mũ len"], "trả cái mũ", &[2]),
+            (&["Ví da", "Túi xách"], "trả túi vì chật", &[2]),
+            (&["Ví da", "Túi xách"], "tra cai tui", &[2]),
+            (&["Ly sứ", "Bình hoa"], "chỉ cái bình thôi", &[2]),
         ] {
             assert_eq!(named(&items(names), said), wanted, "{names:?}: {said}");
         }

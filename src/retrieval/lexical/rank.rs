@@ -36,6 +36,7 @@ pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex
     let mut hits = met(question, index);
     hits.retain(|hit| hit.named || hit.coverage >= MIN_COVERAGE);
     let mut hits = ordered(hits, question, language, index);
+    index.keep_own_language(&mut hits, language, |hit| hit.piece);
     let best = hits.first().map_or(0.0, |hit| hit.score);
     hits.retain(|hit| hit.score >= TAIL * best);
     settle_ties(&mut hits, question, index);

@@ -111,6 +111,18 @@ fn pages_of_the_customers_language_come_first() {
 }
 
 #[test]
+fn of_a_page_in_several_languages_the_customers_own_answers_and_another_only_alone() {
+    let page = |language: &str, text: &str| format!("---\nlanguage: {language}\n---\n# RMA\n{text}\n");
+    let (vi, en) = (page("vi", "RMA là mã trả hàng."), page("en", "RMA is the return number. Keep the parcel slip."));
+    let index = shop(&[("rma.vi.md", &vi), ("rma.en.md", &en)]);
+    assert_eq!(files(&index, "RMA là gì", Language::VI), ["rma.vi.md"]);
+    assert_eq!(files(&index, "what is an RMA", Language::EN), ["rma.en.md"]);
+    assert_eq!(files(&index, "slip", Language::VI), ["rma.en.md"]);
+    // Pages of one language alone stand beside each other, as before.
+    assert_eq!(files(&shop(&[("one.md", &vi), ("two.md", &en)]), "RMA", Language::VI).len(), 2);
+}
+
+#[test]
 fn what_no_page_speaks_of_gets_nothing() {
     let index = shop(&PAGES);
     for question in ["giá vàng", "thời tiết hôm nay", "xe máy honda", "", "?!", "giá bao nhiêu", "bạn ơi", "the", "😀"]

@@ -1,7 +1,8 @@
 //! Addresses and phone numbers in what customers write, told apart from numbers of orders and parcels and from dates.
 
 use super::super::order_number::OrderNumber;
-use super::super::order_number::find::{candidates, is_phone};
+use super::super::order_number::find::phone::{grouped, is_phone, without_grouped};
+use super::super::order_number::find::{candidates, is_day as is_day_in_a_row};
 use super::{Contact, InvalidEmail};
 
 /// The addresses and phone numbers in what a customer wrote, in order. `orders` are the order numbers that were found in it:
@@ -9,7 +10,7 @@ use super::{Contact, InvalidEmail};
 pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
     let mut found = Vec::new();
     let mut rest = String::new();
-    for token in text.split_whitespace() {
+    for token in without_grouped(text).split_whitespace() {
         let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '+');
         match bare.parse() {
             Ok(email) => {
@@ -20,6 +21,7 @@ pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
         }
         rest.push(' ');
     }
+    found.extend(grouped(text).into_iter().map(|(_, phone)| Contact::Phone(phone)));
     // Runs of digits and of what stands between the groups of a phone number.
     for run in rest.split(|c: char| !(c.is_ascii_digit() || " +.-()".contains(c))) {
         if let Ok(phone) = run.trim_matches(|c: char| !c.is_ascii_digit() && c != '+').parse() {
@@ -73,7 +75,7 @@ fn without_dates(token: &str) -> String {
     kept + rest
 }
 
-/// `2026-11-05`, `05/11/2026`, `5.11.26`, `2025-2026`: numbers that a day, a month and a year of our time can have.
+/// `2026-11-05`, `05/11/2026`, `5.11.26`, `2025-2026`, `20261105`: numbers that a day, a month and a year of our time can have.
 fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split(['-', '.', '/']).collect();
     let is_in = |part: &str, range: std::ops::RangeInclusive<u32>| part.parse().is_ok_and(|n| range.contains(&n));
@@ -82,6 +84,7 @@ fn is_date(text: &str) -> bool {
     match parts.as_slice() {
         [a, b, c] if is_day(b) => (is_day(a) && (is_year(c) || c.len() == 2)) || (is_year(a) && is_day(c)),
         [a, b] => is_year(a) && is_year(b),
+        [day] => is_day_in_a_row(day),
         _ => false,
     }
 }
@@ -118,6 +121,13 @@ mod tests {
             ("0912345678 0987654321", vec!["0912345678", "0987654321"]),
             ("đặt 2026-11-05, sđt 0912345678", vec!["0912345678"]),
             ("order 77893", vec![]),
+            ("(415) 555-0123", vec!["4155550123"]),
+            ("+1 (415) 555-0123", vec!["+14155550123"]),
+            ("it's 1 (415) 555 0123.", vec!["14155550123"]),
+            ("415.555.0123 or jane@example.com", vec!["jane@example.com", "4155550123"]),
+            ("(028) 38221234", vec!["02838221234"]),
+            ("where is order 88001? 912345678", vec!["912345678"]),
+            ("bought on 20261103", vec![]),
             ("", vec![]),
         ] {
             assert_eq!(shown(text), expected, "{text:?}");
@@ -141,6 +151,9 @@ mod tests {
             ("77893 +84 912 345 678", vec!["77893"], vec!["+84912345678"]),
             ("77893 +84 912345678", vec!["77893"], vec!["+84912345678"]),
             ("+84912345678 77893", vec!["77893"], vec!["+84912345678"]),
+            ("(415) 555-0123, 88004", vec!["88004"], vec!["4155550123"]),
+            ("88004 +1 (415) 555-0123", vec!["88004"], vec!["+14155550123"]),
+            ("415 555-0123 88004", vec!["88004"], vec!["4155550123"]),
             ("my RMA-1701234567-ABCD, FEDEX-123456789012", vec![], vec![]),
         ] {
             let orders = orders_in(text);

@@ -2,8 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::contact::Phone;
 use super::{OrderNumber, is_number_byte};
 use crate::domain::text::fold;
+use phone::{is_in_groups, is_phone};
+
+pub(in crate::domain::returns) mod phone;
 
 /// The words around order numbers, from `prompts/rules/orders.toml`. Written in any case, with or without marks.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -40,11 +44,25 @@ pub struct Found {
     pub confidence: Confidence,
 }
 
+impl Found {
+    /// The number read as a phone's: what it rather is where a way to reach the customer was asked for. `None` where the
+    /// customer calls it an order's, or it cannot be one.
+    pub fn phone(&self) -> Option<Phone> {
+        if self.confidence == Confidence::Named { None } else { self.digits()?.parse().ok() }
+    }
+
+    /// The number, if there is nothing in it but digits.
+    fn digits(&self) -> Option<&str> {
+        Some(self.number.as_str()).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
 /// The order numbers in a message, the surest first, else in their order; each once.
 ///
 /// A phone number, a price, a date or a product's name is none, unless the customer calls it an order's.
 pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
     let words = Folded::of(words);
+    let text = phone::without_grouped(text);
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found: Vec<Found> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -58,6 +76,11 @@ pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
         }
     }
     found.sort_by_key(|found| std::cmp::Reverse(found.confidence));
+    // "Order 88001, 912345678": beside a number that is called an order's, another one may be the phone's.
+    if let Some(named) = found.first().filter(|found| found.confidence == Confidence::Named) {
+        let length = named.number.as_str().len();
+        found.retain(|found| found.phone().is_none() || found.number.as_str().len() == length);
+    }
     found
 }
 
@@ -134,6 +157,9 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
     if tokens.len() == 1 && before.chars().chain(after.chars()).all(|c| !c.is_alphanumeric()) && digits >= 3 {
         return Some(Confidence::Alone);
     }
+    if is_day(run) {
+        return None;
+    }
     // In running text "iphone15" and "24-hour" are more often goods and times than orders.
     (digits >= 5 || (digits >= 4 && run.contains('-') && run.starts_with(|c: char| c.is_ascii_alphabetic())))
         .then_some(Confidence::Bare)
@@ -201,43 +227,20 @@ fn groups(run: &str) -> Option<Vec<usize>> {
     digits_only.then(|| run.split('-').map(str::len).collect())
 }
 
-/// Whether the run alone looks like a phone number.
-pub(in crate::domain::returns) fn is_phone(run: &str) -> bool {
-    let Some(groups) = groups(run) else { return false };
-    let digits: usize = groups.iter().sum();
-    match groups.as_slice() {
-        // North American, with and without the country.
-        [3, 3, 4] | [1, 3, 3, 4] => true,
-        // A leading zero, or Vietnam's country code.
-        _ => (run.starts_with('0') && (9..=12).contains(&digits)) || (run.starts_with("84") && digits == 11),
-    }
+/// `20261103` and `03112026`: a day, where it does not stand alone.
+pub(in crate::domain::returns) fn is_day(run: &str) -> bool {
+    let number = |range: std::ops::Range<usize>| run.get(range).and_then(|part| part.parse::<u32>().ok());
+    let is_day = |year: Option<u32>, month: Option<u32>, day: Option<u32>| {
+        year.is_some_and(|year| (1990..=2100).contains(&year))
+            && month.is_some_and(|month| (1..=12).contains(&month))
+            && day.is_some_and(|day| (1..=31).contains(&day))
+    };
+    let is_eight = run.len() == 8 && run.bytes().all(|byte| byte.is_ascii_digit());
+    is_eight && (is_day(number(0..4), number(4..6), number(6..8)) || is_day(number(4..8), number(2..4), number(0..2)))
 }
 
 fn is_date(run: &str) -> bool {
     matches!(groups(run).as_deref(), Some([4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 2 | 4] | [1 | 2, 1 | 2] | [4, 4]))
-}
-
-/// So many digits a phone number has at most, with its country; what follows them is another number.
-const MAX_PHONE_DIGITS: usize = 13;
-
-/// Whether the run is a group of a phone number in groups, as in "0912 34567 8" and "+84 912345678".
-fn is_in_groups(tokens: &[&str], at: usize) -> bool {
-    let digits_of = |token: &str| {
-        let digits = token.strip_prefix('+').unwrap_or(token).trim_end_matches(['.', ',']);
-        let is_group = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        is_group.then_some(digits.len())
-    };
-    let groups_before = (0..=at).rev().take_while(|at| digits_of(tokens[*at]).is_some());
-    groups_before.filter(|first| tokens[*first].starts_with(['0', '+'])).any(|first| {
-        let (mut digits, mut end) = (0, first);
-        for count in tokens[first..].iter().map_while(|token| digits_of(token)) {
-            if digits + count > MAX_PHONE_DIGITS {
-                break;
-            }
-            (digits, end) = (digits + count, end + 1);
-        }
-        end - first > 1 && at < end && digits >= 9
-    })
 }
 
 #[cfg(test)]
@@ -277,11 +280,34 @@ pub(in crate::domain::returns) mod tests {
             ("đơn 77893 và đơn 77900", vec![("77893", Named), ("77900", Named)]),
             ("77893 77893", vec![("77893", Bare)]),
             ("(77893)", vec![("77893", Alone)]),
+            ("20261103", vec![("20261103", Alone)]),
+            ("order 20261103", vec![("20261103", Named)]),
+            ("where is order 88001? 912345678", vec![("88001", Named)]),
+            ("đơn 10000001 và 10000002", vec![("10000001", Named), ("10000002", Bare)]),
+            ("912345678", vec![("912345678", Alone)]),
+            ("(415) 555-0123, order 88004", vec![("88004", Named)]),
+            ("88004 (415) 555-0123", vec![("88004", Bare)]),
+            ("(415) 555-0123 88004", vec![("88004", Bare)]),
+            ("(028) 3822 1234 đơn 77893", vec![("77893", Named)]),
         ] {
             let found = find_order_numbers(text, &words());
             let found: Vec<(&str, Confidence)> =
                 found.iter().map(|found| (found.number.as_str(), found.confidence)).collect();
             assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_called_an_orders_may_be_a_phones() {
+        for (text, phone) in [
+            ("912345678", Some("912345678")),
+            ("it is 14155550123", Some("14155550123")),
+            ("order 912345678", None),
+            ("77893", None),
+            ("ABC-12345678", None),
+        ] {
+            let found = find_order_numbers(text, &words());
+            assert_eq!(found[0].phone().as_ref().map(Phone::as_str), phone, "{text:?}");
         }
     }
 
@@ -297,6 +323,15 @@ pub(in crate::domain::returns) mod tests {
             "+84 912345678",
             "555-123-4567",
             "1-800-555-0199",
+            "(415) 555-0123",
+            "(415)555-0123",
+            "+1 (415) 555-0123",
+            "1 (415) 555 0123",
+            "415 555-0123",
+            "415.555.0123",
+            "call (028) 38221234",
+            "I bought it on 20261103",
+            "đặt hôm 03112026 ạ",
             "it cost 1500000 vnd",
             "1500000đ",
             "giá 15000 k",
