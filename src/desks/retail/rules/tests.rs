@@ -28,7 +28,7 @@ fn the_rules_alone_understand_93_messages_of_100() {
     let mut topics = [0; 2];
     for (index, line) in include_str!("../../../../tests/data/intents.tsv").lines().skip(1).enumerate() {
         let [text, wanted, topic] = line.split('\t').collect::<Vec<_>>().try_into().expect("three columns");
-        let verdict = rules.classify(text, &Context::default());
+        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
         let got = serde_json::to_value(acted_on(&verdict)).expect("an intent");
         let part = if index >= WRITTEN_FIRST { 2 } else { usize::from(index % 3 == 0) };
         let place = |intent: &str| intents.iter().position(|known| *known == intent).expect("an intent");
@@ -67,7 +67,7 @@ fn table(context: &Context, messages: &[&str]) -> Vec<(String, Intent, bool)> {
     messages
         .iter()
         .map(|text| {
-            let verdict = rules.classify(text, context);
+            let verdict = rules.classify(text, context, &Vocabulary::default());
             ((*text).to_owned(), acted_on(&verdict), verdict.changes_subject)
         })
         .collect()
@@ -198,7 +198,7 @@ fn business_wins_over_the_politeness_around_it() {
         ("cảm ơn shop, laptop chạy tốt", Intent::Unknown, Some("thanks")),
         ("chào em", Intent::Unknown, None),
     ] {
-        let verdict = rules.classify(text, &Context::default());
+        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
         assert_eq!((verdict.intent, verdict.social.as_deref()), (intent, social), "{text:?}: {verdict:?}");
         assert!(verdict.confidence >= SURE, "{text:?}: {verdict:?}");
     }
@@ -208,10 +208,10 @@ fn business_wins_over_the_politeness_around_it() {
 fn nothing_to_go_by_is_unsure_and_the_receipt_holds_no_words_of_the_customer() {
     let rules = rules();
     for text in ["", "   ", "😀😀", "?", "zxcv bnm", "\u{301}", "a\0b"] {
-        let verdict = rules.classify(text, &Context::default());
+        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
         assert_eq!((verdict.intent, verdict.social), (Intent::Unknown, None), "{text:?}");
     }
-    let verdict = rules.classify("kiểm tra bảo hành ABC123 0912345678", &Context::default());
+    let verdict = rules.classify("kiểm tra bảo hành ABC123 0912345678", &Context::default(), &Vocabulary::default());
     assert_eq!(verdict.matched, ["check", "serial"]);
 }
 
@@ -247,7 +247,7 @@ fn forgotten_marks_and_capitals_change_little() {
     ] {
         let right = table.iter().enumerate().filter(|(row, (text, wanted))| {
             let words = text.split(' ').enumerate().map(|(at, word)| change(row + at, word));
-            let verdict = rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default());
+            let verdict = rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default(), &Vocabulary::default());
             serde_json::to_value(acted_on(&verdict)).expect("an intent") == **wanted
         });
         let share = 100.0 * right.count() as f64 / table.len() as f64;
