@@ -14,7 +14,7 @@ pub struct Vocabulary {
     rows: HashSet<String>,
     /// The words of the goods' names, folded.
     names: HashSet<String>,
-    /// Words that stand beside each other in a name, folded.
+    /// Words that stand beside each other in a name, or in one number, folded.
     pairs: HashSet<(String, String)>,
     /// What looks like a serial number in a catalogue row, as [`plain`] writes it.
     codes: HashSet<String>,
@@ -34,10 +34,14 @@ impl Vocabulary {
     /// Takes up a row of a catalogue: the name of the goods, and whatever else it says.
     pub fn add_goods(&mut self, name: &str, rest: &str) {
         let said = words(name);
-        for (left, right) in said.iter().zip(said.iter().skip(1)) {
-            self.pairs.insert((left.clone(), right.clone()));
+        for (left, right) in neighbours(&said) {
             // "990 PRO" is written "990pro" as well.
             self.codes.extend(find_serials(&format!("{left}{right}")).into_iter().map(plain));
+            self.pairs.insert((left.clone(), right.clone()));
+        }
+        // A number of the shop's own that has no digit: "MOU-DAE".
+        for code in rest.split_whitespace().filter(|word| word.contains('-')) {
+            self.pairs.extend(neighbours(&words(code)).map(|(left, right)| (left.clone(), right.clone())));
         }
         for run in find_serials(name).into_iter().chain(find_serials(rest)) {
             let mixes = |part: &&str| part.len() >= CODE_PART && mixes_letters_and_digits(part);
@@ -69,6 +73,10 @@ impl Vocabulary {
     pub fn names_goods_together(&self, left: &str, right: &str) -> bool {
         self.pairs.contains(&(left.to_owned(), right.to_owned()))
     }
+}
+
+fn neighbours(words: &[String]) -> impl Iterator<Item = (&String, &String)> {
+    words.iter().zip(words.iter().skip(1))
 }
 
 fn mixes_letters_and_digits(word: &str) -> bool {
@@ -115,7 +123,7 @@ mod tests {
         for (word, names) in [("keychron", true), ("k2", true), ("gaming", false), ("lg", false), ("990", false)] {
             assert_eq!(vocabulary.names_goods(word), names, "{word}");
         }
-        assert!(vocabulary.names_goods_together("990", "pro") && !vocabulary.names_goods_together("pro", "990"));
+        assert!(vocabulary.names_goods_together("990", "pro") && vocabulary.names_goods_together("key", "k2") && !vocabulary.names_goods_together("pro", "990"));
         assert!(vocabulary.has("4000mah") && vocabulary.has("thu") && !vocabulary.has("zzz"));
     }
 }

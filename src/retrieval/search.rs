@@ -331,7 +331,8 @@ impl Knowledge {
     }
 }
 
-fn vocabulary(chunks: &[Arc<Chunk>]) -> Vocabulary {
+/// The words of these chunks.
+pub fn vocabulary(chunks: &[Arc<Chunk>]) -> Vocabulary {
     let mut vocabulary = Vocabulary::default();
     for chunk in chunks {
         if chunk.product.is_some() {

@@ -207,10 +207,14 @@ impl Reading<'_, '_> {
         self.goods.contains(&true)
     }
 
-    /// The wish together with the words right before it that turn it round.
+    /// The wish together with the words right before it that turn it round. "You" may be the last of these and its first.
     fn from_its_negation(&self, found: Found) -> Found {
         let clause = self.wording.clause(found.words.start);
-        let before = |no: &&Range<usize>| no.end == found.words.start && clause.contains(&no.start);
+        let before = |no: &&Range<usize>| {
+            no.start < found.words.start
+                && (found.words.start..found.words.end).contains(&no.end)
+                && clause.contains(&no.start)
+        };
         match self.negated.iter().filter(before).map(|no| no.start).min() {
             Some(start) => Found { words: start..found.words.end, negated: true, ..found },
             None => found,

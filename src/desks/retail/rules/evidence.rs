@@ -35,6 +35,8 @@ pub(super) struct Evidence {
     gives_serial: bool,
     /// A serial number, and the question whether its warranty holds: whatever else is said of it, it is looked up.
     looks_up: bool,
+    /// The number of something else, such as an invoice.
+    names_other_number: bool,
     /// A wish for goods, and no word of what they are.
     names_nothing: bool,
     follow_up: bool,
@@ -59,6 +61,7 @@ impl Evidence {
             bare_candidate: false,
             gives_serial: false,
             looks_up: false,
+            names_other_number: false,
             names_nothing: false,
             follow_up: any(&rules.follow_up),
             cancel: any(&rules.cancel),
@@ -95,6 +98,7 @@ impl Evidence {
         }
         evidence.add_serials(&candidates, &wording, &filler);
         evidence.looks_up = looks_up && candidates.iter().any(|candidate| candidate.likeness == Likeness::Serial);
+        evidence.names_other_number = candidates.iter().any(|candidate| candidate.known == Some(Known::Named));
         evidence.names_nothing = evidence.wish > 0.0 && vague.iter().all(|vague| *vague);
         // "Màn hình bị sọc": the goods of a warranty question are no wish to buy them.
         evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
@@ -167,8 +171,11 @@ impl Evidence {
         self.bare_candidate || self.gives_serial
     }
 
+    /// "Hóa đơn số HD00123" is no wish: it answers the question for a serial number, with another number.
     pub(super) fn wishes_to_shop(&self) -> bool {
-        self.wish >= CHANGES_SUBJECT && confidence(self.wish - AGAINST * self.warranty) >= SURE
+        !self.names_other_number
+            && self.wish >= CHANGES_SUBJECT
+            && confidence(self.wish - AGAINST * self.warranty) >= SURE
     }
 
     pub(super) fn cancels(&self) -> bool {

@@ -3,6 +3,8 @@ use unicode_normalization::UnicodeNormalization;
 use super::*;
 use crate::domain::text::fold;
 
+mod catalogue;
+
 fn rules() -> RetailRules {
     RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules")
 }
@@ -109,6 +111,9 @@ fn while_a_serial_is_awaited_the_message_stays_a_warranty_question() {
         "dạ ABC123, mà ssd 1tb giá bao nhiêu vậy em",
         "bảo hành",
         "số điện thoại mua hàng là 0912345678",
+        "hóa đơn số HD00123",
+        "0912 345 678",
+        "wait a sec",
     ];
     assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Warranty, false));
 }
@@ -227,6 +232,22 @@ fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
         let error = RetailRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
         assert!(error.to_string().contains(says), "{error}");
     }
+}
+
+#[test]
+fn a_serial_whose_warranty_is_asked_for_is_looked_up_whatever_it_cost() {
+    let messages = [
+        "ABC123 hết bảo hành chưa, mua giá 5 triệu",
+        "KC-4900-R99KS7 hết bảo hành chưa em, anh mua 22/10/2021 giá 1.890.000đ",
+        "bảo hành 753NTXRA522",
+        "bh 4av5jr6",
+        "warranty 335NTXRG877?",
+        "bảo hành 2 máy ABC123 và XYZ789",
+        "bao hanh 14372259Z1157477",
+    ];
+    assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Warranty, false));
+    let questions = ["bảo hành 24 tháng không", "laptop bảo hành bao lâu", "mất phiếu bảo hành thì làm sao"];
+    assert_eq!(table(&Context::default(), &questions), all(&questions, Intent::Shopping, false));
 }
 
 /// People forget all of their marks, or some, or shout; the table itself is written with care.
