@@ -123,7 +123,11 @@ mod tests {
         for (word, names) in [("keychron", true), ("k2", true), ("gaming", false), ("lg", false), ("990", false)] {
             assert_eq!(vocabulary.names_goods(word), names, "{word}");
         }
-        assert!(vocabulary.names_goods_together("990", "pro") && vocabulary.names_goods_together("key", "k2") && !vocabulary.names_goods_together("pro", "990"));
+        assert!(
+            vocabulary.names_goods_together("990", "pro")
+                && vocabulary.names_goods_together("key", "k2")
+                && !vocabulary.names_goods_together("pro", "990")
+        );
         assert!(vocabulary.has("4000mah") && vocabulary.has("thu") && !vocabulary.has("zzz"));
     }
 }

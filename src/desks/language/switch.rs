@@ -104,7 +104,7 @@ impl Switcher {
             .wishes
             .iter()
             .flat_map(|wish| wish.askings(&reading))
-            .map(|found| reading.from_its_negation(found))
+            .map(|found| reading.with_its_negation(found))
             .partition(|found| !found.negated);
         refused.extend(denied.into_iter().filter(|_| !reading.speaks_of_goods()));
         // "I do not speak English" holds "speak English".
@@ -208,7 +208,7 @@ impl Reading<'_, '_> {
     }
 
     /// The wish together with the words right before it that turn it round. "You" may be the last of these and its first.
-    fn from_its_negation(&self, found: Found) -> Found {
+    fn with_its_negation(&self, found: Found) -> Found {
         let clause = self.wording.clause(found.words.start);
         let before = |no: &&Range<usize>| {
             no.start < found.words.start

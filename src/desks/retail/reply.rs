@@ -23,12 +23,7 @@ const QUOTES: usize = 3;
 
 impl Retail {
     /// Retrieves, replies, follows up.
-    pub(super) async fn reply(
-        &self,
-        turn: &mut Turn,
-        heard: &Heard,
-        understood: &Understood,
-    ) -> Result<(), DeskError> {
+    pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard, understood: &Understood) -> Result<(), DeskError> {
         let found = turn.step("retrieve").take(self.retrieve(turn, heard)).await;
         let passages = &found.passages;
         let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();

@@ -188,8 +188,7 @@ impl Retail {
         turn: &Turn,
         candidates: &[&Candidate<'_>],
     ) -> Result<Vec<Result<WarrantyRecord, Serial>>, DeskError> {
-        let serials: Vec<Serial> = 
-            candidates.iter().filter_map(|candidate| candidate.text.parse().ok()).collect();
+        let serials: Vec<Serial> = candidates.iter().filter_map(|candidate| candidate.text.parse().ok()).collect();
         if serials.is_empty() {
             return Ok(Vec::new());
         }

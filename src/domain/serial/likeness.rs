@@ -39,8 +39,8 @@ pub fn most_serial_like<'a>(candidates: &[&'a str]) -> Option<&'a str> {
 const UNITS: [&str; 59] = [
     "gb", "tb", "mb", "g", "t", "hz", "mhz", "ghz", "khz", "k", "inch", "in", "mm", "cm", "m", "km", "w", "kw", "wh",
     "mah", "v", "a", "kg", "p", "fps", "dpi", "bit", "nm", "tr", "trieu", "cu", "ty", "d", "vnd", "usd", "h", "ph",
-    "s", "x", "st", "nd", "rd", "th", "nam", "thang", "ngay", "year", "years", "tuan", "month",
-    "months", "week", "weeks", "day", "days", "phut", "pin", "core", "port",
+    "s", "x", "st", "nd", "rd", "th", "nam", "thang", "ngay", "year", "years", "tuan", "month", "months", "week",
+    "weeks", "day", "days", "phut", "pin", "core", "port",
 ];
 
 /// Letters that, before a number, name a product line rather than a piece.

@@ -189,12 +189,7 @@ fn confidence(net: f64) -> f64 {
 }
 
 /// Whether the shop's catalogue has a name that the message says.
-fn names_goods(
-    wording: &Wording<'_>,
-    filler: &[bool],
-    candidates: &[Candidate<'_>],
-    vocabulary: &Vocabulary,
-) -> bool {
+fn names_goods(wording: &Wording<'_>, filler: &[bool], candidates: &[Candidate<'_>], vocabulary: &Vocabulary) -> bool {
     let tokens = wording.tokens();
     let says = |at: usize| !filler[at];
     let together = |at: usize| {

@@ -85,7 +85,8 @@ fn whoever_calls_guesses_something_else_tries_all_the_same() {
         ("hóa đơn số ABC123", Some(Known::Named), true),
         ("FA507NVR", Some(Known::Goods), false),
         ("0912.345.678", None, true),
-        ("1TB", None, false),
+        ("1TB", Some(Known::Goods), false),
+        ("9TB", None, false),
     ] {
         let candidates = rules.candidates(text, &vocabulary);
         let [candidate] = candidates.as_slice() else { panic!("{text:?}: {candidates:?}") };
