@@ -30,6 +30,8 @@ pub struct RetailRules {
     filler: Vec<Pattern>,
     follow_up: Vec<Pattern>,
     cancel: Vec<Pattern>,
+    /// Words of a wish for goods that do not say which.
+    wants: Vec<Pattern>,
     /// Asks for a moment.
     patience: Vec<Pattern>,
     /// They call what comes after them the number of something that has no warranty.
@@ -79,6 +81,7 @@ struct RuleFile {
     filler: Vec<String>,
     follow_up: Vec<String>,
     cancel: Vec<String>,
+    wants: Vec<String>,
     patience: Vec<String>,
     other_numbers: Vec<String>,
     social: Vec<SocialFile>,
@@ -105,8 +108,6 @@ struct GroupFile {
     #[serde(default)]
     looks_up: bool,
     #[serde(default)]
-    vague: bool,
-    #[serde(default)]
     unless: Vec<String>,
     patterns: Vec<String>,
 }
@@ -121,10 +122,8 @@ struct Group {
     hides: bool,
     /// Names goods rather than a wish: no evidence against a warranty question, and no change of subject.
     weak: bool,
-    /// Asks whether a warranty holds: with a serial number beside it, that is looked up whatever else is said.
+    /// Speaks of a warranty: with a serial number beside it, that is looked up whatever else is said.
     looks_up: bool,
-    /// A wish that names no goods by itself.
-    vague: bool,
     /// Earlier groups that leave no room for this one.
     unless: Vec<String>,
     patterns: Vec<Pattern>,
@@ -165,6 +164,7 @@ impl RetailRules {
             filler: lexicon.patterns(&file.filler)?,
             follow_up: lexicon.patterns(&file.follow_up)?,
             cancel: lexicon.patterns(&file.cancel)?,
+            wants: lexicon.patterns(&file.wants)?,
             patience: lexicon.patterns(&file.patience)?,
             other_numbers: lexicon.patterns(&file.other_numbers)?,
             aliases: file.aliases,
@@ -220,7 +220,6 @@ impl Group {
             hides: file.hides,
             weak: file.weak,
             looks_up: file.looks_up,
-            vague: file.vague,
             unless: file.unless,
             patterns: lexicon.patterns(&file.patterns)?,
         })

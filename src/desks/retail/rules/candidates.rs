@@ -61,8 +61,10 @@ impl RetailRules {
             }
             let first = tokens.partition_point(|token| token.span.start < found.span.start);
             let end = tokens.partition_point(|token| token.span.end <= found.span.end).max(first);
-            let before = first.checked_sub(1).map_or("", |last| &text[tokens[last].span.end..found.span.start]);
-            let is_named = labels.contains(&first) && !before.contains([',', '.', ';', '!', '?', '\n']);
+            // A run may be the end of a word that begins with other letters; nothing stands between these.
+            let before = first.checked_sub(1).and_then(|last| text.get(tokens[last].span.end..found.span.start));
+            let is_named = labels.contains(&first)
+                && before.is_some_and(|before| !before.contains([',', '.', ';', '!', '?', '\n']));
             let known = match () {
                 () if vocabulary.is_code(&found.text) => Some(Known::Goods),
                 () if is_named => Some(Known::Named),

@@ -33,7 +33,7 @@ pub(super) struct Evidence {
     bare_candidate: bool,
     /// One part of the sentence is a serial number and politeness, whatever the others are.
     gives_serial: bool,
-    /// A serial number, and the question whether its warranty holds: whatever else is said of it, it is looked up.
+    /// A serial number, and a question about its warranty: whatever else is said of it, it is looked up.
     looks_up: bool,
     /// The number of something else, such as an invoice.
     names_other_number: bool,
@@ -47,7 +47,7 @@ impl Evidence {
     pub(super) fn gather(rules: &RetailRules, text: &str, vocabulary: &Vocabulary) -> Self {
         let wording = rules.lexicon.read(text);
         let words = wording.tokens().len();
-        let (social, mut hidden) = social(rules, &wording);
+        let (social, hidden) = social(rules, &wording);
         let filler = cover(&rules.filler, &wording, &[]);
         let any = |patterns: &[_]| cover(patterns, &wording, &[]).contains(&true);
         let mut evidence = Self {
@@ -66,43 +66,47 @@ impl Evidence {
             follow_up: any(&rules.follow_up),
             cancel: any(&rules.cancel),
         };
-        let mut weak = 0.0_f64;
-        let (mut looks_up, mut vague) = (false, filler.clone());
+        let mut weak = evidence.weigh(rules, &wording, hidden);
+        let candidates = rules.candidates_in(&wording, vocabulary);
+        if names_goods(&wording, &filler, &candidates, vocabulary) {
+            evidence.matched.push("catalogue".to_owned());
+            weak = f64::max(weak, NAMED_GOODS);
+        }
+        evidence.add_serials(&candidates, &wording, &filler);
+        evidence.looks_up &= candidates.iter().any(|candidate| candidate.likeness == Likeness::Serial);
+        evidence.names_other_number = candidates.iter().any(|candidate| candidate.known == Some(Known::Named));
+        let wants = cover(&rules.wants, &wording, &[]);
+        evidence.names_nothing =
+            evidence.wish > 0.0 && filler.iter().zip(wants).all(|(filler, wants)| *filler || wants);
+        // "Màn hình bị sọc": the goods of a warranty question are no wish to buy them.
+        evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
+        evidence
+    }
+
+    /// Adds up the groups; gives what speaks for shopping by naming goods alone.
+    fn weigh(&mut self, rules: &RetailRules, wording: &Wording<'_>, mut hidden: Vec<bool>) -> f64 {
+        let mut weak = 0.0;
         for group in &rules.groups {
-            if group.unless.iter().any(|other| evidence.matched.contains(other)) {
+            if group.unless.iter().any(|other| self.matched.contains(other)) {
                 continue;
             }
-            let covered = cover(&group.patterns, &wording, &hidden);
+            let covered = cover(&group.patterns, wording, &hidden);
             if !covered.contains(&true) {
                 continue;
             }
-            evidence.matched.push(group.name.clone());
-            looks_up |= group.looks_up;
-            if group.vague {
-                vague.iter_mut().zip(&covered).for_each(|(vague, covered)| *vague |= covered);
-            }
+            self.matched.push(group.name.clone());
+            self.looks_up |= group.looks_up;
             match (group.speaks_for, group.weak) {
-                (Intent::Warranty, _) => evidence.warranty += group.weight,
+                (Intent::Warranty, _) => self.warranty += group.weight,
                 (Intent::Shopping, true) => weak += group.weight,
-                (Intent::Shopping, false) => evidence.wish += group.weight,
+                (Intent::Shopping, false) => self.wish += group.weight,
                 (Intent::Unknown, _) => {}
             }
             if group.hides {
                 hidden.iter_mut().zip(covered).for_each(|(hidden, covered)| *hidden |= covered);
             }
         }
-        let candidates = rules.candidates_in(&wording, vocabulary);
-        if names_goods(&wording, &filler, &candidates, vocabulary) {
-            evidence.matched.push("catalogue".to_owned());
-            weak = weak.max(NAMED_GOODS);
-        }
-        evidence.add_serials(&candidates, &wording, &filler);
-        evidence.looks_up = looks_up && candidates.iter().any(|candidate| candidate.likeness == Likeness::Serial);
-        evidence.names_other_number = candidates.iter().any(|candidate| candidate.known == Some(Known::Named));
-        evidence.names_nothing = evidence.wish > 0.0 && vague.iter().all(|vague| *vague);
-        // "Màn hình bị sọc": the goods of a warranty question are no wish to buy them.
-        evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
-        evidence
+        weak
     }
 
     fn add_serials(&mut self, candidates: &[Candidate<'_>], wording: &Wording<'_>, filler: &[bool]) {

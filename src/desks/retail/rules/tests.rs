@@ -245,6 +245,7 @@ fn a_serial_whose_warranty_is_asked_for_is_looked_up_whatever_it_cost() {
         "warranty 335NTXRG877?",
         "bảo hành 2 máy ABC123 và XYZ789",
         "bao hanh 14372259Z1157477",
+        "máy ABC123 mang đi bảo hành ở đâu",
     ];
     assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Warranty, false));
     let questions = ["bảo hành 24 tháng không", "laptop bảo hành bao lâu", "mất phiếu bảo hành thì làm sao"];

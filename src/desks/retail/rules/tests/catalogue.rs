@@ -95,6 +95,18 @@ fn whoever_calls_guesses_something_else_tries_all_the_same() {
 }
 
 #[test]
+fn a_run_inside_of_a_word_of_other_letters_is_a_candidate_as_well() {
+    let (rules, vocabulary) = (rules(), sample_shop());
+    for text in
+        ["ÉABC1", "hóa đơn số ÉABC12", "\u{10805}E4abc", "số\u{301}ABC123", "đ1234 đ", "(0912) 345 678é", "é@é.1a2"]
+    {
+        let candidates = rules.candidates(text, &vocabulary);
+        assert!(candidates.iter().all(|candidate| !candidate.text.is_empty()), "{text:?}: {candidates:?}");
+        rules.classify(text, &Context::default(), &vocabulary);
+    }
+}
+
+#[test]
 fn a_question_is_searched_for_in_whole_words_and_without_politeness() {
     let (rules, vocabulary) = (rules(), sample_shop());
     for (text, query) in [
@@ -121,6 +133,9 @@ fn a_wish_that_names_no_goods_is_known_as_one() {
         ("mua laptop", false),
         ("tư vấn Keychron K2", false),
         ("mua hàng ở đâu", false),
+        ("bên em có bán xe đạp điện không", false),
+        ("I want to buy a bicycle", false),
+        ("tìm cái gì đó rẻ", false),
         ("kiểm tra bảo hành", false),
     ] {
         let verdict = rules.classify(text, &Context::default(), &vocabulary);
