@@ -13,6 +13,7 @@ pub mod message;
 pub mod returns;
 pub mod serial;
 pub mod text;
+pub mod vocabulary;
 pub mod warranty;
 
 pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
@@ -23,4 +24,5 @@ pub use language::Language;
 pub use link_host::{InvalidLinkHost, LinkHost};
 pub use message::{Author, Kind, Message, Metadata, Sender};
 pub use serial::Serial;
+pub use vocabulary::Vocabulary;
 pub use warranty::WarrantyRecord;

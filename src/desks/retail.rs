@@ -12,7 +12,7 @@ use super::language::LanguageRules;
 use super::{Desk, DeskError, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
 use crate::domain::facts::Lexicon;
-use crate::domain::{Event, IntentSource, Kind, Language, LanguageSource};
+use crate::domain::{Event, IntentSource, Kind, Language, LanguageSource, Vocabulary};
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
@@ -98,6 +98,11 @@ impl Retail {
 
     fn config(&self) -> &RetailConfig {
         &self.services.config.retail
+    }
+
+    /// The words of the documents that this persona sees.
+    fn vocabulary(&self, turn: &Turn) -> Arc<Vocabulary> {
+        self.services.knowledge.vocabulary(&turn.persona.knowledge)
     }
 
     fn texts(&self, turn: &Turn) -> &RetailTexts {
@@ -203,7 +208,7 @@ impl Desk for Retail {
             (true, _) if understood.social.is_some() => self.chat(turn, &understood).await?,
             (true, _) | (_, Intent::Unknown) => self.clarify(turn, &mut memory).await?,
             (false, Intent::Warranty) => self.warranty(turn, &heard).await?,
-            (false, Intent::Shopping) => self.reply(turn, &heard).await?,
+            (false, Intent::Shopping) => self.reply(turn, &heard, &understood).await?,
         }
         turn.state = memory.into_state();
         Ok(())
@@ -219,6 +224,7 @@ impl Understood {
             source: IntentSource::Rules,
             clarify_needed: false,
             social: None,
+            names_nothing: false,
             model_is_late: false,
             receipt: classify::Receipt::default(),
         }

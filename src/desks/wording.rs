@@ -12,7 +12,7 @@
 //! | `được?` | that word or nothing |
 //! | `ghế!` | only with its marks, since *ghe* without them is too often another word |
 //! | `<product>` | any entry of that class |
-//! | `#` | a word that begins with a digit |
+//! | `#` | a word that begins with a digit and is no serial number |
 //! | `..` | up to three words, whatever they are |
 //! | `^`, `$` | the beginning and the end of a clause |
 

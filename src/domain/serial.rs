@@ -9,7 +9,9 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+mod candidate;
 mod likeness;
+pub use candidate::{Candidate, find_candidates};
 pub use likeness::{Likeness, most_serial_like};
 
 /// The serial number of a product: 3 to 32 of `A-Z`, `0-9` and `-`, a digit among them.

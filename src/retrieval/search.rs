@@ -17,9 +17,9 @@ use super::calibration::Calibration;
 use super::hybrid::{self, FETCH, Lists, Near, Threshold};
 use super::library::collection_name;
 use super::sync::{Progress, SyncError, SyncReport, Target, sync};
-use super::{LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules, Shelf};
+use super::{Chunk, LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules, Shelf};
 use crate::config::{KnowledgeConfig, SearchConfig};
-use crate::domain::TenantId;
+use crate::domain::{TenantId, Vocabulary};
 use crate::providers::embedding::{Embedder, EmbeddingError};
 use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex, cosine};
 
@@ -56,6 +56,7 @@ struct View {
     index: LexicalIndex,
     /// The place of each chunk in the index, by its id.
     places: HashMap<String, usize>,
+    vocabulary: Arc<Vocabulary>,
     collections: Vec<Collection>,
 }
 
@@ -114,8 +115,9 @@ impl Knowledge {
         let view = |folders: &Vec<String>| {
             let index = LexicalIndex::build(library.shelf_of(folders), rules);
             let places = index.chunks().iter().enumerate().map(|(place, chunk)| (chunk.id(), place)).collect();
+            let vocabulary = Arc::new(vocabulary(index.chunks()));
             let collections = folders.iter().map(|folder| self.collection(folder)).collect();
-            (folders.clone(), View { index, places, collections })
+            (folders.clone(), View { index, places, vocabulary, collections })
         };
         let views = personas.iter().map(view).collect();
         self.shelves.store(Arc::new(Shelves { library, views }));
@@ -126,6 +128,12 @@ impl Knowledge {
     pub fn report(&self, folders: &[String]) -> Report {
         let shelves = self.shelves.load();
         shelves.views.get(folders).map(|view| view.index.report().clone()).unwrap_or_default()
+    }
+
+    /// The words of the documents that a persona with these folders sees, as they were last read.
+    pub fn vocabulary(&self, folders: &[String]) -> Arc<Vocabulary> {
+        let shelves = self.shelves.load();
+        shelves.views.get(folders).map(|view| view.vocabulary.clone()).unwrap_or_default()
     }
 
     /// Whether meaning is searched at all.
@@ -323,6 +331,21 @@ impl Knowledge {
         };
         Ok(())
     }
+}
+
+/// The words of these chunks.
+pub fn vocabulary(chunks: &[Arc<Chunk>]) -> Vocabulary {
+    let mut vocabulary = Vocabulary::default();
+    for chunk in chunks {
+        if chunk.product.is_some() {
+            vocabulary.add_goods(&chunk.title, chunk.searched.as_deref().unwrap_or(&chunk.text));
+        } else {
+            for text in [&chunk.title, &chunk.section(), &chunk.text] {
+                vocabulary.add_page(text);
+            }
+        }
+    }
+    vocabulary
 }
 
 /// What was found by meaning.

@@ -21,6 +21,7 @@ pub(super) struct SwitchFile {
     bare: Vec<String>,
     alone: Vec<String>,
     refused: Vec<String>,
+    negated: Vec<String>,
     reasons: Vec<String>,
     goods: Vec<String>,
     goods_before: Vec<String>,
@@ -32,6 +33,7 @@ pub(super) struct SwitchFile {
 #[derive(Debug)]
 pub(super) struct Switcher {
     wishes: Vec<Wishes>,
+    negated: Vec<Pattern>,
     reasons: Vec<Pattern>,
     goods: Vec<Pattern>,
     goods_before: Vec<Pattern>,
@@ -64,6 +66,7 @@ struct Reading<'w, 'a> {
     goods: Vec<bool>,
     goods_before: Vec<Range<usize>>,
     goods_after: Vec<Range<usize>>,
+    negated: Vec<Range<usize>>,
 }
 
 /// A wish at its place in the message.
@@ -71,6 +74,8 @@ struct Reading<'w, 'a> {
 struct Found {
     words: Range<usize>,
     language: Language,
+    /// "I do not want you to" stands before it.
+    negated: bool,
 }
 
 impl Switcher {
@@ -83,6 +88,7 @@ impl Switcher {
         wishes.sort_by_key(|wish| wish.language);
         Ok(Self {
             wishes,
+            negated: shared.patterns(&file.negated)?,
             reasons: shared.patterns(&file.reasons)?,
             goods: shared.patterns(&file.goods)?,
             goods_before: shared.patterns(&file.goods_before)?,
@@ -93,8 +99,14 @@ impl Switcher {
 
     pub(super) fn switch(&self, wording: &Wording<'_>, allowed: &[Language]) -> Option<Switch> {
         let reading = self.read(wording);
-        let refused: Vec<Found> = self.wishes.iter().flat_map(|wish| wish.refusals(&reading)).collect();
-        let mut asked: Vec<Found> = self.wishes.iter().flat_map(|wish| wish.askings(&reading)).collect();
+        let mut refused: Vec<Found> = self.wishes.iter().flat_map(|wish| wish.refusals(&reading)).collect();
+        let (mut asked, denied): (Vec<Found>, Vec<Found>) = self
+            .wishes
+            .iter()
+            .flat_map(|wish| wish.askings(&reading))
+            .map(|found| reading.with_its_negation(found))
+            .partition(|found| !found.negated);
+        refused.extend(denied.into_iter().filter(|_| !reading.speaks_of_goods()));
         // "I do not speak English" holds "speak English".
         asked.retain(|found| {
             !refused.iter().any(|no| no.language == found.language && overlap(&no.words, &found.words))
@@ -118,6 +130,7 @@ impl Switcher {
             goods: cover(&self.goods, wording, &[]),
             goods_before: places(&self.goods_before),
             goods_after: places(&self.goods_after),
+            negated: places(&self.negated),
         }
     }
 
@@ -172,7 +185,7 @@ impl Wishes {
         for (tier, patterns) in &self.asked {
             for words in patterns.iter().flat_map(|pattern| pattern.find_all(reading.wording, &[])) {
                 if reading.allows(*tier, &words) {
-                    found.push(Found { words, language: self.language });
+                    found.push(Found { words, language: self.language, negated: false });
                 }
             }
         }
@@ -181,15 +194,33 @@ impl Wishes {
 
     /// Refusals are believed only where no goods are spoken of: "I don't read English, which laptop has Vietnamese?"
     fn refusals(&self, reading: &Reading<'_, '_>) -> Vec<Found> {
-        if reading.goods.contains(&true) {
+        if reading.speaks_of_goods() {
             return Vec::new();
         }
         let places = self.refused.iter().flat_map(|pattern| pattern.find_all(reading.wording, &[]));
-        places.map(|words| Found { words, language: self.language }).collect()
+        places.map(|words| Found { words, language: self.language, negated: true }).collect()
     }
 }
 
 impl Reading<'_, '_> {
+    fn speaks_of_goods(&self) -> bool {
+        self.goods.contains(&true)
+    }
+
+    /// The wish together with the words right before it that turn it round. "You" may be the last of these and its first.
+    fn with_its_negation(&self, found: Found) -> Found {
+        let clause = self.wording.clause(found.words.start);
+        let before = |no: &&Range<usize>| {
+            no.start < found.words.start
+                && (found.words.start..found.words.end).contains(&no.end)
+                && clause.contains(&no.start)
+        };
+        match self.negated.iter().filter(before).map(|no| no.start).min() {
+            Some(start) => Found { words: start..found.words.end, negated: true, ..found },
+            None => found,
+        }
+    }
+
     fn allows(&self, tier: Tier, words: &Range<usize>) -> bool {
         let clause = self.wording.clause(words.start);
         let begins = || self.padding[clause.start..words.start].iter().all(|padding| *padding);

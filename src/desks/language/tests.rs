@@ -29,6 +29,59 @@ fn a_message_that_asks_the_speaker_for_a_language_gets_it() {
 }
 
 #[test]
+fn a_negation_turns_a_wish_round() {
+    let rules = rules();
+    let (vi, en) = (Some(Language::VI), Some(Language::EN));
+    let mut wrong = Vec::new();
+    for (to, texts) in [
+        (
+            vi,
+            &[
+                "không cần chuyển sang tiếng Anh đâu",
+                "đừng chuyển sang tiếng Anh",
+                "tôi không muốn nói tiếng Anh",
+                "mình không thích em trả lời bằng tiếng Anh",
+                "khỏi nói tiếng anh nha, anh hông hiểu đâu",
+                "sao lại nói tiếng Anh vậy",
+                "sao em cứ trả lời bằng tiếng anh hoài vậy",
+                "I don't want to speak English",
+                "don't switch to English",
+                "please don't reply in English",
+                "no need to use English",
+                "why are you speaking English?",
+                "stop talking to me in English",
+            ][..],
+        ),
+        (
+            en,
+            &[
+                "I don't want you to speak Vietnamese",
+                "please do not switch to Vietnamese",
+                "why are you speaking Vietnamese?",
+                "why did you switch to Vietnamese",
+                "I never asked you to speak Vietnamese",
+                "đừng nói tiếng Việt nữa",
+                "why don't you speak English?",
+                "can't you speak English",
+                "sao không nói tiếng Anh",
+                "why not speak English",
+                "do any of your staff in the shop speak English?",
+            ][..],
+        ),
+        (None, &["shop nói tiếng Anh giỏi ghê", "em nói tiếng anh hay quá", "không cần bàn phím tiếng Anh"][..]),
+    ] {
+        for text in texts.iter().flat_map(|text| [(*text).to_owned(), fold(text), text.to_uppercase()]) {
+            let switch = rules.switch(&text, &ALLOWED);
+            let rest = switch.as_ref().map_or("", |switch| switch.rest.as_str());
+            if switch.as_ref().map(|switch| switch.to) != to || !rest.is_empty() {
+                wrong.push(format!("{text:?} gave {switch:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
 fn a_language_that_belongs_to_goods_is_no_wish() {
     let rules = rules();
     let wrong: Vec<String> = GOODS

@@ -26,6 +26,8 @@ pub(super) struct Understood {
     pub clarify_needed: bool,
     /// The topic of social talk.
     pub social: Option<String>,
+    /// A wish for goods that does not say for which.
+    pub names_nothing: bool,
     /// The model did not answer in time, so nothing more is asked of it in this turn.
     pub model_is_late: bool,
     pub receipt: Receipt,
@@ -87,7 +89,7 @@ impl Retail {
             return Understood::nothing_more();
         }
         let context = Context { waiting_for_serial: heard.waiting_for_serial, last_intent: memory.last_intent };
-        let verdict = self.rules.classify(&heard.text, &context);
+        let verdict = self.rules.classify(&heard.text, &context, &self.vocabulary(turn));
         let threshold = self.config().intent_threshold;
         let sure = verdict.intent != Intent::Unknown && verdict.confidence >= threshold;
         let wants_person = verdict.social.as_deref() == Some(PERSON);
@@ -139,6 +141,7 @@ fn by_rules(verdict: Verdict, source: IntentSource, threshold: f64, unusable: Op
         source,
         clarify_needed: verdict.intent == Intent::Unknown || verdict.confidence < threshold,
         social: verdict.social,
+        names_nothing: verdict.names_nothing,
         model_is_late: unusable.as_ref().is_some_and(|unusable| unusable.is_late),
         receipt: Receipt {
             matched: verdict.matched,
@@ -160,6 +163,7 @@ fn by_model(answer: ModelVerdict, verdict: Verdict, threshold: f64) -> Understoo
         source: IntentSource::Llm,
         clarify_needed: answer.intent == Intent::Unknown || answer.clarify_needed || answer.confidence < threshold,
         social: social.filter(|_| answer.intent == Intent::Unknown),
+        names_nothing: verdict.names_nothing,
         model_is_late: false,
         receipt: Receipt { matched: verdict.matched, rationale: Some(answer.rationale), model_error: None },
     }

@@ -4,6 +4,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tracing::warn;
 
+use super::classify::Understood;
 use super::intent::Intent;
 use super::prompt::{Given, system};
 use super::{Heard, Retail};
@@ -22,14 +23,18 @@ const QUOTES: usize = 3;
 
 impl Retail {
     /// Retrieves, replies, follows up.
-    pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
+    pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard, understood: &Understood) -> Result<(), DeskError> {
         let found = turn.step("retrieve").take(self.retrieve(turn, heard)).await;
         let passages = &found.passages;
         let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
         turn.note("retrieval", json!({ "by": found.by, "similarity": found.similarity, "passages": &sources }));
         if sources.is_empty() {
             // No context: a model would guess.
-            let text = self.quote(turn, passages);
+            let text = if understood.names_nothing {
+                self.texts(turn).reply_which.clone()
+            } else {
+                self.quote(turn, passages)
+            };
             turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", true)).await?;
             return self.follow_up(turn).await;
         }

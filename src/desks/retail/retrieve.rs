@@ -21,8 +21,12 @@ impl Retail {
     /// asked once more.
     pub(super) async fn retrieve(&self, turn: &Turn, heard: &Heard) -> Found {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let query = |text: String| Query { text, language: turn.language(), limit: PASSAGES };
-        let asked = query(heard.question().to_owned());
+        let vocabulary = self.vocabulary(turn);
+        let query = |text: &str| {
+            let text = self.rules.search_text(text, &vocabulary);
+            Query { text, language: turn.language(), limit: PASSAGES }
+        };
+        let asked = query(heard.question());
         let found = knowledge.find(folders, &asked).await;
         if !found.passages.is_empty() || !knowledge.says_little(folders, &asked) {
             return found;
@@ -30,11 +34,11 @@ impl Retail {
         let questions = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
         let questions: Vec<&Message> = questions.take(EARLIER_QUESTIONS).collect();
         let is_answered =
-            |message: &&&Message| !knowledge.find_by_words(folders, &query(message.text.clone())).passages.is_empty();
+            |message: &&&Message| !knowledge.find_by_words(folders, &query(&message.text)).passages.is_empty();
         let Some(earlier) = questions.iter().find(is_answered).or(questions.first()) else {
             return found;
         };
-        let both = query(format!("{} {}", earlier.text, heard.question()));
+        let both = query(&format!("{} {}", earlier.text, heard.question()));
         let again = match found.question {
             Some(_) => knowledge.find(folders, &both).await,
             // Whoever waited once for a model that does not answer does not wait again.

@@ -10,10 +10,14 @@ use serde::Deserialize;
 use serde::de::Error as _;
 
 use super::intent::Intent;
-use crate::desks::wording::{InvalidPattern, Lexicon, Pattern};
+use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, cover};
+use crate::domain::Vocabulary;
+pub use candidates::{Candidate, Known};
 use evidence::Evidence;
 
+mod candidates;
 mod evidence;
+mod query;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +30,14 @@ pub struct RetailRules {
     filler: Vec<Pattern>,
     follow_up: Vec<Pattern>,
     cancel: Vec<Pattern>,
+    /// Words of a wish for goods that do not say which.
+    wants: Vec<Pattern>,
+    /// Asks for a moment.
+    patience: Vec<Pattern>,
+    /// They call what comes after them the number of something that has no warranty.
+    other_numbers: Vec<Pattern>,
+    /// How people type words, and the words.
+    aliases: HashMap<String, String>,
 }
 
 /// What the conversation was about before this message.
@@ -45,6 +57,8 @@ pub struct Verdict {
     pub social: Option<String>,
     /// The desk waited for a serial number, and the customer spoke of something else.
     pub changes_subject: bool,
+    /// A wish for goods that does not say for which.
+    pub names_nothing: bool,
     /// What spoke for the verdict, for the receipt: names of groups and topics, never the customer's words.
     pub matched: Vec<String>,
 }
@@ -67,6 +81,9 @@ struct RuleFile {
     filler: Vec<String>,
     follow_up: Vec<String>,
     cancel: Vec<String>,
+    wants: Vec<String>,
+    patience: Vec<String>,
+    other_numbers: Vec<String>,
     social: Vec<SocialFile>,
     groups: Vec<GroupFile>,
 }
@@ -89,6 +106,8 @@ struct GroupFile {
     #[serde(default)]
     weak: bool,
     #[serde(default)]
+    looks_up: bool,
+    #[serde(default)]
     unless: Vec<String>,
     patterns: Vec<String>,
 }
@@ -103,6 +122,8 @@ struct Group {
     hides: bool,
     /// Names goods rather than a wish: no evidence against a warranty question, and no change of subject.
     weak: bool,
+    /// Speaks of a warranty: with a serial number beside it, that is looked up whatever else is said.
+    looks_up: bool,
     /// Earlier groups that leave no room for this one.
     unless: Vec<String>,
     patterns: Vec<Pattern>,
@@ -124,7 +145,7 @@ impl RetailRules {
     }
 
     fn new(file: RuleFile) -> Result<Self, InvalidRules> {
-        let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
+        let lexicon = Lexicon::new(file.aliases.clone(), file.classes).with_plain_words(&file.plain_words);
         for (at, group) in file.groups.iter().enumerate() {
             let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
             if let Some(missing) = group.unless.iter().find(|name| !earlier(name)) {
@@ -143,13 +164,17 @@ impl RetailRules {
             filler: lexicon.patterns(&file.filler)?,
             follow_up: lexicon.patterns(&file.follow_up)?,
             cancel: lexicon.patterns(&file.cancel)?,
+            wants: lexicon.patterns(&file.wants)?,
+            patience: lexicon.patterns(&file.patience)?,
+            other_numbers: lexicon.patterns(&file.other_numbers)?,
+            aliases: file.aliases,
             lexicon,
         })
     }
 
-    /// What the message is about, given what the conversation was about.
-    pub fn classify(&self, text: &str, context: &Context) -> Verdict {
-        let evidence = Evidence::gather(self, text);
+    /// What the message is about, given what the conversation was about and what the shop's documents call things.
+    pub fn classify(&self, text: &str, context: &Context, vocabulary: &Vocabulary) -> Verdict {
+        let evidence = Evidence::gather(self, text, vocabulary);
         if context.waiting_for_serial {
             return self.while_waiting(evidence);
         }
@@ -160,6 +185,14 @@ impl RetailRules {
             }
             _ => verdict,
         }
+    }
+
+    /// Whether the message is politeness, or asks for a moment, and says nothing more: no attempt at an answer.
+    pub fn says_nothing(&self, text: &str) -> bool {
+        let wording = self.lexicon.read(text);
+        let filler = cover(&self.filler, &wording, &[]);
+        !filler.is_empty()
+            && (filler.iter().all(|filler| *filler) || cover(&self.patience, &wording, &[]).contains(&true))
     }
 
     /// The desk has asked for a serial number: whatever comes is about the warranty, unless its words say otherwise.
@@ -186,6 +219,7 @@ impl Group {
             weight: file.weight,
             hides: file.hides,
             weak: file.weak,
+            looks_up: file.looks_up,
             unless: file.unless,
             patterns: lexicon.patterns(&file.patterns)?,
         })
@@ -194,7 +228,7 @@ impl Group {
 
 impl Verdict {
     fn sure(intent: Intent, confidence: f64) -> Self {
-        Self { intent, confidence, social: None, changes_subject: false, matched: Vec::new() }
+        Self { intent, confidence, social: None, changes_subject: false, names_nothing: false, matched: Vec::new() }
     }
 
     fn is_unsure(&self) -> bool {

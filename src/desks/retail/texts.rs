@@ -25,6 +25,7 @@ pub(super) struct RetailTexts {
     /// With `{title}` and `{text}`.
     pub reply_quote: String,
     pub reply_unknown: String,
+    pub reply_which: String,
     /// For the language model.
     pub instruction: String,
     /// Written social replies by topic; `other` stands in for a topic that has none.

@@ -6,10 +6,11 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 
 use super::misses::MissKey;
+use super::rules::Candidate;
 use super::texts::RetailTexts;
 use super::{Heard, Retail};
 use crate::desks::{DeskError, Turn};
-use crate::domain::serial::{Likeness, find_serials, most_serial_like};
+use crate::domain::serial::{Likeness, most_serial_like};
 use crate::domain::warranty::{WarrantyRecord, format_date};
 use crate::domain::{Kind, Message, Metadata, Sender, Serial};
 use crate::persona::texts::{ByLanguage, fill};
@@ -72,7 +73,7 @@ fn opening(prompt: &str) -> &str {
 impl Retail {
     /// Looks the message's serial numbers up, or asks for one.
     pub(super) async fn warranty(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
-        let candidates = candidates(heard.question());
+        let candidates = keep_likely(self.rules.candidates(heard.question(), &self.vocabulary(turn)));
         if candidates.is_empty() {
             return self.ask_for_serial(turn, heard).await;
         }
@@ -107,7 +108,8 @@ impl Retail {
 
     async fn ask_for_serial(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
         let texts = self.texts(turn);
-        let (kind, text) = if heard.waiting_for_serial {
+        // "Ok", "wait a sec": nothing was tried that could be wrong.
+        let (kind, text) = if heard.waiting_for_serial && !self.rules.says_nothing(heard.question()) {
             (Kind::WarrantyPromptInvalid, &texts.warranty_prompt_invalid)
         } else {
             (Kind::WarrantyPrompt, &texts.warranty_prompt)
@@ -149,9 +151,14 @@ impl Retail {
     ///
     /// What is found wins. Runs that look like something else (a year, a telephone number, "1TB") are looked up only
     /// where nothing better was found, so that nobody can hide guesses behind a serial number of their own.
-    async fn look_up(&self, turn: &Turn, heard: &Heard, candidates: &[&str]) -> Result<(Finding, usize), DeskError> {
-        let (likely, unlikely): (Vec<&str>, Vec<&str>) =
-            candidates.iter().partition(|candidate| Likeness::of(candidate) >= Likeness::Number);
+    async fn look_up(
+        &self,
+        turn: &Turn,
+        heard: &Heard,
+        candidates: &[Candidate<'_>],
+    ) -> Result<(Finding, usize), DeskError> {
+        let (likely, unlikely): (Vec<&Candidate<'_>>, Vec<&Candidate<'_>>) =
+            candidates.iter().partition(|candidate| candidate.likeness >= Likeness::Number);
         let answers = self.records(turn, &likely).await?;
         let missed = answers.iter().filter(|answer| answer.is_err()).count();
         if missed < answers.len() {
@@ -163,12 +170,14 @@ impl Retail {
         }
         // A serial number may look like a telephone number, so who guesses may guess those as well. A customer who
         // adds the own one to a serial number has missed once, not twice.
-        let phones = unlikely.iter().filter(|candidate| Likeness::of(candidate) == Likeness::Phone).count();
-        let missed = missed.max(phones);
+        let tries = unlikely.iter().filter(|candidate| candidate.is_a_try()).count();
+        let missed = missed.max(tries);
         if !answers.is_empty() {
             return Ok((Finding::Answers(worth_telling(answers)), missed));
         }
-        match most_serial_like(candidates).filter(|_| is_bare(heard.question(), candidates)) {
+        let unknown = |candidate: &&Candidate<'_>| candidate.known.is_none();
+        let named: Vec<&str> = candidates.iter().filter(unknown).map(|candidate| candidate.text.as_ref()).collect();
+        match most_serial_like(&named).filter(|_| is_bare(heard.question(), &named)) {
             Some(named) => Ok((Finding::Answers(named.parse().map(Err).into_iter().collect()), missed.max(1))),
             None => Ok((Finding::Nothing, missed)),
         }
@@ -177,9 +186,9 @@ impl Retail {
     async fn records(
         &self,
         turn: &Turn,
-        candidates: &[&str],
+        candidates: &[&Candidate<'_>],
     ) -> Result<Vec<Result<WarrantyRecord, Serial>>, DeskError> {
-        let serials: Vec<Serial> = candidates.iter().filter_map(|candidate| candidate.parse().ok()).collect();
+        let serials: Vec<Serial> = candidates.iter().filter_map(|candidate| candidate.text.parse().ok()).collect();
         if serials.is_empty() {
             return Ok(Vec::new());
         }
@@ -194,15 +203,9 @@ impl Retail {
     }
 }
 
-/// The message's candidates, each once, however it is written; of too many, those most like a serial number.
-fn candidates(text: &str) -> Vec<&str> {
-    let mut candidates: Vec<&str> = Vec::new();
-    for run in find_serials(text) {
-        if !candidates.iter().any(|known| known.eq_ignore_ascii_case(run)) {
-            candidates.push(run);
-        }
-    }
-    keep_best(candidates, CANDIDATES, |candidate| Likeness::of(candidate))
+/// Of too many candidates those most like a serial number.
+fn keep_likely(candidates: Vec<Candidate<'_>>) -> Vec<Candidate<'_>> {
+    keep_best(candidates, CANDIDATES, |candidate| candidate.likeness)
 }
 
 /// The answers without those misses that look less like a serial number than the others: "5990000" beside "ABC123"

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Spelling, Token, Wording};
 
-/// Written for any word that begins with a digit.
+/// Written for any word that begins with a digit and is no serial number.
 const NUMBER: &str = "#";
 /// How many words `..` stands for at most.
 const GAP: usize = 4;

@@ -39,6 +39,8 @@ fn a_pattern_covers_what_its_page_says() {
         ("<product> nào", "màn hình nào tốt", Some("màn hình nào")),
         ("# triệu", "tầm 15 triệu", Some("15 triệu")),
         ("# triệu", "tầm 1.5 triệu", Some("5 triệu")),
+        ("# triệu", "753NTXRA522 triệu", None),
+        ("# tháng", "24 tháng", Some("24 tháng")),
         ("còn .. không", "còn màu trắng này không", Some("còn màu trắng này không")),
         ("còn .. không", "còn một hai ba bốn năm không", None),
         ("còn .. không", "còn hàng, không?", None),

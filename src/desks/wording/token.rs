@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::Spelling;
+use crate::domain::serial::Likeness;
 
 /// One word of a message.
 #[derive(Clone, Debug)]
@@ -26,8 +27,10 @@ impl Token {
         &self.spelling.folded
     }
 
+    /// A number, with a unit perhaps; a serial number is none, whatever it begins with.
     pub(super) fn is_number(&self) -> bool {
-        self.folded().starts_with(|c: char| c.is_ascii_digit())
+        let word = self.folded();
+        word.starts_with(|c: char| c.is_ascii_digit()) && Likeness::of(word) != Likeness::Serial
     }
 }
 
@@ -41,7 +44,7 @@ pub struct Wording<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     marked: bool,
-    /// Where each word stands, by its folded spelling; and where a word begins with a digit.
+    /// Where each word stands, by its folded spelling; and where a word is a number.
     places: HashMap<String, Vec<usize>>,
     numbers: Vec<usize>,
 }
@@ -90,7 +93,7 @@ impl<'a> Wording<'a> {
         self.places.get(folded).map_or(&[], Vec::as_slice)
     }
 
-    /// Where words stand that begin with a digit, in order.
+    /// Where numbers stand, in order.
     pub(super) fn numbers(&self) -> &[usize] {
         &self.numbers
     }

@@ -36,10 +36,11 @@ pub fn most_serial_like<'a>(candidates: &[&'a str]) -> Option<&'a str> {
 }
 
 /// What follows a number when it counts something, in Vietnamese shops.
-const UNITS: [&str; 51] = [
+const UNITS: [&str; 59] = [
     "gb", "tb", "mb", "g", "t", "hz", "mhz", "ghz", "khz", "k", "inch", "in", "mm", "cm", "m", "km", "w", "kw", "wh",
     "mah", "v", "a", "kg", "p", "fps", "dpi", "bit", "nm", "tr", "trieu", "cu", "ty", "d", "vnd", "usd", "h", "ph",
-    "s", "x", "st", "nd", "rd", "th", "nam", "thang", "ngay", "year", "years", "pin", "core", "port",
+    "s", "x", "st", "nd", "rd", "th", "nam", "thang", "ngay", "year", "years", "tuan", "month", "months", "week",
+    "weeks", "day", "days", "phut", "pin", "core", "port",
 ];
 
 /// Letters that, before a number, name a product line rather than a piece.
@@ -104,10 +105,12 @@ fn number(digits: &str) -> Likeness {
     }
 }
 
-fn is_phone(digits: &str) -> bool {
+pub(super) fn is_phone(digits: &str) -> bool {
     let national = digits.starts_with('0') && (10..=11).contains(&digits.len());
     let international = digits.starts_with("84") && (11..=12).contains(&digits.len());
-    national || international
+    // Numbers that a shop itself is called under.
+    let service = (digits.starts_with("1900") || digits.starts_with("1800")) && matches!(digits.len(), 8 | 10);
+    national || international || service
 }
 
 /// `1tb`, `20-25tr`, `8h30`, `1tr5`, `2x8gb`.
@@ -156,7 +159,7 @@ mod tests {
                 "1TB 16GB 144Hz 27inch 15tr 20-25tr 1tr5 8h30 i5-12400F 12400F 7800X3D 4060Ti RTX4060 RTX-4060 RX7600 \
                  DDR5 B660 B760M H610M-E G102 iPhone15 PS5 win11 1080p 3200MHz 2x8GB 650W 5600X i7-13620H",
             ),
-            (Likeness::Phone, "0912345678 84912345678 0912-345-678 02838123456"),
+            (Likeness::Phone, "0912345678 84912345678 0912-345-678 02838123456 1900636979"),
             (Likeness::Number, "123 123456 20231187 998877665544"),
             (
                 Likeness::Serial,

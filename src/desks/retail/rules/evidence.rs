@@ -1,15 +1,17 @@
 //! What a message holds, before the conversation around it is looked at.
 
-use std::ops::Range;
-
+use super::candidates::{Candidate, Known};
 use super::{CHANGES_SUBJECT, Intent, RetailRules, SURE, Verdict};
 use crate::desks::wording::{Wording, cover};
-use crate::domain::serial::{Likeness, find_serials};
+use crate::domain::Vocabulary;
+use crate::domain::serial::Likeness;
 
 /// A serial number alone, or with nothing but politeness around it.
 const BARE_SERIAL: f64 = 2.5;
 /// A serial number among other words.
 const SERIAL: f64 = 1.2;
+/// A name out of the shop's catalogue: as much as the name of a kind of goods.
+const NAMED_GOODS: f64 = 1.1;
 /// A message longer than this has a matter of its own, and follows up nothing.
 const FOLLOW_UP_WORDS: usize = 9;
 /// What the evidence for one branch takes away from the other.
@@ -31,15 +33,21 @@ pub(super) struct Evidence {
     bare_candidate: bool,
     /// One part of the sentence is a serial number and politeness, whatever the others are.
     gives_serial: bool,
+    /// A serial number, and a question about its warranty: whatever else is said of it, it is looked up.
+    looks_up: bool,
+    /// The number of something else, such as an invoice.
+    names_other_number: bool,
+    /// A wish for goods, and no word of what they are.
+    names_nothing: bool,
     follow_up: bool,
     cancel: bool,
 }
 
 impl Evidence {
-    pub(super) fn gather(rules: &RetailRules, text: &str) -> Self {
+    pub(super) fn gather(rules: &RetailRules, text: &str, vocabulary: &Vocabulary) -> Self {
         let wording = rules.lexicon.read(text);
         let words = wording.tokens().len();
-        let (social, mut hidden) = social(rules, &wording);
+        let (social, hidden) = social(rules, &wording);
         let filler = cover(&rules.filler, &wording, &[]);
         let any = |patterns: &[_]| cover(patterns, &wording, &[]).contains(&true);
         let mut evidence = Self {
@@ -52,51 +60,63 @@ impl Evidence {
             empty: filler.iter().all(|filler| *filler),
             bare_candidate: false,
             gives_serial: false,
+            looks_up: false,
+            names_other_number: false,
+            names_nothing: false,
             follow_up: any(&rules.follow_up),
             cancel: any(&rules.cancel),
         };
+        let mut weak = evidence.weigh(rules, &wording, hidden);
+        let candidates = rules.candidates_in(&wording, vocabulary);
+        if names_goods(&wording, &filler, &candidates, vocabulary) {
+            evidence.matched.push("catalogue".to_owned());
+            weak = f64::max(weak, NAMED_GOODS);
+        }
+        evidence.add_serials(&candidates, &wording, &filler);
+        evidence.looks_up &= candidates.iter().any(|candidate| candidate.likeness == Likeness::Serial);
+        evidence.names_other_number = candidates.iter().any(|candidate| candidate.known == Some(Known::Named));
+        let wants = cover(&rules.wants, &wording, &[]);
+        evidence.names_nothing =
+            evidence.wish > 0.0 && filler.iter().zip(wants).all(|(filler, wants)| *filler || wants);
+        // "Màn hình bị sọc": the goods of a warranty question are no wish to buy them.
+        evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
+        evidence
+    }
+
+    /// Adds up the groups; gives what speaks for shopping by naming goods alone.
+    fn weigh(&mut self, rules: &RetailRules, wording: &Wording<'_>, mut hidden: Vec<bool>) -> f64 {
         let mut weak = 0.0;
         for group in &rules.groups {
-            if group.unless.iter().any(|other| evidence.matched.contains(other)) {
+            if group.unless.iter().any(|other| self.matched.contains(other)) {
                 continue;
             }
-            let covered = cover(&group.patterns, &wording, &hidden);
+            let covered = cover(&group.patterns, wording, &hidden);
             if !covered.contains(&true) {
                 continue;
             }
-            evidence.matched.push(group.name.clone());
+            self.matched.push(group.name.clone());
+            self.looks_up |= group.looks_up;
             match (group.speaks_for, group.weak) {
-                (Intent::Warranty, _) => evidence.warranty += group.weight,
+                (Intent::Warranty, _) => self.warranty += group.weight,
                 (Intent::Shopping, true) => weak += group.weight,
-                (Intent::Shopping, false) => evidence.wish += group.weight,
+                (Intent::Shopping, false) => self.wish += group.weight,
                 (Intent::Unknown, _) => {}
             }
             if group.hides {
                 hidden.iter_mut().zip(covered).for_each(|(hidden, covered)| *hidden |= covered);
             }
         }
-        evidence.add_serials(text, &wording, &filler);
-        // "Màn hình bị sọc": the goods of a warranty question are no wish to buy them.
-        evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
-        evidence
+        weak
     }
 
-    fn add_serials(&mut self, text: &str, wording: &Wording<'_>, filler: &[bool]) {
-        let candidates = find_serials(text);
-        let Some(likeness) = candidates.iter().map(|candidate| Likeness::of(candidate)).max() else { return };
+    fn add_serials(&mut self, candidates: &[Candidate<'_>], wording: &Wording<'_>, filler: &[bool]) {
+        // What the catalogue or the customer calls something else gives no serial number.
+        let candidates: Vec<&Candidate<'_>> = candidates.iter().filter(|candidate| candidate.known.is_none()).collect();
+        let Some(likeness) = candidates.iter().map(|candidate| candidate.likeness).max() else { return };
         let tokens = wording.tokens();
-        let places: Vec<Range<usize>> = candidates
-            .iter()
-            .map(|candidate| {
-                let start = candidate.as_ptr().addr() - text.as_ptr().addr();
-                let end = start + candidate.len();
-                let first = tokens.partition_point(|token| token.span.start < start);
-                first..tokens.partition_point(|token| token.span.end <= end).max(first)
-            })
-            .collect();
         let mut says_nothing_else = filler.to_vec();
-        for place in &places {
-            says_nothing_else[place.clone()].fill(true);
+        for candidate in &candidates {
+            says_nothing_else[candidate.words.clone()].fill(true);
         }
         self.bare_candidate = says_nothing_else.iter().all(|nothing| *nothing);
         let mut clauses_with_more: Vec<usize> = tokens
@@ -106,10 +126,10 @@ impl Evidence {
             .map(|(token, _)| token.clause)
             .collect();
         clauses_with_more.dedup();
-        self.gives_serial = candidates.iter().zip(&places).any(|(candidate, place)| {
-            !place.is_empty()
-                && Likeness::of(candidate) == Likeness::Serial
-                && clauses_with_more.binary_search(&tokens[place.start].clause).is_err()
+        self.gives_serial = candidates.iter().any(|candidate| {
+            !candidate.words.is_empty()
+                && candidate.likeness == Likeness::Serial
+                && clauses_with_more.binary_search(&tokens[candidate.words.start].clause).is_err()
         });
         if likeness == Likeness::Serial {
             self.matched.push("serial".to_owned());
@@ -119,6 +139,10 @@ impl Evidence {
 
     /// The message by itself.
     pub(super) fn verdict(&self) -> Verdict {
+        if self.looks_up {
+            let confidence = confidence(self.warranty).max(SURE);
+            return Verdict { matched: self.matched.clone(), ..Verdict::sure(Intent::Warranty, confidence) };
+        }
         let (intent, mine, other) = if self.warranty >= self.shopping {
             (Intent::Warranty, self.warranty, self.shopping)
         } else {
@@ -128,7 +152,8 @@ impl Evidence {
         // "Cảm ơn shop, máy chạy tốt": goods alone do not make thanks a question.
         let business = mine >= 1.0 && (self.social.is_none() || self.warranty > 0.0 || self.wish > 0.0);
         if business {
-            return Verdict { matched: self.matched.clone(), ..Verdict::sure(intent, confidence) };
+            let names_nothing = intent == Intent::Shopping && self.names_nothing;
+            return Verdict { matched: self.matched.clone(), names_nothing, ..Verdict::sure(intent, confidence) };
         }
         match &self.social {
             Some(topic) => Verdict {
@@ -150,8 +175,11 @@ impl Evidence {
         self.bare_candidate || self.gives_serial
     }
 
+    /// "Hóa đơn số HD00123" is no wish: it answers the question for a serial number, with another number.
     pub(super) fn wishes_to_shop(&self) -> bool {
-        self.wish >= CHANGES_SUBJECT && confidence(self.wish - AGAINST * self.warranty) >= SURE
+        !self.names_other_number
+            && self.wish >= CHANGES_SUBJECT
+            && confidence(self.wish - AGAINST * self.warranty) >= SURE
     }
 
     pub(super) fn cancels(&self) -> bool {
@@ -162,6 +190,18 @@ impl Evidence {
 /// 1.0 of unopposed evidence is just sure, 3.0 is nearly certain.
 fn confidence(net: f64) -> f64 {
     (1.0 - (-net.max(0.0)).exp()).min(0.98)
+}
+
+/// Whether the shop's catalogue has a name that the message says.
+fn names_goods(wording: &Wording<'_>, filler: &[bool], candidates: &[Candidate<'_>], vocabulary: &Vocabulary) -> bool {
+    let tokens = wording.tokens();
+    let says = |at: usize| !filler[at];
+    let together = |at: usize| {
+        (says(at) || says(at + 1)) && vocabulary.names_goods_together(tokens[at].folded(), tokens[at + 1].folded())
+    };
+    candidates.iter().any(|candidate| candidate.known == Some(Known::Goods))
+        || (0..tokens.len()).any(|at| says(at) && vocabulary.names_goods(tokens[at].folded()))
+        || (1..tokens.len()).any(|at| together(at - 1))
 }
 
 /// The first topic that the message speaks of, and the words that say so.

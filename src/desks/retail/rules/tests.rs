@@ -3,6 +3,8 @@ use unicode_normalization::UnicodeNormalization;
 use super::*;
 use crate::domain::text::fold;
 
+mod catalogue;
+
 fn rules() -> RetailRules {
     RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules")
 }
@@ -15,7 +17,8 @@ fn acted_on(verdict: &Verdict) -> Intent {
 /// How many lines of the table were there before the first keyword. Every third of these was held out of the first
 /// rounds of tuning; it scored 96.2 %, then 98.5 %, and was read only after that, so its number is no measure any more.
 /// The lines after them came in three batches, each measured once before it was used: 117 of 128, 87 of 92 and 55 of 59
-/// were right then. That, 93 %, is what to expect of messages that nobody has seen.
+/// were right then. That, 93 %, is what to expect of messages that nobody has seen. The last 56 are what a tester of the whole
+/// desk found wrong, and sentences like those.
 const WRITTEN_FIRST: usize = 392;
 
 #[test]
@@ -28,7 +31,7 @@ fn the_rules_alone_understand_93_messages_of_100() {
     let mut topics = [0; 2];
     for (index, line) in include_str!("../../../../tests/data/intents.tsv").lines().skip(1).enumerate() {
         let [text, wanted, topic] = line.split('\t').collect::<Vec<_>>().try_into().expect("three columns");
-        let verdict = rules.classify(text, &Context::default());
+        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
         let got = serde_json::to_value(acted_on(&verdict)).expect("an intent");
         let part = if index >= WRITTEN_FIRST { 2 } else { usize::from(index % 3 == 0) };
         let place = |intent: &str| intents.iter().position(|known| *known == intent).expect("an intent");
@@ -67,7 +70,7 @@ fn table(context: &Context, messages: &[&str]) -> Vec<(String, Intent, bool)> {
     messages
         .iter()
         .map(|text| {
-            let verdict = rules.classify(text, context);
+            let verdict = rules.classify(text, context, &Vocabulary::default());
             ((*text).to_owned(), acted_on(&verdict), verdict.changes_subject)
         })
         .collect()
@@ -109,6 +112,9 @@ fn while_a_serial_is_awaited_the_message_stays_a_warranty_question() {
         "dạ ABC123, mà ssd 1tb giá bao nhiêu vậy em",
         "bảo hành",
         "số điện thoại mua hàng là 0912345678",
+        "hóa đơn số HD00123",
+        "0912 345 678",
+        "wait a sec",
     ];
     assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Warranty, false));
 }
@@ -198,7 +204,7 @@ fn business_wins_over_the_politeness_around_it() {
         ("cảm ơn shop, laptop chạy tốt", Intent::Unknown, Some("thanks")),
         ("chào em", Intent::Unknown, None),
     ] {
-        let verdict = rules.classify(text, &Context::default());
+        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
         assert_eq!((verdict.intent, verdict.social.as_deref()), (intent, social), "{text:?}: {verdict:?}");
         assert!(verdict.confidence >= SURE, "{text:?}: {verdict:?}");
     }
@@ -208,10 +214,10 @@ fn business_wins_over_the_politeness_around_it() {
 fn nothing_to_go_by_is_unsure_and_the_receipt_holds_no_words_of_the_customer() {
     let rules = rules();
     for text in ["", "   ", "😀😀", "?", "zxcv bnm", "\u{301}", "a\0b"] {
-        let verdict = rules.classify(text, &Context::default());
+        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
         assert_eq!((verdict.intent, verdict.social), (Intent::Unknown, None), "{text:?}");
     }
-    let verdict = rules.classify("kiểm tra bảo hành ABC123 0912345678", &Context::default());
+    let verdict = rules.classify("kiểm tra bảo hành ABC123 0912345678", &Context::default(), &Vocabulary::default());
     assert_eq!(verdict.matched, ["check", "serial"]);
 }
 
@@ -227,6 +233,23 @@ fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
         let error = RetailRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
         assert!(error.to_string().contains(says), "{error}");
     }
+}
+
+#[test]
+fn a_serial_whose_warranty_is_asked_for_is_looked_up_whatever_it_cost() {
+    let messages = [
+        "ABC123 hết bảo hành chưa, mua giá 5 triệu",
+        "KC-4900-R99KS7 hết bảo hành chưa em, anh mua 22/10/2021 giá 1.890.000đ",
+        "bảo hành 753NTXRA522",
+        "bh 4av5jr6",
+        "warranty 335NTXRG877?",
+        "bảo hành 2 máy ABC123 và XYZ789",
+        "bao hanh 14372259Z1157477",
+        "máy ABC123 mang đi bảo hành ở đâu",
+    ];
+    assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Warranty, false));
+    let questions = ["bảo hành 24 tháng không", "laptop bảo hành bao lâu", "mất phiếu bảo hành thì làm sao"];
+    assert_eq!(table(&Context::default(), &questions), all(&questions, Intent::Shopping, false));
 }
 
 /// People forget all of their marks, or some, or shout; the table itself is written with care.
@@ -247,7 +270,8 @@ fn forgotten_marks_and_capitals_change_little() {
     ] {
         let right = table.iter().enumerate().filter(|(row, (text, wanted))| {
             let words = text.split(' ').enumerate().map(|(at, word)| change(row + at, word));
-            let verdict = rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default());
+            let verdict =
+                rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default(), &Vocabulary::default());
             serde_json::to_value(acted_on(&verdict)).expect("an intent") == **wanted
         });
         let share = 100.0 * right.count() as f64 / table.len() as f64;

@@ -29,6 +29,37 @@ async fn what_the_documents_do_not_answer_is_said_honestly_with_the_hotline() {
 }
 
 #[tokio::test]
+async fn a_wish_that_names_no_goods_is_asked_which_and_goes_on_with_the_answer() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in ["mua hàng", "tư vấn mua hàng", "em muốn mua"] {
+        let mut chat = shop.chat().await;
+        let events = chat.say(text).await;
+        assert_eq!(events.kinds(), ["cute_greeting", "reply", "follow_up"], "{text}");
+        assert!(events.text("reply").contains("Quý khách đang tìm loại sản phẩm nào"), "{text}: {events:?}");
+        assert!(chat.say("chuột").await.text("reply").contains("Logitech G102"), "{text}");
+    }
+    let mut chat = shop.chat_with(json!({"language": "en"})).await;
+    assert!(chat.say("shopping please").await.text("reply").contains("Which product are you looking for"));
+    let mut chat = shop.chat().await;
+    chat.say("chuột G102 giá sao").await;
+    assert!(chat.say("mua").await.text("reply").contains("Logitech G102"), "it was named before");
+}
+
+#[tokio::test]
+async fn goods_of_the_catalogue_are_no_serial_unless_the_records_have_one() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in ["NV3", "NV3 còn không", "SSD-1", "do you have the MOU-1"] {
+        assert_eq!(shop.chat().await.say(text).await.kinds(), ["cute_greeting", "reply", "follow_up"], "{text}");
+    }
+    let kinds = |text: &'static str| async { shop.chat().await.say(text).await.kinds() };
+    let one_result = ["cute_greeting", "warranty_result", "follow_up"];
+    assert_eq!(kinds("SSD Kingston NV3 1TB serial FUT-2099 còn bảo hành không").await, one_result);
+    assert_eq!(kinds("kiểm tra bảo hành NV3").await, ["cute_greeting", "warranty_prompt"]);
+    shop.import_warranties("default", "NV3,SSD,2099-12-01").await;
+    assert_eq!(kinds("kiểm tra bảo hành NV3").await, one_result);
+}
+
+#[tokio::test]
 async fn the_models_reply_is_streamed_behind_its_sources_and_followed_up() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;

@@ -40,6 +40,19 @@ async fn a_message_without_a_serial_is_told_what_one_looks_like_and_it_goes_on_w
 }
 
 #[tokio::test]
+async fn whoever_asks_for_a_moment_is_asked_again_and_told_of_no_mistake() {
+    let shop = open_shop(TestApp::builder()).await;
+    let mut chat = waiting(&shop).await;
+    for text in ["dạ", "ok", "đợi em chút", "wait a sec", "để em tìm cái hộp"] {
+        assert_eq!(chat.say(text).await.kinds(), ["warranty_prompt"], "{text}");
+    }
+    for text in ["hóa đơn số HD00123", "0912 345 678"] {
+        assert_eq!(chat.say(text).await.kinds(), ["warranty_prompt_invalid"], "{text}");
+    }
+    assert_eq!(chat.say("FUT-2099").await.kinds(), ["warranty_result", "follow_up"]);
+}
+
+#[tokio::test]
 async fn a_change_of_subject_ends_the_wait() {
     let shop = open_shop(TestApp::builder()).await;
     for text in ["thôi, SSD 1TB giá bao nhiêu", "thoi, ssd 1tb gia bao nhieu", "phí giao hàng bao nhiêu vậy"] {

@@ -1,0 +1,78 @@
+//! Which words of a message may be serial numbers, and how likely each is one.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::RetailRules;
+use crate::desks::wording::Wording;
+use crate::domain::Vocabulary;
+use crate::domain::serial::{Likeness, find_candidates};
+
+/// A word that could be a serial number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate<'a> {
+    pub text: Cow<'a, str>,
+    /// [`Likeness::Model`] for whatever is known to be something else: looked up, but never said to be missing.
+    pub likeness: Likeness,
+    pub known: Option<Known>,
+    /// Its words in the message.
+    pub(super) words: Range<usize>,
+}
+
+/// Why a word is taken for something else than a serial number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// The catalogue has it.
+    Goods,
+    /// The customer calls it the number of something else, such as an invoice.
+    Named,
+}
+
+impl Candidate<'_> {
+    /// Whether it tries a number, so that it counts as a miss if the records do not have it.
+    pub fn is_a_try(&self) -> bool {
+        match self.known {
+            Some(Known::Goods) => false,
+            Some(Known::Named) => Likeness::of(&self.text) >= Likeness::Phone,
+            None => self.likeness >= Likeness::Phone,
+        }
+    }
+}
+
+impl RetailRules {
+    /// The candidates of a message in order, each once, however it is written.
+    pub fn candidates<'a>(&self, text: &'a str, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
+        self.candidates_in(&self.lexicon.read(text), vocabulary)
+    }
+
+    pub(super) fn candidates_in<'a>(&self, wording: &Wording<'a>, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
+        let text = wording.text();
+        let tokens = wording.tokens();
+        let labels: Vec<usize> = self
+            .other_numbers
+            .iter()
+            .flat_map(|pattern| pattern.find_all(wording, &[]))
+            .map(|words| words.end)
+            .collect();
+        let mut candidates: Vec<Candidate<'a>> = Vec::new();
+        for found in find_candidates(text) {
+            if candidates.iter().any(|earlier| earlier.text.eq_ignore_ascii_case(&found.text)) {
+                continue;
+            }
+            let first = tokens.partition_point(|token| token.span.start < found.span.start);
+            let end = tokens.partition_point(|token| token.span.end <= found.span.end).max(first);
+            // A run may be the end of a word that begins with other letters; nothing stands between these.
+            let before = first.checked_sub(1).and_then(|last| text.get(tokens[last].span.end..found.span.start));
+            let is_named = labels.contains(&first)
+                && before.is_some_and(|before| !before.contains([',', '.', ';', '!', '?', '\n']));
+            let known = match () {
+                () if vocabulary.is_code(&found.text) => Some(Known::Goods),
+                () if is_named => Some(Known::Named),
+                () => None,
+            };
+            let likeness = if known.is_some() { Likeness::Model } else { Likeness::of(&found.text) };
+            candidates.push(Candidate { text: found.text, likeness, known, words: first..end });
+        }
+        candidates
+    }
+}

@@ -1,0 +1,40 @@
+//! A customer's question in the words that documents are written in.
+
+use super::RetailRules;
+use crate::desks::wording::cover;
+use crate::domain::Vocabulary;
+use crate::domain::text::fold;
+
+impl RetailRules {
+    /// The question as it is searched for: with the words that abbreviations stand for ("bn" is "bao nhiêu"), and without
+    /// politeness. A word that the documents have is searched for as it was typed.
+    pub fn search_text(&self, text: &str, vocabulary: &Vocabulary) -> String {
+        let wording = self.lexicon.read(text);
+        let filler = cover(&self.filler, &wording, &[]);
+        let mut query = String::with_capacity(text.len());
+        let mut copied = 0;
+        let mut words = wording.tokens().iter().zip(&filler).peekable();
+        while let Some((token, filler)) = words.next() {
+            let mut is_filler = *filler;
+            // An abbreviation is all of its words.
+            while let Some((_, filler)) = words.next_if(|(next, _)| next.span == token.span) {
+                is_filler &= *filler;
+            }
+            let typed = &text[token.span.clone()];
+            if vocabulary.has(&fold(typed)) {
+                continue;
+            }
+            let meant = match self.aliases.get(&typed.to_lowercase()) {
+                _ if is_filler => "",
+                Some(meant) => meant,
+                None => continue,
+            };
+            query.push_str(&text[copied..token.span.start]);
+            query.push_str(meant);
+            copied = token.span.end;
+        }
+        query.push_str(&text[copied..]);
+        // Of nothing but politeness something must be left to look for.
+        if query.chars().any(char::is_alphanumeric) { query } else { text.to_owned() }
+    }
+}
