@@ -216,15 +216,13 @@ async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
     if options.would_create()? { Ok(None) } else { Ok(Some(Store::open_as_is(&options).await?)) }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
+    #[cfg(unix)]
     #[test]
     fn nobody_else_looks_into_what_is_lent() {
-        let folder = private_folder().expect("a folder");
+        use std::os::unix::fs::PermissionsExt;
+        let folder = super::private_folder().expect("a folder");
         let mode = folder.path().metadata().expect("its mode").permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
     }
