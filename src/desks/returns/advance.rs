@@ -1,12 +1,12 @@
 //! What an event makes of the state; what the customer said is in `said`.
 
-use super::route::{action_of, review_of};
+use super::route::{action_of, can_be_cancelled, review_of};
 use super::rules::Heard;
 use super::scenario::Scenario;
 use super::state::{
     ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, TicketStatus, Trouble,
 };
-use crate::domain::returns::{Decision, Money, OrderNumber, RmaNumber};
+use crate::domain::returns::{Action, Decision, Money, OrderNumber, RmaNumber, Why};
 
 mod said;
 
@@ -18,6 +18,8 @@ pub enum Event {
     SlotFilled(Option<OrderNumber>),
     /// The order, and the lines that the customer named, if any.
     OrderFound(SeenOrder, Option<Vec<u32>>),
+    /// What came of the other one of two contacts that were given: it is the order's.
+    Under(String, Box<Event>),
     OrderNotFound,
     OrderLocked,
     /// What opened another order does not open this one, if there is such an order: nothing was counted.
@@ -63,7 +65,14 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.meta.said.extend(said);
             return advance(state, *event);
         }
-        Event::Classified(Some(intent)) => state.intent = Some(intent),
+        Event::Under(contact, event) => {
+            state.meta.contact = Some(contact);
+            return advance(state, *event);
+        }
+        Event::Classified(Some(intent)) => {
+            state.intent = Some(intent);
+            state.clarifies = 0;
+        }
         Event::Classified(None) => state.is_unclear = true,
         Event::SlotFilled(number) => {
             state.may_name_order = false;
@@ -93,8 +102,11 @@ pub fn advance(mut state: State, event: Event) -> State {
         }
         Event::StatusShown => state.status_shown = true,
         Event::Decided(decision, lines) => {
-            state.escalate = state.escalate.or(review_of(&decision));
+            state.escalate = state.escalate.or(review_of(&decision)).or(damage_beside(&state, &decision));
             state.lines = Some(lines);
+            if can_be_cancelled(&decision) && state.agreed_to_cancel {
+                state.desired_action = Some(Action::Cancel);
+            }
             state.eligibility = Some(decision);
         }
         Event::Refused(decision) => {
@@ -120,6 +132,7 @@ pub fn advance(mut state: State, event: Event) -> State {
         Event::Asked(question) => {
             // The error has been told.
             state.error = None;
+            state.clarifies += u32::from(question == Question::Matter);
             state.asked = Some(question);
         }
         Event::Finished(_) => state.conversation_complete = true,
@@ -127,6 +140,12 @@ pub fn advance(mut state: State, event: Event) -> State {
         Event::OrderFound(..) | Event::Mailed(_) => {}
     }
     state
+}
+
+/// Damage of goods that the rules do not take back: a person looks at it all the same.
+fn damage_beside(state: &State, decision: &Decision) -> Option<Escalate> {
+    let is_final = matches!(decision.why, Why::FinalSale | Why::NotReturnable | Why::WindowOver);
+    (is_final && state.damage_told).then_some(Escalate::DamageTold)
 }
 
 /// Damage that was told while asking for what had been asked for before: the rules saw the goods as they were then.

@@ -13,16 +13,21 @@ use crate::domain::returns::{Action, Decision, Why};
 use crate::domain::{Kind, Language, Metadata};
 use crate::persona::texts::fill;
 
+/// Behind so many questions what it is about, a person is offered.
+pub(super) const CLARIFIES: u32 = 2;
+
 impl Returns {
     /// Puts a question.
     pub(super) async fn put(&self, turn: &mut Turn, state: &State, question: Question) -> Result<Event, DeskError> {
         let mut voice = Voice::new(self.texts(turn), &state.meta.said);
         let (kind, scenario) = match question {
+            Question::Matter if state.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
             Question::OrderNumber => (Kind::OrderPrompt, Scenario::AskOrderNumber),
             Question::OtherOrder => (Kind::OrderPrompt, Scenario::AskOtherOrder),
             Question::Contact => (Kind::OrderPrompt, Scenario::AskContact),
-            Question::NotFound => (Kind::OrderPrompt, Scenario::OrderNotFound),
+            Question::NotFound if state.needs_contact => (Kind::OrderPrompt, Scenario::OrderNotFound),
+            Question::NotFound => (Kind::OrderPrompt, Scenario::OrderNotTheirs),
             Question::Locked => (Kind::OrderPrompt, Scenario::OrderLocked),
             Question::Confirm => (Kind::OrderConfirm, Scenario::ConfirmOrder),
             Question::ChooseAction => (Kind::ActionPrompt, Scenario::ChooseAction),
@@ -43,7 +48,7 @@ impl Returns {
         let mut voice = Voice::new(self.texts(turn), &state.meta.said);
         let main = match ending {
             Ending::StatusShown => None,
-            Ending::Declined => Some((Kind::OrderConfirm, Scenario::Declined)),
+            Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
             Ending::NotEligible => Some((Kind::ReturnDecision, refusal(state.eligibility.as_ref()))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),
             Ending::Done => Some((Kind::ReturnTicket, done(state))),
@@ -62,7 +67,10 @@ impl Returns {
         }
         self.record_ending(turn, state, ending).await?;
         if asks_more {
-            let text = voice.text(Scenario::AnythingElse, &[])?;
+            let text = match state.meta.waiting.first() {
+                Some(number) => voice.text(Scenario::NextOrder, &[("order_number", number.as_str())])?,
+                None => voice.text(Scenario::AnythingElse, &[])?,
+            };
             turn.say(Kind::FollowUp, &text).await?;
         }
         Ok(voice.then(Event::Finished(ending)))
@@ -148,6 +156,7 @@ fn handover(state: &State) -> Scenario {
     match state.escalate {
         Some(Escalate::DamageLater) => Scenario::DamageLater,
         Some(Escalate::Review) if is_damage(state) => Scenario::ReviewDamage,
+        Some(Escalate::DamageTold) => Scenario::ReviewDamage,
         Some(Escalate::Review) => Scenario::ReviewNeeded,
         Some(Escalate::Assistant) if state.damage_told => Scenario::ReviewDamage,
         Some(Escalate::GaveUp) => Scenario::GaveUp,

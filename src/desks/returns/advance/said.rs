@@ -1,10 +1,11 @@
 //! What a message of the customer makes of the state: it is understood by what stands open.
 
 use super::super::items;
-use super::super::rules::{Answer, Heard};
+use super::super::rules::{Answer, Heard, written};
+use super::super::say::CLARIFIES;
 use super::super::state::{Escalate, Intent, Question, State};
 use crate::domain::returns::order_number::Confidence;
-use crate::domain::returns::{Action, Contact};
+use crate::domain::returns::{Action, Contact, OrderNumber, OrderStatus};
 
 /// So many characters of the customer's words are kept as the reason.
 const REASON_MAX_CHARS: usize = 1000;
@@ -12,7 +13,7 @@ const REASON_MAX_CHARS: usize = 1000;
 /// The state after the message.
 pub(super) fn said(state: State, heard: &Heard) -> State {
     let is_over = state.conversation_complete || leaves_for_another_order(&state, heard);
-    let mut state = if is_over { state.next_flow() } else { state };
+    let mut state = if is_over { next_flow(state, heard) } else { state };
     let asked = state.asked.take();
     // The turn behind the customer's yes was cut off: what it was about to do is what a no means now.
     if asked.is_none() && heard.says_no && state.action_ticket.is_none() {
@@ -20,9 +21,10 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         state.desired_action = None;
     }
     state.is_unclear = false;
+    state.is_held_back = heard.says_no && !heard.intent.is_some_and(Intent::is_return);
     state.error = None;
     state.damage_told |= heard.damage;
-    if heard.wants_person {
+    if heard.wants_person || accepts_person(&state, heard, asked) {
         state.escalate = Some(Escalate::Person);
     }
     if heard.damage && is_about_last_return(&state, heard) {
@@ -32,8 +34,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         keep_reason(&mut state, heard);
         return state;
     }
-    let can_be_called_off = !state.is_idle() && state.action_ticket.is_none();
-    if heard.answer == Some(Answer::Cancel) && can_be_called_off && !answers_with_cancel(asked) {
+    if !state.is_idle() && state.action_ticket.is_none() && calls_off(&state, heard, asked) {
         return called_off(state);
     }
     take_slots(&mut state, heard, asked);
@@ -44,9 +45,9 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         Some(Question::OnlyReturn) => chosen(&mut state, heard, Action::Return),
         Some(Question::OnlyRefund) => chosen(&mut state, heard, Action::Refund),
         Some(Question::OfferCancel) => chosen(&mut state, heard, Action::Cancel),
-        Some(Question::ChooseAction) => match heard.intent {
-            Some(Intent::Return) if !heard.wants_both => state.desired_action = Some(Action::Return),
-            Some(Intent::Refund) if !heard.wants_both => state.desired_action = Some(Action::Refund),
+        Some(Question::ChooseAction) => match heard.intent.filter(|_| names_a_wish(heard)) {
+            Some(Intent::Return) => state.desired_action = Some(Action::Return),
+            Some(Intent::Refund) => state.desired_action = Some(Action::Refund),
             _ if heard.answer == Some(Answer::No) => return called_off(state),
             _ => {}
         },
@@ -56,6 +57,91 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
     take_intent(&mut state, heard);
     keep_reason(&mut state, heard);
     state
+}
+
+/// The flow after one that is over. What names no order of its own may be about the one that was just talked of.
+fn next_flow(state: State, heard: &Heard) -> State {
+    let (was_refused, status_shown) = (state.was_refused(), state.status_shown);
+    let (order, intent, lines) = (state.order.clone(), state.intent, state.lines.clone());
+    let waiting = state.meta.waiting.clone();
+    let mut next = state.next_flow();
+    if let Some(number) = waiting_order(&waiting, heard) {
+        next.meta.waiting.retain(|other| *other != number);
+        next.intent = heard.intent.or(intent);
+        next.order_match_confidence = Some(1.0);
+        next.order_number = Some(number);
+        return next;
+    }
+    next.meta.waiting.clear();
+    let names_nothing = heard.number.is_none() && heard.contact.is_none();
+    if names_nothing && matches!(heard.answer, Some(Answer::No | Answer::Cancel)) && heard.intent.is_none() {
+        next.intent = Some(Intent::Other);
+        return next;
+    }
+    // A return of that order that was made here is where its damage belongs.
+    let has_return = next.meta.last_rma.is_some()
+        && order.as_ref().is_some_and(|order| order.status == OrderStatus::ReturnInitiated);
+    let stays = match heard.intent {
+        _ if heard.damage => (was_refused || status_shown) && !has_return,
+        Some(Intent::Return | Intent::Refund) => status_shown && heard.points_back,
+        _ => was_refused && (heard.asks_exception || heard.wants_person),
+    };
+    if !stays || !names_nothing {
+        return next;
+    }
+    next.order_number = order.as_ref().map(|order| order.number.clone());
+    next.order_match_confidence = Some(1.0);
+    next.order = order;
+    if was_refused {
+        next.intent = intent;
+        next.lines = lines;
+        next.escalate = Some(if heard.damage { Escalate::DamageTold } else { Escalate::Person });
+    }
+    next
+}
+
+/// The order that was named before this one, where it is gone on with.
+fn waiting_order(waiting: &[OrderNumber], heard: &Heard) -> Option<OrderNumber> {
+    match &heard.number {
+        Some(found) => waiting.iter().find(|number| **number == found.number).cloned(),
+        None if heard.answer == Some(Answer::Yes) && heard.intent.is_none() => waiting.first().cloned(),
+        None => None,
+    }
+}
+
+/// Whether a person was offered, and that is a yes.
+fn accepts_person(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+    let was_offered = asked == Some(Question::Matter) && state.clarifies > CLARIFIES;
+    was_offered && heard.answer == Some(Answer::Yes) && heard.is_bare && heard.number.is_none()
+}
+
+/// Whether the customer does not want to go on.
+fn calls_off(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+    if wants_another_matter(state, heard) {
+        return false;
+    }
+    let asks_for_slot = matches!(
+        asked,
+        Some(
+            Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked
+        )
+    );
+    let brings = heard.number.is_some() || heard.contact.is_some();
+    match heard.answer {
+        Some(Answer::Cancel) => !(asks_for_slot && brings) && !answers_with_cancel(state, heard, asked),
+        Some(Answer::No) => asks_for_slot && !brings,
+        _ => asks_for_slot && !brings && heard.intent == Some(Intent::Other) && !heard.greets && !heard.says_no,
+    }
+}
+
+/// Whether the flow is about something else from now on: "never mind, just tell me where it is".
+fn wants_another_matter(state: &State, heard: &Heard) -> bool {
+    heard.intent.is_some_and(|intent| intent != Intent::Other && state.intent.is_some_and(|now| now != intent))
+}
+
+/// Whether a wish is named, and neither asked about nor held back.
+fn names_a_wish(heard: &Heard) -> bool {
+    !heard.wants_both && !heard.asks && !heard.says_no
 }
 
 /// The ticket is made and told of, and only its mail is still asked about: another order ends that, and the outbox goes on
@@ -77,9 +163,13 @@ fn is_about_last_return(state: &State, heard: &Heard) -> bool {
     }
 }
 
-/// "Cancel" is a yes where the offer is to cancel.
-fn answers_with_cancel(asked: Option<Question>) -> bool {
-    matches!(asked, Some(Question::OfferCancel | Question::MailFailed))
+/// "Cancel" is a yes where the offer is to cancel, or the order was to be called off from the beginning.
+fn answers_with_cancel(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+    match asked {
+        Some(Question::OfferCancel | Question::MailFailed) => true,
+        Some(Question::Confirm) => state.wants_cancel && heard.to_cancelling == Some(Answer::Yes),
+        _ => false,
+    }
 }
 
 /// The customer does not want to go on.
@@ -99,6 +189,7 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
     match &heard.number {
         Some(found) if names_another_order(state, heard) => {
             state.forget_order();
+            state.meta.waiting.clone_from(&heard.more_numbers);
             state.order_number = Some(found.number.clone());
             state.order_match_confidence = Some(worth(found.confidence));
         }
@@ -112,9 +203,10 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
     if let Some(contact) = &heard.contact
         && state.order.is_none()
     {
-        let contact = Some(written(contact));
+        let contact = Some(written(contact).to_owned());
         state.meta.contact_fits &= contact == state.meta.contact;
         state.meta.contact = contact;
+        state.other_contact = heard.other_contact.as_ref().map(|other| written(other).to_owned());
         state.contact_given = true;
     }
 }
@@ -144,17 +236,18 @@ fn take_lines(state: &mut State, heard: &Heard) -> bool {
     true
 }
 
-/// An address or a number as it can be read again.
-fn written(contact: &Contact) -> String {
-    match contact {
-        Contact::Email(email) => email.as_str().to_owned(),
-        Contact::Phone(phone) => phone.as_str().to_owned(),
-    }
-}
-
-/// Is it this order? A first no asks for another one, a second no ends it.
+/// Is it this order? A first no asks for another one, a second no ends it. Whoever wants something else with it, has not
+/// answered yet.
 fn confirmed(state: &mut State, heard: &Heard) {
+    if wants_another_matter(state, heard) {
+        return;
+    }
+    let agrees_to_cancel = state.wants_cancel && heard.says_cancel && heard.to_cancelling == Some(Answer::Yes);
     match heard.answer {
+        _ if agrees_to_cancel && !heard.is_doubtful => {
+            state.user_confirmed_order = Some(true);
+            state.agreed_to_cancel = true;
+        }
         Some(Answer::Yes) => state.user_confirmed_order = Some(true),
         Some(Answer::No) if state.declines > 0 => state.user_confirmed_order = Some(false),
         Some(Answer::No) => {
@@ -168,17 +261,15 @@ fn confirmed(state: &mut State, heard: &Heard) {
 /// One action was offered.
 fn chosen(state: &mut State, heard: &Heard, action: Action) {
     let named = match heard.intent {
-        Some(Intent::Return) => action == Action::Return,
-        Some(Intent::Refund) => action == Action::Refund,
-        _ => false,
+        Some(Intent::Return) if !heard.wants_cancel => Some(Action::Return),
+        Some(Intent::Refund) => Some(Action::Refund),
+        _ => None,
     };
-    match heard.answer {
-        Some(Answer::Yes) if !heard.says_no => state.desired_action = Some(action),
-        Some(Answer::Cancel) if action == Action::Cancel && heard.says_cancel && !heard.says_no => {
-            state.desired_action = Some(action);
-        }
+    let is_other = action != Action::Cancel && named.is_some_and(|named| named != action);
+    match if action == Action::Cancel { heard.to_cancelling } else { heard.answer } {
+        Some(Answer::Yes) if !heard.is_doubtful && !is_other => state.desired_action = Some(action),
         Some(Answer::No | Answer::Cancel) => state.user_confirmed_order = Some(false),
-        _ if named => state.desired_action = Some(action),
+        _ if named == Some(action) && names_a_wish(heard) => state.desired_action = Some(action),
         _ => {}
     }
 }
@@ -198,11 +289,14 @@ fn about_mail(state: &mut State, heard: &Heard) {
 
 /// What it is about. In the middle of a flow another matter begins another one, on the same order.
 fn take_intent(state: &mut State, heard: &Heard) {
-    let Some(intent) = heard.intent else { return };
+    let Some(intent) = heard.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, heard)) else {
+        state.intent = state.intent.or(heard.intent);
+        return;
+    };
     let decided = state.desired_action.is_some() || state.action_ticket.is_some();
     match state.intent {
         None => {}
-        Some(_) if decided || intent == Intent::Other || heard.answer.is_some() => return,
+        Some(_) if decided || (heard.answer.is_some() && !wants_another_matter(state, heard)) => return,
         // "Cancel my order" in the middle of a return is a wish for something else than that return.
         Some(now) if now == intent => {
             state.wants_cancel |= heard.wants_cancel;
@@ -213,6 +307,17 @@ fn take_intent(state: &mut State, heard: &Heard) {
     state.intent = Some(intent);
     state.wants_both = heard.wants_both;
     state.wants_cancel = heard.wants_cancel;
+    state.clarifies = 0;
+}
+
+/// What a message is about that names no wish: damaged goods come back, and a number that is all there is asks how its order
+/// stands, which changes nothing.
+fn implied(state: &State, heard: &Heard) -> Option<Intent> {
+    if heard.damage && !state.intent.is_some_and(Intent::is_return) {
+        return Some(Intent::Return);
+    }
+    let is_number = heard.is_bare && (heard.number.is_some() || heard.contact.is_some());
+    (is_number && state.intent.is_none() && state.order_number.is_some()).then_some(Intent::OrderStatus)
 }
 
 /// The customer's words about why: what was said in this flow, up to a limit.
