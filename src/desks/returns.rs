@@ -152,6 +152,8 @@ impl Desk for Returns {
         let mut heard = self.rules.hear(&text);
         // Where nothing was refused, it is a question what exceptions there are.
         heard.asks_policy |= heard.asks_exception && heard.number.is_none() && !state.was_refused();
+        // Where a mail about a return went out, the desk itself knows more than the documents.
+        heard.asks_policy &= !advance::misses_mail(&state, &heard);
         let for_agent = self.state_for_agent(turn, &state, &heard);
         match &for_agent {
             Some(state) => self.tell_heard_for_agent(turn, state).await?,

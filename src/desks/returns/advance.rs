@@ -10,6 +10,8 @@ use crate::domain::returns::{Action, Decision, Money, OrderNumber, RmaNumber, Wh
 
 mod said;
 
+pub use said::misses_mail;
+
 /// What the customer said, or a step found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -93,6 +95,7 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.error = Some(Trouble::OrderNotFound);
         }
         Event::OrderLocked => {
+            state.meta.tried = state.order_number.take();
             state.forget_order();
             state.error = Some(Trouble::OrderLocked);
         }

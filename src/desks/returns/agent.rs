@@ -243,7 +243,7 @@ fn answers_machine(state: &State, heard: &Heard) -> bool {
             heard.answer.is_some() && heard.number.is_none()
         }
         Some(Question::ChooseAction) => heard.answer == Some(Answer::No) || heard.intent.is_some_and(Intent::is_return),
-        Some(Question::MailFailed) => heard.answer.is_some() || heard.contact.is_some(),
+        Some(Question::MailFailed | Question::MailMissing) => heard.answer.is_some() || heard.contact.is_some(),
         Some(
             Question::Matter
             | Question::OrderNumber

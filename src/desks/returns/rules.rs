@@ -163,15 +163,17 @@ impl ReturnsRules {
         // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
         let asks_policy = asks_policy && answer != Some(Answer::Yes);
         let damage = if asks_policy { self.tells_damage_beside(&wording) } else { self.tells_damage(&wording) };
+        // "Không chín một hai" is a number, and no no.
+        let spells = has(&self.spelled_number);
         let is_bare = self.answers.is_nothing_else(&wording);
         Heard {
             wants_both: !asks_policy && has(&self.both),
             wants_cancel: !asks_policy && has(&self.cancel_order),
             may_name_order: number.is_none()
                 && contact.is_none()
-                && (has(&self.spelled_number) || text.chars().filter(char::is_ascii_digit).count() >= DIGITS),
-            answer,
-            to_cancelling,
+                && (spells || text.chars().filter(char::is_ascii_digit).count() >= DIGITS),
+            answer: answer.filter(|_| !spells),
+            to_cancelling: to_cancelling.filter(|_| !spells),
             says_no: holds_back,
             says_cancel,
             asks,

@@ -35,6 +35,7 @@ impl Returns {
             Question::OnlyRefund => (Kind::ActionPrompt, Scenario::OnlyRefund),
             Question::OfferCancel => (Kind::ActionPrompt, Scenario::OfferCancel),
             Question::MailFailed => (Kind::ReturnTicket, Scenario::MailFailed),
+            Question::MailMissing => (Kind::ReturnTicket, Scenario::MailMissing),
             Question::Trouble => (Kind::ErrorNotice, Scenario::Trouble),
         };
         let text = self.fill_in(turn, state, &mut voice, scenario)?;
@@ -55,7 +56,7 @@ impl Returns {
             Ending::Duplicate => Some((Kind::ReturnTicket, Scenario::Duplicate)),
             Ending::MailLeft => Some((Kind::ReturnTicket, Scenario::MailLeft)),
             // Nothing was done yet: what can be done is more than "anything else".
-            Ending::Other if state.meta.flow == 0 => Some((Kind::Clarify, Scenario::Clarify)),
+            Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other => None,
         };
         self.call_person(turn, state, ending);
@@ -139,6 +140,12 @@ fn named_lines(state: &State, order: &SeenOrder) -> Vec<u32> {
     let refused = state.eligibility.as_ref().map(|decision| &decision.refused_lines).filter(|lines| !lines.is_empty());
     let named = refused.or(state.lines.as_ref());
     named.cloned().unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
+}
+
+/// Whether a question about the policy was answered before.
+fn has_answered(state: &State) -> bool {
+    let said = &state.meta.said;
+    said.contains_key(&Scenario::PolicyIntro) || said.contains_key(&Scenario::PolicyUnknown)
 }
 
 /// A refusal in the customer's words. Why a person looks is the shop's matter.

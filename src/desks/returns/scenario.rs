@@ -62,6 +62,7 @@ scenarios! {
     DoneCancel = "done_cancel" ["ticket_id" "order_number"],
     Duplicate = "duplicate" ["ticket_id"],
     MailFailed = "mail_failed" ["ticket_id" "masked_email"],
+    MailMissing = "mail_missing" ["ticket_id" "masked_email"],
     MailLeft = "mail_left" ["ticket_id"],
     Trouble = "trouble" ["hotline"],
     NextOrder = "next_order" ["order_number"],

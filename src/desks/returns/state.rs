@@ -61,6 +61,8 @@ pub enum Question {
     OfferCancel,
     /// The mail failed: again, another address, or let it be?
     MailFailed,
+    /// The mail went out and did not come: another address?
+    MailMissing,
     /// Something went wrong on the shop's side.
     Trouble,
 }
@@ -236,6 +238,8 @@ pub struct State {
     pub refund: Option<Money>,
     /// Where the mail shall go instead.
     pub mail_to: Option<String>,
+    /// The customer says that the mail did not come.
+    pub mail_missing: bool,
     /// The mail failed, and the customer lets it be.
     pub leaves_mail: bool,
 

@@ -3,9 +3,9 @@
 use super::super::items;
 use super::super::rules::{Answer, Heard, written};
 use super::super::say::CLARIFIES;
-use super::super::state::{Escalate, Intent, Question, State};
+use super::super::state::{EmailStatus, Escalate, Intent, Question, State};
 use crate::domain::returns::order_number::Confidence;
-use crate::domain::returns::{Action, Contact, OrderNumber, OrderStatus};
+use crate::domain::returns::{Action, Contact, OrderNumber, OrderStatus, RmaNumber};
 
 /// So many characters of the customer's words are kept as the reason.
 const REASON_MAX_CHARS: usize = 1000;
@@ -13,6 +13,9 @@ const REASON_MAX_CHARS: usize = 1000;
 /// The state after the message.
 pub(super) fn said(state: State, heard: &Heard) -> State {
     let is_over = state.conversation_complete || leaves_for_another_order(&state, heard);
+    if misses_mail(&state, heard) {
+        return State { conversation_complete: false, mail_missing: true, asked: None, ..state };
+    }
     let mut state = if is_over { next_flow(state, heard) } else { state };
     let asked = state.asked.take();
     // The turn behind the customer's yes was cut off: what it was about to do is what a no means now.
@@ -51,7 +54,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
             _ if heard.answer == Some(Answer::No) => return called_off(state),
             _ => {}
         },
-        Some(Question::MailFailed) => about_mail(&mut state, heard),
+        Some(Question::MailFailed | Question::MailMissing) => about_mail(&mut state, heard),
         _ => {}
     }
     take_intent(&mut state, heard);
@@ -144,10 +147,29 @@ fn names_a_wish(heard: &Heard) -> bool {
     !heard.wants_both && !heard.asks && !heard.says_no
 }
 
+/// Whether the mail about the return that was just made is said not to have come.
+pub fn misses_mail(state: &State, heard: &Heard) -> bool {
+    let was_sent = matches!(state.email_status, Some(EmailStatus::Sent | EmailStatus::Queued));
+    let has_return = state.action_ticket.as_ref().is_some_and(|ticket| ticket.id.parse::<RmaNumber>().is_ok());
+    state.conversation_complete
+        && was_sent
+        && has_return
+        && heard.misses_mail
+        && heard.number.is_none()
+        && !heard.wants_person
+        && !heard.damage
+}
+
 /// The ticket is made and told of, and only its mail is still asked about: another order ends that, and the outbox goes on
 /// trying the mail.
 fn leaves_for_another_order(state: &State, heard: &Heard) -> bool {
-    state.asked == Some(Question::MailFailed) && names_another_order(state, heard)
+    // Nothing is owed on a mail that went out: any other matter ends that question.
+    let is_other_matter = heard.contact.is_none() && heard.intent.is_some_and(|intent| intent != Intent::Other);
+    match state.asked {
+        Some(Question::MailFailed) => names_another_order(state, heard),
+        Some(Question::MailMissing) => names_another_order(state, heard) || is_other_matter,
+        _ => false,
+    }
 }
 
 fn names_another_order(state: &State, heard: &Heard) -> bool {
@@ -166,7 +188,7 @@ fn is_about_last_return(state: &State, heard: &Heard) -> bool {
 /// "Cancel" is a yes where the offer is to cancel, or the order was to be called off from the beginning.
 fn answers_with_cancel(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
     match asked {
-        Some(Question::OfferCancel | Question::MailFailed) => true,
+        Some(Question::OfferCancel | Question::MailFailed | Question::MailMissing) => true,
         Some(Question::Confirm) => state.wants_cancel && heard.to_cancelling == Some(Answer::Yes),
         _ => false,
     }
@@ -194,7 +216,7 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
             state.order_match_confidence = Some(worth(found.confidence));
         }
         // "My mail is …" mends the contact of the number that was tried.
-        None if asked == Some(Question::NotFound) && heard.contact.is_some() => {
+        None if matches!(asked, Some(Question::NotFound | Question::Locked)) && heard.contact.is_some() => {
             state.order_number = state.meta.tried.take();
             state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
         }
@@ -279,10 +301,14 @@ fn about_mail(state: &mut State, heard: &Heard) {
     match (&heard.contact, heard.answer) {
         (Some(Contact::Email(email)), _) => {
             state.mail_to = Some(email.as_str().to_owned());
+            state.mail_missing = false;
             state.email_status = None;
         }
+        // What was sent goes to the same address once: another one is asked for again.
+        (_, Some(Answer::Yes | Answer::Again)) if state.mail_missing => {}
         (_, Some(Answer::Yes | Answer::Again)) => state.email_status = None,
         (_, Some(Answer::No | Answer::Cancel)) => state.leaves_mail = true,
+        (_, None) if heard.intent == Some(Intent::Other) => state.leaves_mail = true,
         (_, None) => {}
     }
 }

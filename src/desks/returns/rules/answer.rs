@@ -114,15 +114,13 @@ impl AnswerRules {
         let seen = Seen::new(self, wording, &clauses, harmless.clone(), &[]);
         let hidden = harmless.iter().zip(&cancelling).map(|(a, b)| *a || *b).collect();
         let at_offer = Seen::new(self, wording, &clauses, hidden, &cancelling);
-        let keeps = clauses.iter().any(|clause| !clause.asks && has(&cover(&self.keeping, wording, &harmless), clause));
-        let is_unsure = finds(&self.unsure, wording, &harmless);
-        let answer = seen.answer().filter(|_| !is_unsure);
-        let to_cancelling = if keeps { Some(Answer::No) } else { at_offer.answer() };
+        let keeping = cover(&self.keeping, wording, &harmless);
+        let answer = seen.answer();
         Reading {
             answer,
-            to_cancelling: to_cancelling.filter(|_| !is_unsure),
+            to_cancelling: if seen.is_told(&keeping) { Some(Answer::No) } else { at_offer.answer() },
             says_cancel: cancelling.contains(&true),
-            holds_back: seen.holds_back || is_unsure || matches!(answer, Some(Answer::No | Answer::Cancel)),
+            holds_back: seen.holds_back || matches!(answer, Some(Answer::No | Answer::Cancel)),
             asks: clauses.iter().any(|clause| clause.asks),
             is_doubtful: finds(&self.doubtful, wording, &[]),
         }
@@ -136,7 +134,10 @@ impl AnswerRules {
     }
 
     fn clauses(&self, wording: &Wording<'_>, hidden: &[bool], tells_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
+        // "That is what I ordered" and "đâu phải" have the words of a question, and are answers.
+        let answers = merged([&self.yes, &self.no].map(|patterns| cover(patterns, wording, hidden)));
         let asks = cover(&self.asks, wording, hidden);
+        let asks: Vec<bool> = asks.iter().zip(answers).map(|(asks, answers)| *asks && !answers).collect();
         let mut clauses = Vec::new();
         let mut at = 0;
         while at < wording.tokens().len() {
@@ -163,6 +164,7 @@ struct Seen<'s> {
     cancel: Vec<bool>,
     again: Vec<bool>,
     weak_yes: Vec<bool>,
+    unsure: Vec<bool>,
     /// The words that may stand beside a yes.
     beside: Vec<bool>,
     holds_back: bool,
@@ -193,26 +195,42 @@ impl<'s> Seen<'s> {
             figures,
         ]);
         let (negations, brakes) = (of(&rules.negations), of(&rules.brakes));
+        let unsure = of(&rules.unsure);
         let holds_back = clauses.iter().any(|clause| {
-            has(&brakes, clause) || (has(&negations, clause) && !clause.tells_damage)
+            let denies = has(&negations, clause) && !clause.tells_damage;
+            denies || has(&brakes, clause) || has(&unsure, clause)
         });
-        Self { no: of(&rules.no), cancel: of(&rules.cancel), again: of(&rules.again), clauses, yes, weak_yes, beside, holds_back }
+        Self {
+            no: of(&rules.no),
+            cancel: of(&rules.cancel),
+            again: of(&rules.again),
+            clauses,
+            yes,
+            weak_yes,
+            unsure,
+            beside,
+            holds_back,
+        }
     }
 
     /// A cancel is stronger than a no, a no than a yes ("no, that's not correct").
     fn answer(&self) -> Option<Answer> {
-        let is_told = |flags: &[bool]| self.clauses.iter().any(|clause| !clause.asks && has(flags, clause));
-        if is_told(&self.cancel) {
+        if self.is_told(&self.cancel) {
             Some(Answer::Cancel)
-        } else if is_told(&self.no) {
+        } else if self.is_told(&self.no) {
             Some(Answer::No)
         } else if self.holds_back || self.clauses.iter().any(|clause| clause.asks) {
             None
-        } else if is_told(&self.again) {
+        } else if self.is_told(&self.again) {
             Some(Answer::Again)
         } else {
             self.agrees().then_some(Answer::Yes)
         }
+    }
+
+    /// Whether a part of the message has such a word that neither asks nor doubts.
+    fn is_told(&self, flags: &[bool]) -> bool {
+        self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && !has(&self.unsure, clause))
     }
 
     /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide").
