@@ -161,11 +161,12 @@ impl ReturnsRules {
         let Reading { answer, to_cancelling, says_cancel, holds_back, asks, is_doubtful } =
             self.answers.read(&wording, |clause| self.order_words.damage.is_told_in(clause));
         // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
-        let asks_policy = asks_policy && answer != Some(Answer::Yes);
+        let is_bare = self.answers.is_nothing_else(&wording);
+        let is_answer = answer == Some(Answer::Yes) || (answer.is_some() && is_bare);
+        let asks_policy = asks_policy && !is_answer;
         let damage = if asks_policy { self.tells_damage_beside(&wording) } else { self.tells_damage(&wording) };
         // "Không chín một hai" is a number, and no no.
         let spells = has(&self.spelled_number);
-        let is_bare = self.answers.is_nothing_else(&wording);
         Heard {
             wants_both: !asks_policy && has(&self.both),
             wants_cancel: !asks_policy && has(&self.cancel_order),
@@ -200,16 +201,17 @@ impl ReturnsRules {
     /// What the message is about. What is spoken of as not wanted ("don't return it, just tell me where it is") is none.
     fn intent(&self, wording: &Wording<'_>) -> Option<Intent> {
         let unwished = cover(&self.unwished, wording, &[]);
-        let has = |patterns: &[Pattern]| is_in(patterns, wording, &unwished);
+        let wants = |patterns: &[Pattern]| is_in(patterns, wording, &unwished);
+        let has = |patterns: &[Pattern]| is_in(patterns, wording, &[]);
         if has(&self.status_of_return) || has(&self.return_number) {
             Some(Intent::OrderStatus)
-        } else if has(&self.refund) {
+        } else if wants(&self.refund) {
             Some(Intent::Refund)
-        } else if has(&self.returns) {
+        } else if wants(&self.returns) {
             Some(Intent::Return)
         } else if has(&self.order_status) {
             Some(Intent::OrderStatus)
-        } else if has(&self.cancel_order) {
+        } else if wants(&self.cancel_order) {
             Some(Intent::Return)
         } else {
             (has(&self.other) || has(&self.greeting)).then_some(Intent::Other)
