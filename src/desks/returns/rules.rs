@@ -156,8 +156,7 @@ impl ReturnsRules {
         let has = |patterns: &[Pattern]| is_in(patterns, &wording, &[]);
         let wants_person = has(&self.person);
         let misses_mail = has(&self.mail_missing);
-        let asks_policy =
-            (has(&self.policy) || misses_mail) && number.is_none() && contact.is_none() && !wants_person;
+        let asks_policy = (has(&self.policy) || misses_mail) && number.is_none() && contact.is_none() && !wants_person;
         let Reading { answer, to_cancelling, says_cancel, holds_back, asks, is_doubtful } =
             self.answers.read(&wording, |clause| self.order_words.damage.is_told_in(clause));
         // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.

@@ -24,7 +24,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         state.desired_action = None;
     }
     state.is_unclear = false;
-    state.is_held_back = heard.says_no && !heard.intent.is_some_and(Intent::is_return);
+    state.is_held_back = (heard.says_no || heard.asks) && !heard.intent.is_some_and(Intent::is_return);
     state.error = None;
     state.damage_told |= heard.damage;
     if heard.wants_person || accepts_person(&state, heard, asked) {
@@ -125,9 +125,7 @@ fn calls_off(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
     }
     let asks_for_slot = matches!(
         asked,
-        Some(
-            Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked
-        )
+        Some(Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked)
     );
     let brings = heard.number.is_some() || heard.contact.is_some();
     match heard.answer {

@@ -235,7 +235,8 @@ impl<'s> Seen<'s> {
 
     /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide").
     fn agrees(&self) -> bool {
-        let is_clean = |clause: &Clause| clause.tells_damage || self.beside[clause.words.clone()].iter().all(|word| *word);
+        let is_clean =
+            |clause: &Clause| clause.tells_damage || self.beside[clause.words.clone()].iter().all(|word| *word);
         let agrees_with = |flags: &[bool]| self.clauses.iter().any(|clause| has(flags, clause) && is_clean(clause));
         agrees_with(&self.yes) || (agrees_with(&self.weak_yes) && self.clauses.iter().all(is_clean))
     }

@@ -235,7 +235,8 @@ async fn a_mail_that_did_not_come_goes_to_another_address_and_the_number_is_told
     let made = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
     let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
     assert!(chat.say("what's my return number again?").await.text("reply").contains(&rma));
-    let missing = chat.say_all(&["return order 77895", "buyer-77895@example.com", "yes", "I didn't get the e-mail"]).await;
+    let missing =
+        chat.say_all(&["return order 77895", "buyer-77895@example.com", "yes", "I didn't get the e-mail"]).await;
     assert!(missing.text("return_ticket").contains("spam"), "{missing:?}");
     let sent = chat.say("please send it to other@example.com").await;
     assert_eq!(metadata(&sent, "return_ticket")["email_status"], "sent");

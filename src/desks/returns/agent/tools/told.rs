@@ -65,7 +65,9 @@ pub(in crate::desks::returns::agent) enum ToolError {
         "a {0} is not open for these items, a {1} is; ask the customer whether a {1} will do, and then call again with that action"
     )]
     OtherAction(Action, Action),
-    #[error("the customer has just said no, or to wait; ask whether the return shall be made, and call again after a yes")]
+    #[error(
+        "the customer has just said no, or to wait, or has asked something; answer, ask whether the return shall be made, and call again after a yes"
+    )]
     HeldBack,
     #[error("no return with that number belongs to this order; use the rma_number that create_rma gave")]
     NoRma,

@@ -40,7 +40,8 @@ fn where_calling_off_is_offered_cancel_is_a_yes_and_keep_a_no() {
 fn a_no_beside_anything_takes_back_every_yes() {
     let rules = rules();
     let yeses = ["yes", "ok", "correct", "go ahead", "đúng rồi", "dạ vâng", "ok em", "👍"];
-    let brakes = ["no", "wait", "but not now", "don't", "stop", "cancel", "không", "khoan đã", "thôi", "đừng", "chưa", "why?"];
+    let brakes =
+        ["no", "wait", "but not now", "don't", "stop", "cancel", "không", "khoan đã", "thôi", "đừng", "chưa", "why?"];
     for yes in yeses {
         for brake in brakes {
             for text in [format!("{yes}, {brake}"), format!("{brake}, {yes}"), format!("{yes} {brake}")] {
