@@ -118,7 +118,7 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.eligibility = Some(decision);
         }
         Event::AskedBefore(ticket) => {
-            state.meta.last_rma = ticket.id.parse().ok().or(state.meta.last_rma);
+            remember_return(&mut state, ticket.id.parse().ok());
             state.action_ticket = Some(ticket);
             hand_over_damage(&mut state);
         }
@@ -127,7 +127,7 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.action_ticket = Some(made.ticket);
             state.refund = made.refund;
             state.meta.idempotency_key = Some(made.key);
-            state.meta.last_rma = made.rma.or(state.meta.last_rma);
+            remember_return(&mut state, made.rma);
             hand_over_damage(&mut state);
         }
         Event::Mailed(status) if state.action_ticket.is_some() => state.email_status = Some(status),
@@ -143,6 +143,14 @@ pub fn advance(mut state: State, event: Event) -> State {
         Event::OrderFound(..) | Event::Mailed(_) => {}
     }
     state
+}
+
+/// The last return and its order, unless the ticket is for none.
+fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
+    if rma.is_some() {
+        state.meta.last_rma = rma;
+        state.meta.last_returned = state.order_number.clone();
+    }
 }
 
 /// Damage of goods that the rules do not take back: a person looks at it all the same.

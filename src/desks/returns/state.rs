@@ -174,6 +174,8 @@ pub struct Meta {
     pub waiting: Vec<OrderNumber>,
     /// The last return that was made in this conversation.
     pub last_rma: Option<RmaNumber>,
+    /// The order that it is of.
+    pub last_returned: Option<OrderNumber>,
     /// The orders that were found for this customer, the newest last: what tools may be used on.
     pub opened: Vec<OrderNumber>,
     /// Which variant of each text was said last.

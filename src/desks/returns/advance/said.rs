@@ -5,7 +5,11 @@ use super::super::rules::{Answer, Heard, written};
 use super::super::say::CLARIFIES;
 use super::super::state::{EmailStatus, Escalate, Intent, Question, State};
 use crate::domain::returns::order_number::Confidence;
-use crate::domain::returns::{Action, Contact, OrderNumber, OrderStatus, RmaNumber};
+use crate::domain::returns::{Action, Contact, RmaNumber};
+
+mod next_flow;
+
+use next_flow::next_flow;
 
 /// So many characters of the customer's words are kept as the reason.
 const REASON_MAX_CHARS: usize = 1000;
@@ -60,56 +64,6 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
     take_intent(&mut state, heard);
     keep_reason(&mut state, heard);
     state
-}
-
-/// The flow after one that is over. What names no order of its own may be about the one that was just talked of.
-fn next_flow(state: State, heard: &Heard) -> State {
-    let (was_refused, status_shown) = (state.was_refused(), state.status_shown);
-    let (order, intent, lines) = (state.order.clone(), state.intent, state.lines.clone());
-    let waiting = state.meta.waiting.clone();
-    let mut next = state.next_flow();
-    if let Some(number) = waiting_order(&waiting, heard) {
-        next.meta.waiting.retain(|other| *other != number);
-        next.intent = heard.intent.or(intent);
-        next.order_match_confidence = Some(1.0);
-        next.order_number = Some(number);
-        return next;
-    }
-    next.meta.waiting.clear();
-    let names_nothing = heard.number.is_none() && heard.contact.is_none();
-    if names_nothing && matches!(heard.answer, Some(Answer::No | Answer::Cancel)) && heard.intent.is_none() {
-        next.intent = Some(Intent::Other);
-        return next;
-    }
-    // A return of that order that was made here is where its damage belongs.
-    let has_return = next.meta.last_rma.is_some()
-        && order.as_ref().is_some_and(|order| order.status == OrderStatus::ReturnInitiated);
-    let stays = match heard.intent {
-        _ if heard.damage => (was_refused || status_shown) && !has_return,
-        Some(Intent::Return | Intent::Refund) => status_shown && heard.points_back,
-        _ => was_refused && (heard.asks_exception || heard.wants_person),
-    };
-    if !stays || !names_nothing {
-        return next;
-    }
-    next.order_number = order.as_ref().map(|order| order.number.clone());
-    next.order_match_confidence = Some(1.0);
-    next.order = order;
-    if was_refused {
-        next.intent = intent;
-        next.lines = lines;
-        next.escalate = Some(if heard.damage { Escalate::DamageTold } else { Escalate::Person });
-    }
-    next
-}
-
-/// The order that was named before this one, where it is gone on with.
-fn waiting_order(waiting: &[OrderNumber], heard: &Heard) -> Option<OrderNumber> {
-    match &heard.number {
-        Some(found) => waiting.iter().find(|number| **number == found.number).cloned(),
-        None if heard.answer == Some(Answer::Yes) && heard.intent.is_none() => waiting.first().cloned(),
-        None => None,
-    }
 }
 
 /// Whether a person was offered, and that is a yes.
@@ -179,7 +133,7 @@ fn is_about_last_return(state: &State, heard: &Heard) -> bool {
     let Some(rma) = &state.meta.last_rma else { return false };
     match &state.action_ticket {
         Some(ticket) => ticket.id == rma.as_str() && !names_another_order(state, heard),
-        None => state.intent.is_none() && heard.number.is_none(),
+        None => state.intent.is_none() && state.order.is_none() && heard.number.is_none(),
     }
 }
 
