@@ -211,7 +211,7 @@ pub struct State {
     pub is_unclear: bool,
     /// How often in a row the customer was asked what it is about.
     pub clarifies: u32,
-    /// The message says no, or to wait, or asks something, and wants nothing back: a language model makes no return on it.
+    /// The message says no, or to wait, and wants nothing back: a language model makes no return on it.
     pub is_held_back: bool,
     /// The message may name an order in a way that the rules do not read.
     pub may_name_order: bool,

@@ -28,7 +28,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         state.desired_action = None;
     }
     state.is_unclear = false;
-    state.is_held_back = (heard.says_no || heard.asks) && !heard.intent.is_some_and(Intent::is_return);
+    state.is_held_back = heard.says_no && !heard.intent.is_some_and(Intent::is_return);
     state.error = None;
     state.damage_told |= heard.damage;
     if heard.wants_person || accepts_person(&state, heard, asked) {
@@ -83,7 +83,7 @@ fn calls_off(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
     );
     let brings = heard.number.is_some() || heard.contact.is_some();
     match heard.answer {
-        Some(Answer::Cancel) => !(asks_for_slot && brings) && !answers_with_cancel(state, heard, asked),
+        Some(Answer::Cancel) => !((asks_for_slot && brings) || answers_with_cancel(state, heard, asked)),
         Some(Answer::No) => asks_for_slot && !brings,
         _ => asks_for_slot && !brings && heard.intent == Some(Intent::Other) && !heard.greets && !heard.says_no,
     }

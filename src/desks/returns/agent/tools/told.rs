@@ -66,7 +66,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
     )]
     OtherAction(Action, Action),
     #[error(
-        "the customer has just said no, or to wait, or has asked something; answer, ask whether the return shall be made, and call again after a yes"
+        "the customer has just said no, or to wait; ask whether the return shall be made, and call again after a yes"
     )]
     HeldBack,
     #[error("no return with that number belongs to this order; use the rma_number that create_rma gave")]
