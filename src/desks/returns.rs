@@ -103,7 +103,10 @@ impl Returns {
             return (switch.rest, true);
         }
         if turn.conversation.language_source == LanguageSource::Persona {
-            let language = self.language_rules.detect(&text, languages).unwrap_or(turn.persona.first_language());
+            let language = self
+                .language_rules
+                .detect(&self.rules.without_names(&text), languages)
+                .unwrap_or(turn.persona.first_language());
             turn.set_language(language, LanguageSource::Detected);
         }
         (text, false)
@@ -150,6 +153,10 @@ impl Desk for Returns {
         state.needs_contact = self.needs_contact(turn);
         let (text, switched) = self.listen(turn);
         let mut heard = self.rules.hear(&text);
+        // Where nothing was refused, it is a question what exceptions there are.
+        heard.asks_policy |= heard.asks_exception && heard.number.is_none() && !state.was_refused();
+        // Where a mail about a return went out, the desk itself knows more than the documents.
+        heard.asks_policy &= !advance::misses_mail(&state, &heard);
         let for_agent = self.state_for_agent(turn, &state, &heard);
         match &for_agent {
             Some(state) => self.tell_heard_for_agent(turn, state).await?,
@@ -167,10 +174,16 @@ impl Desk for Returns {
         }
         if heard.asks_policy {
             self.answer_question(turn, &mut state, &text).await?;
-            if state.is_idle() {
+            if state.is_idle() && !heard.damage {
                 return self.offer_more(turn, state).await;
             }
             // The flow goes on where it was: the question stands again, and nothing that was asked is an answer to it.
+            heard = heard.beside_question();
+        } else if heard.asks_return_number && state.meta.last_rma.is_some() {
+            self.tell_return_number(turn, &mut state).await?;
+            if state.is_idle() {
+                return self.offer_more(turn, state).await;
+            }
             heard = Heard::default();
         }
         let next = advance::advance(state.clone(), Event::Said(heard.clone()));

@@ -1,14 +1,16 @@
 //! What an event makes of the state; what the customer said is in `said`.
 
-use super::route::{action_of, review_of};
+use super::route::{action_of, can_be_cancelled, review_of};
 use super::rules::Heard;
 use super::scenario::Scenario;
 use super::state::{
     ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, TicketStatus, Trouble,
 };
-use crate::domain::returns::{Decision, Money, OrderNumber, RmaNumber};
+use crate::domain::returns::{Action, Decision, Money, OrderNumber, RmaNumber, Why};
 
 mod said;
+
+pub use said::misses_mail;
 
 /// What the customer said, or a step found.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,8 @@ pub enum Event {
     SlotFilled(Option<OrderNumber>),
     /// The order, and the lines that the customer named, if any.
     OrderFound(SeenOrder, Option<Vec<u32>>),
+    /// What came of the other one of two contacts that were given: it is the order's.
+    Under(String, Box<Event>),
     OrderNotFound,
     OrderLocked,
     /// What opened another order does not open this one, if there is such an order: nothing was counted.
@@ -63,7 +67,14 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.meta.said.extend(said);
             return advance(state, *event);
         }
-        Event::Classified(Some(intent)) => state.intent = Some(intent),
+        Event::Under(contact, event) => {
+            state.meta.contact = Some(contact);
+            return advance(state, *event);
+        }
+        Event::Classified(Some(intent)) => {
+            state.intent = Some(intent);
+            state.clarifies = 0;
+        }
         Event::Classified(None) => state.is_unclear = true,
         Event::SlotFilled(number) => {
             state.may_name_order = false;
@@ -84,6 +95,7 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.error = Some(Trouble::OrderNotFound);
         }
         Event::OrderLocked => {
+            state.meta.tried = state.order_number.take();
             state.forget_order();
             state.error = Some(Trouble::OrderLocked);
         }
@@ -93,8 +105,11 @@ pub fn advance(mut state: State, event: Event) -> State {
         }
         Event::StatusShown => state.status_shown = true,
         Event::Decided(decision, lines) => {
-            state.escalate = state.escalate.or(review_of(&decision));
+            state.escalate = state.escalate.or(review_of(&decision)).or(damage_beside(&state, &decision));
             state.lines = Some(lines);
+            if can_be_cancelled(&decision) && state.agreed_to_cancel {
+                state.desired_action = Some(Action::Cancel);
+            }
             state.eligibility = Some(decision);
         }
         Event::Refused(decision) => {
@@ -103,7 +118,7 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.eligibility = Some(decision);
         }
         Event::AskedBefore(ticket) => {
-            state.meta.last_rma = ticket.id.parse().ok().or(state.meta.last_rma);
+            remember_return(&mut state, ticket.id.parse().ok());
             state.action_ticket = Some(ticket);
             hand_over_damage(&mut state);
         }
@@ -112,7 +127,7 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.action_ticket = Some(made.ticket);
             state.refund = made.refund;
             state.meta.idempotency_key = Some(made.key);
-            state.meta.last_rma = made.rma.or(state.meta.last_rma);
+            remember_return(&mut state, made.rma);
             hand_over_damage(&mut state);
         }
         Event::Mailed(status) if state.action_ticket.is_some() => state.email_status = Some(status),
@@ -120,6 +135,7 @@ pub fn advance(mut state: State, event: Event) -> State {
         Event::Asked(question) => {
             // The error has been told.
             state.error = None;
+            state.clarifies += u32::from(question == Question::Matter);
             state.asked = Some(question);
         }
         Event::Finished(_) => state.conversation_complete = true,
@@ -127,6 +143,20 @@ pub fn advance(mut state: State, event: Event) -> State {
         Event::OrderFound(..) | Event::Mailed(_) => {}
     }
     state
+}
+
+/// The last return and its order, unless the ticket is for none.
+fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
+    if rma.is_some() {
+        state.meta.last_rma = rma;
+        state.meta.last_returned = state.order_number.clone();
+    }
+}
+
+/// Damage of goods that the rules do not take back: a person looks at it all the same.
+fn damage_beside(state: &State, decision: &Decision) -> Option<Escalate> {
+    let is_final = matches!(decision.why, Why::FinalSale | Why::NotReturnable | Why::WindowOver);
+    (is_final && state.damage_told).then_some(Escalate::DamageTold)
 }
 
 /// Damage that was told while asking for what had been asked for before: the rules saw the goods as they were then.

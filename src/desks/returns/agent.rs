@@ -238,11 +238,12 @@ impl Returns {
 /// Whether the message answers a question that the machine has put: what is done on it is what was asked.
 fn answers_machine(state: &State, heard: &Heard) -> bool {
     match state.asked.filter(|_| !state.conversation_complete) {
-        Some(Question::Confirm | Question::OnlyReturn | Question::OnlyRefund | Question::OfferCancel) => {
+        Some(Question::OfferCancel) => heard.to_cancelling.is_some() && heard.number.is_none(),
+        Some(Question::Confirm | Question::OnlyReturn | Question::OnlyRefund) => {
             heard.answer.is_some() && heard.number.is_none()
         }
         Some(Question::ChooseAction) => heard.answer == Some(Answer::No) || heard.intent.is_some_and(Intent::is_return),
-        Some(Question::MailFailed) => heard.answer.is_some() || heard.contact.is_some(),
+        Some(Question::MailFailed | Question::MailMissing) => heard.answer.is_some() || heard.contact.is_some(),
         Some(
             Question::Matter
             | Question::OrderNumber

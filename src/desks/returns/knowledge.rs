@@ -47,6 +47,16 @@ impl Returns {
         Ok(())
     }
 
+    /// The number of the return that was made last.
+    pub(super) async fn tell_return_number(&self, turn: &mut Turn, state: &mut State) -> Result<(), DeskError> {
+        let Some(number) = &state.meta.last_rma else { return Ok(()) };
+        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
+        let text = voice.text(Scenario::ReturnNumber, &[("rma_number", number.as_str())])?;
+        state.meta.said.extend(voice.said());
+        turn.say(Kind::Reply, &text).await?;
+        Ok(())
+    }
+
     /// After a question outside of any flow: what else?
     pub(super) async fn offer_more(&self, turn: &mut Turn, mut state: State) -> Result<(), DeskError> {
         let mut voice = Voice::new(self.texts(turn), &state.meta.said);

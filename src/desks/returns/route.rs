@@ -187,9 +187,14 @@ fn process_refund(state: &State) -> Option<ReturnsStep> {
 /// Queued satisfies this row as sent does: the outbox loses nothing. Failed is told, with an offer.
 fn send_email(state: &State) -> Option<ReturnsStep> {
     state.action_ticket.as_ref()?;
+    if state.leaves_mail && (state.mail_missing || state.email_status == Some(EmailStatus::Failed)) {
+        return Some(Step::Finish(Ending::MailLeft));
+    }
+    if state.mail_missing {
+        return Some(Step::Ask(Question::MailMissing));
+    }
     match state.email_status {
         None => Some(Step::Run(Worker::SendEmail)),
-        Some(EmailStatus::Failed) if state.leaves_mail => Some(Step::Finish(Ending::MailLeft)),
         Some(EmailStatus::Failed) => Some(Step::Ask(Question::MailFailed)),
         Some(EmailStatus::Queued | EmailStatus::Sent | EmailStatus::None) => None,
     }

@@ -1,28 +1,24 @@
 //! Understanding a customer of the returns desk by rules alone: the words are data (`prompts/rules/returns.toml`), this
 //! file holds what they add up to.
-
-use std::collections::HashMap;
-
-use serde::Deserialize;
-use serde::de::Error as _;
+//!
+//! - [`answer`]: yes, no, and what is neither
+//! - `cut`: addresses and numbers are no words
+//! - `file`: the rule file
 
 use super::state::Intent;
 use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
 use crate::domain::returns::contact::find_contacts;
-use crate::domain::returns::order_number::{Found, OrderNumberWords, find_order_numbers};
-use crate::domain::returns::{Contact, DamageWords};
+use crate::domain::returns::order_number::{Found, find_order_numbers};
+use crate::domain::returns::{Contact, DamageWords, OrderNumber};
 use crate::persona::{PromptError, Prompts};
 
-/// How a question of ours was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Yes,
-    No,
-    /// Ends whatever is going on.
-    Cancel,
-    /// Do it again.
-    Again,
-}
+pub mod answer;
+mod cut;
+mod file;
+
+pub use answer::Answer;
+use answer::{AnswerRules, Reading};
+use file::{OrderWords, RuleFile, Signs};
 
 /// What one message says, before the conversation around it is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,18 +32,52 @@ pub struct Heard {
     /// The order is to be called off.
     pub wants_cancel: bool,
     pub number: Option<Found>,
+    /// Further orders that are named.
+    pub more_numbers: Vec<OrderNumber>,
     /// There is something in it that might be an order number which the rules do not read.
     pub may_name_order: bool,
     pub contact: Option<Contact>,
+    /// Another address or number beside the contact: either may be the order's.
+    pub other_contact: Option<Contact>,
     pub answer: Option<Answer>,
-    /// There is a no in it, whatever else is: nothing that cannot be undone is done on it.
+    /// The answer where the offer is to call an order off.
+    pub to_cancelling: Option<Answer>,
+    /// There is a no in it or a wait, whatever else is: nothing that cannot be undone is done on it.
     pub says_no: bool,
     /// The word for calling something off is in it.
     pub says_cancel: bool,
+    /// It asks something.
+    pub asks: bool,
+    /// Its yes may be meant as a no.
+    pub is_doubtful: bool,
+    /// There is nothing in it but an answer, a number or an address.
+    pub is_bare: bool,
     pub damage: bool,
+    /// It says hello.
+    pub greets: bool,
+    /// "It", "this order": what was talked of before is meant.
+    pub points_back: bool,
     pub wants_person: bool,
-    /// It asks how the shop does things, and nothing else: of no order and for no person.
+    /// The rules shall be bent for once.
+    pub asks_exception: bool,
+    /// The number of the return that was made is asked for.
+    pub asks_return_number: bool,
+    /// The mail about a return has not come.
+    pub misses_mail: bool,
+    /// It asks how the shop does things, of no order and for no person.
     pub asks_policy: bool,
+}
+
+impl Heard {
+    /// What is left of a question about the policy once it is answered: damage that was told beside it. Nothing in it answers
+    /// what was asked before.
+    #[must_use]
+    pub fn beside_question(self) -> Self {
+        if !self.damage {
+            return Self::default();
+        }
+        Self { text: self.text, why: self.why, damage: true, intent: Some(Intent::Return), ..Self::default() }
+    }
 }
 
 /// The desk's keywords.
@@ -58,70 +88,22 @@ pub struct ReturnsRules {
     refund: Vec<Pattern>,
     returns: Vec<Pattern>,
     other: Vec<Pattern>,
+    greeting: Vec<Pattern>,
+    pointing_back: Vec<Pattern>,
     status_of_return: Vec<Pattern>,
     both: Vec<Pattern>,
     cancel_order: Vec<Pattern>,
-    yes: Vec<Pattern>,
-    no: Vec<Pattern>,
-    cancel: Vec<Pattern>,
-    again: Vec<Pattern>,
+    unwished: Vec<Pattern>,
     person: Vec<Pattern>,
+    exception: Vec<Pattern>,
+    return_number: Vec<Pattern>,
+    mail_missing: Vec<Pattern>,
     policy: Vec<Pattern>,
+    hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
-    says_cancel: Vec<Pattern>,
-    /// Every way to answer, and the words around an answer.
-    answers: Vec<Pattern>,
+    answers: AnswerRules,
+    signs: Signs,
     order_words: OrderWords,
-}
-
-/// `prompts/rules/orders.toml`: words around order numbers, and of damage.
-#[derive(Debug, Deserialize)]
-struct OrderWords {
-    order_number: OrderNumberWords,
-    damage: DamageWords,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleFile {
-    plain_words: Vec<String>,
-    aliases: HashMap<String, String>,
-    classes: HashMap<String, Vec<String>>,
-    intents: IntentFile,
-    answers: AnswerFile,
-    asides: AsideFile,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IntentFile {
-    order_status: Vec<String>,
-    refund: Vec<String>,
-    #[serde(rename = "return")]
-    returns: Vec<String>,
-    other: Vec<String>,
-    status_of_return: Vec<String>,
-    both: Vec<String>,
-    cancel_order: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AnswerFile {
-    yes: Vec<String>,
-    no: Vec<String>,
-    cancel: Vec<String>,
-    again: Vec<String>,
-    says_cancel: Vec<String>,
-    around: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AsideFile {
-    person: Vec<String>,
-    policy: Vec<String>,
-    spelled_number: Vec<String>,
 }
 
 impl ReturnsRules {
@@ -129,32 +111,33 @@ impl ReturnsRules {
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
         let order_words = prompts.toml("rules/orders.toml")?;
         prompts.toml_with("rules/returns.toml", |text| {
-            Self::new(toml::from_str(text)?, order_words).map_err(toml::de::Error::custom)
+            Self::new(toml::from_str(text)?, order_words).map_err(serde::de::Error::custom)
         })
     }
 
     fn new(file: RuleFile, order_words: OrderWords) -> Result<Self, InvalidPattern> {
         let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
         let patterns = |written: &[String]| lexicon.patterns(written);
-        let answers = &file.answers;
-        let all_answers = [&answers.yes, &answers.no, &answers.cancel, &answers.again, &answers.around];
         Ok(Self {
-            answers: patterns(&all_answers.into_iter().flatten().cloned().collect::<Vec<_>>())?,
+            answers: AnswerRules::new(&file.answers, &lexicon)?,
+            signs: file.signs,
             order_status: patterns(&file.intents.order_status)?,
             refund: patterns(&file.intents.refund)?,
             returns: patterns(&file.intents.returns)?,
             other: patterns(&file.intents.other)?,
+            greeting: patterns(&file.intents.greeting)?,
+            pointing_back: patterns(&file.asides.pointing_back)?,
             status_of_return: patterns(&file.intents.status_of_return)?,
             both: patterns(&file.intents.both)?,
             cancel_order: patterns(&file.intents.cancel_order)?,
-            yes: patterns(&file.answers.yes)?,
-            no: patterns(&file.answers.no)?,
-            cancel: patterns(&file.answers.cancel)?,
-            again: patterns(&file.answers.again)?,
+            unwished: patterns(&file.intents.unwished)?,
             person: patterns(&file.asides.person)?,
+            exception: patterns(&file.asides.exception)?,
+            return_number: patterns(&file.asides.return_number)?,
+            mail_missing: patterns(&file.asides.mail_missing)?,
             policy: patterns(&file.asides.policy)?,
+            hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
-            says_cancel: patterns(&file.answers.says_cancel)?,
             order_words,
             lexicon,
         })
@@ -162,51 +145,54 @@ impl ReturnsRules {
 
     /// What the message says.
     pub fn hear(&self, text: &str) -> Heard {
-        let wording = self.lexicon.read(text);
-        let has = |patterns: &[Pattern]| is_in(patterns, &wording);
-        let wants_person = has(&self.person);
         let (numbers, contacts) = self.find(text);
-        let (number, contact) = (numbers.into_iter().next(), contacts.into_iter().next());
-        let asks_policy = has(&self.policy) && number.is_none() && contact.is_none() && !wants_person;
-        let damage = self.order_words.damage.is_told_in(text);
-        let (wants_return, wants_refund) = (has(&self.returns), has(&self.refund));
-        let wants_status = has(&self.order_status);
-        let intent = if asks_policy {
-            // "How long do I have to return it?" is a question about the policy, not the wish.
-            None
-        } else if has(&self.status_of_return) {
-            Some(Intent::OrderStatus)
-        } else if wants_refund {
-            Some(Intent::Refund)
-        } else if wants_return {
-            Some(Intent::Return)
-        } else if wants_status {
-            Some(Intent::OrderStatus)
-        } else if has(&self.cancel_order) {
-            Some(Intent::Return)
-        } else {
-            has(&self.other).then_some(Intent::Other)
-        };
+        let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
+        let mut contacts = contacts.into_iter();
+        let (contact, other_contact) = (contacts.next(), contacts.next());
+        let mut numbers = numbers.into_iter();
+        let number = numbers.next();
+        let words = self.signs.spelled_out(&cut::cut(text, &orders));
+        let wording = self.lexicon.read(&words);
+        let has = |patterns: &[Pattern]| is_in(patterns, &wording, &[]);
+        let wants_person = has(&self.person);
+        let misses_mail = has(&self.mail_missing);
+        let asks_policy = (has(&self.policy) || misses_mail) && number.is_none() && contact.is_none() && !wants_person;
+        let Reading { answer, to_cancelling, says_cancel, holds_back, asks, is_doubtful } =
+            self.answers.read(&wording, |clause| self.order_words.damage.is_told_in(clause));
+        // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
+        let is_bare = self.answers.is_nothing_else(&wording);
+        let is_answer = answer == Some(Answer::Yes) || (answer.is_some() && is_bare);
+        let asks_policy = asks_policy && !is_answer;
+        let damage = if asks_policy { self.tells_damage_beside(&wording) } else { self.tells_damage(&wording) };
+        // "Không chín một hai" is a number, and no no.
+        let spells = has(&self.spelled_number);
         Heard {
             wants_both: !asks_policy && has(&self.both),
-            wants_cancel: has(&self.cancel_order),
+            wants_cancel: !asks_policy && has(&self.cancel_order),
             may_name_order: number.is_none()
                 && contact.is_none()
-                && (has(&self.spelled_number) || text.chars().filter(char::is_ascii_digit).count() >= DIGITS),
-            answer: self.answer(&wording),
-            says_no: has(&self.no),
-            says_cancel: has(&self.says_cancel),
-            why: if damage || !self.only_answers(&wording) {
-                without_contact(text, contact.as_ref())
-            } else {
-                String::new()
-            },
+                && (spells || text.chars().filter(char::is_ascii_digit).count() >= DIGITS),
+            answer: answer.filter(|_| !spells),
+            to_cancelling: to_cancelling.filter(|_| !spells),
+            says_no: holds_back,
+            says_cancel,
+            asks,
+            is_doubtful,
+            why: if damage || !is_bare { without_contact(text, contact.as_ref()) } else { String::new() },
+            is_bare,
             text: text.to_owned(),
             damage,
-            intent,
+            greets: has(&self.greeting),
+            points_back: has(&self.pointing_back),
+            intent: if asks_policy { None } else { self.intent(&wording) },
             number,
+            more_numbers: numbers.map(|found| found.number).collect(),
             contact,
+            other_contact,
             wants_person,
+            asks_exception: has(&self.exception),
+            asks_return_number: has(&self.return_number),
+            misses_mail,
             asks_policy,
         }
     }
@@ -219,25 +205,62 @@ impl ReturnsRules {
         (numbers, contacts)
     }
 
-    /// A cancel is stronger than a no, a no than a yes ("no, that's not correct").
-    fn answer(&self, wording: &Wording<'_>) -> Option<Answer> {
-        let order = [
-            (&self.cancel, Answer::Cancel),
-            (&self.no, Answer::No),
-            (&self.again, Answer::Again),
-            (&self.yes, Answer::Yes),
-        ];
-        order.into_iter().find(|(patterns, _)| is_in(patterns, wording)).map(|(_, answer)| answer)
+    /// What the message is about. What is spoken of as not wanted ("don't return it, just tell me where it is") is none.
+    fn intent(&self, wording: &Wording<'_>) -> Option<Intent> {
+        let unwished = cover(&self.unwished, wording, &[]);
+        let wants = |patterns: &[Pattern]| is_in(patterns, wording, &unwished);
+        let has = |patterns: &[Pattern]| is_in(patterns, wording, &[]);
+        if has(&self.status_of_return) || has(&self.return_number) {
+            Some(Intent::OrderStatus)
+        } else if wants(&self.refund) {
+            Some(Intent::Refund)
+        } else if wants(&self.returns) {
+            Some(Intent::Return)
+        } else if has(&self.order_status) {
+            Some(Intent::OrderStatus)
+        } else if wants(&self.cancel_order) {
+            Some(Intent::Return)
+        } else {
+            (has(&self.other) || has(&self.greeting)).then_some(Intent::Other)
+        }
     }
 
-    /// Whether there is nothing in it but answers, numbers and addresses.
-    fn only_answers(&self, wording: &Wording<'_>) -> bool {
-        let answers = cover(&self.answers, wording, &[]);
-        let tokens = wording.tokens().iter().zip(answers);
-        tokens.filter(|(_, answers)| !answers).all(|(token, _)| {
-            let piece = piece_around(wording.text(), token.span.start);
-            piece.contains('@') || piece.contains(|c: char| c.is_ascii_digit())
-        })
+    /// Whether a part of the message tells of damage that there is, not that there may be.
+    fn tells_damage(&self, wording: &Wording<'_>) -> bool {
+        let hypothetical = cover(&self.hypothetical, wording, &[]);
+        if !hypothetical.contains(&true) {
+            return self.order_words.damage.is_told_in(&cut::without_stand_ins(wording.text()));
+        }
+        self.is_damage_told_outside(wording, &hypothetical)
+    }
+
+    /// The same beside a question about the policy: what the question itself speaks of is a case.
+    fn tells_damage_beside(&self, wording: &Wording<'_>) -> bool {
+        let asked = cover(&self.policy, wording, &[]);
+        let hypothetical = cover(&self.hypothetical, wording, &[]);
+        let of_question: Vec<bool> = asked.iter().zip(hypothetical).map(|(a, b)| *a || b).collect();
+        self.is_damage_told_outside(wording, &of_question)
+    }
+
+    /// Whether damage is told in a part of the sentence that has none of these words.
+    fn is_damage_told_outside(&self, wording: &Wording<'_>, hidden: &[bool]) -> bool {
+        let mut at = 0;
+        while at < wording.tokens().len() {
+            let words = wording.clause(at);
+            at = words.end.max(at + 1);
+            let is_free = hidden.get(words.clone()).is_some_and(|hidden| !hidden.contains(&true));
+            if is_free && self.order_words.damage.is_told_in(wording.typed(words)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The text without addresses and numbers, which are of no language.
+    pub fn without_names(&self, text: &str) -> String {
+        let numbers = find_order_numbers(text, &self.order_words.order_number);
+        let orders: Vec<_> = numbers.into_iter().map(|found| found.number).collect();
+        cut::without_stand_ins(&cut::cut(text, &orders))
     }
 
     /// The words of damage.
@@ -246,16 +269,16 @@ impl ReturnsRules {
     }
 }
 
-fn is_in(patterns: &[Pattern], wording: &Wording<'_>) -> bool {
-    patterns.iter().any(|pattern| pattern.find(wording, &[]).is_some())
+fn is_in(patterns: &[Pattern], wording: &Wording<'_>, hidden: &[bool]) -> bool {
+    patterns.iter().any(|pattern| pattern.find(wording, hidden).is_some())
 }
 
-/// The text between spaces around that place.
-fn piece_around(text: &str, at: usize) -> &str {
-    let (before, behind) = text.split_at(at);
-    let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-    let end = behind.find(char::is_whitespace).map_or(text.len(), |space| at + space);
-    text.get(start..end).unwrap_or(behind)
+/// An address or a number as it can be read again.
+pub fn written(contact: &Contact) -> &str {
+    match contact {
+        Contact::Email(email) => email.as_str(),
+        Contact::Phone(phone) => phone.as_str(),
+    }
 }
 
 /// The text without addresses, and without numbers where one of them is a phone's, which may be written in pieces.

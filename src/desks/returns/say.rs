@@ -13,16 +13,21 @@ use crate::domain::returns::{Action, Decision, Why};
 use crate::domain::{Kind, Language, Metadata};
 use crate::persona::texts::fill;
 
+/// Behind so many questions what it is about, a person is offered.
+pub(super) const CLARIFIES: u32 = 2;
+
 impl Returns {
     /// Puts a question.
     pub(super) async fn put(&self, turn: &mut Turn, state: &State, question: Question) -> Result<Event, DeskError> {
         let mut voice = Voice::new(self.texts(turn), &state.meta.said);
         let (kind, scenario) = match question {
+            Question::Matter if state.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
             Question::OrderNumber => (Kind::OrderPrompt, Scenario::AskOrderNumber),
             Question::OtherOrder => (Kind::OrderPrompt, Scenario::AskOtherOrder),
             Question::Contact => (Kind::OrderPrompt, Scenario::AskContact),
-            Question::NotFound => (Kind::OrderPrompt, Scenario::OrderNotFound),
+            Question::NotFound if state.needs_contact => (Kind::OrderPrompt, Scenario::OrderNotFound),
+            Question::NotFound => (Kind::OrderPrompt, Scenario::OrderNotTheirs),
             Question::Locked => (Kind::OrderPrompt, Scenario::OrderLocked),
             Question::Confirm => (Kind::OrderConfirm, Scenario::ConfirmOrder),
             Question::ChooseAction => (Kind::ActionPrompt, Scenario::ChooseAction),
@@ -30,6 +35,7 @@ impl Returns {
             Question::OnlyRefund => (Kind::ActionPrompt, Scenario::OnlyRefund),
             Question::OfferCancel => (Kind::ActionPrompt, Scenario::OfferCancel),
             Question::MailFailed => (Kind::ReturnTicket, Scenario::MailFailed),
+            Question::MailMissing => (Kind::ReturnTicket, Scenario::MailMissing),
             Question::Trouble => (Kind::ErrorNotice, Scenario::Trouble),
         };
         let text = self.fill_in(turn, state, &mut voice, scenario)?;
@@ -43,14 +49,14 @@ impl Returns {
         let mut voice = Voice::new(self.texts(turn), &state.meta.said);
         let main = match ending {
             Ending::StatusShown => None,
-            Ending::Declined => Some((Kind::OrderConfirm, Scenario::Declined)),
+            Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
             Ending::NotEligible => Some((Kind::ReturnDecision, refusal(state.eligibility.as_ref()))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),
             Ending::Done => Some((Kind::ReturnTicket, done(state))),
             Ending::Duplicate => Some((Kind::ReturnTicket, Scenario::Duplicate)),
             Ending::MailLeft => Some((Kind::ReturnTicket, Scenario::MailLeft)),
             // Nothing was done yet: what can be done is more than "anything else".
-            Ending::Other if state.meta.flow == 0 => Some((Kind::Clarify, Scenario::Clarify)),
+            Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other => None,
         };
         self.call_person(turn, state, ending);
@@ -62,7 +68,10 @@ impl Returns {
         }
         self.record_ending(turn, state, ending).await?;
         if asks_more {
-            let text = voice.text(Scenario::AnythingElse, &[])?;
+            let text = match state.meta.waiting.first() {
+                Some(number) => voice.text(Scenario::NextOrder, &[("order_number", number.as_str())])?,
+                None => voice.text(Scenario::AnythingElse, &[])?,
+            };
             turn.say(Kind::FollowUp, &text).await?;
         }
         Ok(voice.then(Event::Finished(ending)))
@@ -133,6 +142,12 @@ fn named_lines(state: &State, order: &SeenOrder) -> Vec<u32> {
     named.cloned().unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
 }
 
+/// Whether a question about the policy was answered before.
+fn has_answered(state: &State) -> bool {
+    let said = &state.meta.said;
+    said.contains_key(&Scenario::PolicyIntro) || said.contains_key(&Scenario::PolicyUnknown)
+}
+
 /// A refusal in the customer's words. Why a person looks is the shop's matter.
 fn refusal(decision: Option<&Decision>) -> Scenario {
     match decision.map(|decision| decision.why) {
@@ -148,6 +163,7 @@ fn handover(state: &State) -> Scenario {
     match state.escalate {
         Some(Escalate::DamageLater) => Scenario::DamageLater,
         Some(Escalate::Review) if is_damage(state) => Scenario::ReviewDamage,
+        Some(Escalate::DamageTold) => Scenario::ReviewDamage,
         Some(Escalate::Review) => Scenario::ReviewNeeded,
         Some(Escalate::Assistant) if state.damage_told => Scenario::ReviewDamage,
         Some(Escalate::GaveUp) => Scenario::GaveUp,

@@ -61,6 +61,8 @@ pub enum Question {
     OfferCancel,
     /// The mail failed: again, another address, or let it be?
     MailFailed,
+    /// The mail went out and did not come: another address?
+    MailMissing,
     /// Something went wrong on the shop's side.
     Trouble,
 }
@@ -146,6 +148,8 @@ pub enum Escalate {
     Review,
     /// Damage that was spoken of after the return was made.
     DamageLater,
+    /// Damage of goods that the rules do not take back: a person looks at it all the same.
+    DamageTold,
     /// The language model hands over, in agent mode.
     Assistant,
     /// The language model did not come to an end.
@@ -166,8 +170,12 @@ pub struct Meta {
     pub contact_fits: bool,
     /// The number that was looked up in vain.
     pub tried: Option<OrderNumber>,
+    /// Orders that were named beside the one that the flow is about.
+    pub waiting: Vec<OrderNumber>,
     /// The last return that was made in this conversation.
     pub last_rma: Option<RmaNumber>,
+    /// The order that it is of.
+    pub last_returned: Option<OrderNumber>,
     /// The orders that were found for this customer, the newest last: what tools may be used on.
     pub opened: Vec<OrderNumber>,
     /// Which variant of each text was said last.
@@ -197,14 +205,22 @@ pub struct State {
     pub wants_both: bool,
     /// The order was to be called off.
     pub wants_cancel: bool,
+    /// The order is to be called off, said once more to the question whether it is this one.
+    pub agreed_to_cancel: bool,
     /// The intent was looked for in this message and not found.
     pub is_unclear: bool,
+    /// How often in a row the customer was asked what it is about.
+    pub clarifies: u32,
+    /// The message says no, or to wait, and wants nothing back: a language model makes no return on it.
+    pub is_held_back: bool,
     /// The message may name an order in a way that the rules do not read.
     pub may_name_order: bool,
     /// Whose order it is has to be shown before it is looked up.
     pub needs_contact: bool,
     /// A contact was given for this order, and not only for one before it.
     pub contact_given: bool,
+    /// A second address or number that was given with it.
+    pub other_contact: Option<String>,
     /// How often "is it this order?" was answered with no.
     pub declines: u32,
     /// The order's status stands in the chat.
@@ -224,6 +240,8 @@ pub struct State {
     pub refund: Option<Money>,
     /// Where the mail shall go instead.
     pub mail_to: Option<String>,
+    /// The customer says that the mail did not come.
+    pub mail_missing: bool,
     /// The mail failed, and the customer lets it be.
     pub leaves_mail: bool,
 
@@ -245,7 +263,7 @@ impl State {
         let is_damage =
             self.damage_told || self.eligibility.as_ref().is_some_and(|decision| decision.why == Why::Damaged);
         let least = match why {
-            Escalate::DamageLater => Priority::High,
+            Escalate::DamageLater | Escalate::DamageTold => Priority::High,
             Escalate::Review | Escalate::Assistant if is_damage => Priority::High,
             Escalate::Assistant if self.urgency.is_some() => Priority::Low,
             Escalate::Review | Escalate::Person | Escalate::Assistant | Escalate::GaveUp => Priority::Medium,
@@ -258,10 +276,12 @@ impl State {
         self.order_number = None;
         self.order_match_confidence = None;
         self.contact_given = false;
+        self.other_contact = None;
         self.order = None;
         self.user_confirmed_order = None;
         self.eligibility = None;
         self.desired_action = None;
+        self.agreed_to_cancel = false;
         self.lines = None;
     }
 
@@ -271,7 +291,16 @@ impl State {
         self.order_number.iter().chain(seen).chain(&self.meta.tried).chain(&self.meta.opened)
     }
 
-    /// Whether something is under way.
+    /// Whether the flow ended with goods that do not come back.
+    pub fn was_refused(&self) -> bool {
+        let is_refused = |decision: &Decision| !decision.is_return_eligible && !decision.is_refund_eligible;
+        self.conversation_complete
+            && self.action_ticket.is_none()
+            && self.escalate.is_none()
+            && self.eligibility.as_ref().is_some_and(is_refused)
+    }
+
+    /// Whether nothing is under way.
     pub fn is_idle(&self) -> bool {
         self.intent.is_none() || self.conversation_complete
     }

@@ -9,7 +9,7 @@ use chrono::Utc;
 use super::Returns;
 use super::advance::Event;
 use super::route::Worker;
-use super::state::State;
+use super::state::{Intent, State};
 use crate::config::OrderVerification;
 use crate::desks::{DeskError, Turn};
 use crate::domain::returns::{Action, AuditEntry, AuditKind, Hand, OrderNumber, Terms};
@@ -36,6 +36,8 @@ impl Returns {
         match worker {
             Worker::ClassifyIntent => {
                 let (intent, source) = self.ask_for_intent(turn).await;
+                // An order without a wish: to say how it stands changes nothing.
+                let intent = intent.or(state.order_number.as_ref().map(|_| Intent::OrderStatus));
                 self.tell_intent(turn, intent, source).await?;
                 Ok(Event::Classified(intent))
             }

@@ -2,6 +2,7 @@
 
 pub mod agent;
 mod crash;
+mod hearing;
 mod mails;
 mod model;
 mod owner;

@@ -1,18 +1,28 @@
 //! What a message of the customer makes of the state: it is understood by what stands open.
 
 use super::super::items;
-use super::super::rules::{Answer, Heard};
-use super::super::state::{Escalate, Intent, Question, State};
+use super::super::rules::{Answer, Heard, written};
+use super::super::say::CLARIFIES;
+use super::super::state::{EmailStatus, Escalate, Intent, Question, State};
 use crate::domain::returns::order_number::Confidence;
-use crate::domain::returns::{Action, Contact};
+use crate::domain::returns::{Action, Contact, RmaNumber};
+
+mod next_flow;
+
+use next_flow::next_flow;
 
 /// So many characters of the customer's words are kept as the reason.
 const REASON_MAX_CHARS: usize = 1000;
 
 /// The state after the message.
 pub(super) fn said(state: State, heard: &Heard) -> State {
+    let with_phone = with_phone(&state, heard);
+    let heard = with_phone.as_ref().unwrap_or(heard);
     let is_over = state.conversation_complete || leaves_for_another_order(&state, heard);
-    let mut state = if is_over { state.next_flow() } else { state };
+    if misses_mail(&state, heard) {
+        return State { conversation_complete: false, mail_missing: true, asked: None, ..state };
+    }
+    let mut state = if is_over { next_flow(state, heard) } else { state };
     let asked = state.asked.take();
     // The turn behind the customer's yes was cut off: what it was about to do is what a no means now.
     if asked.is_none() && heard.says_no && state.action_ticket.is_none() {
@@ -20,9 +30,10 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         state.desired_action = None;
     }
     state.is_unclear = false;
+    state.is_held_back = heard.says_no && !heard.intent.is_some_and(Intent::is_return);
     state.error = None;
     state.damage_told |= heard.damage;
-    if heard.wants_person {
+    if heard.wants_person || accepts_person(&state, heard, asked) {
         state.escalate = Some(Escalate::Person);
     }
     if heard.damage && is_about_last_return(&state, heard) {
@@ -32,8 +43,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         keep_reason(&mut state, heard);
         return state;
     }
-    let can_be_called_off = !state.is_idle() && state.action_ticket.is_none();
-    if heard.answer == Some(Answer::Cancel) && can_be_called_off && !answers_with_cancel(asked) {
+    if !state.is_idle() && state.action_ticket.is_none() && calls_off(&state, heard, asked) {
         return called_off(state);
     }
     take_slots(&mut state, heard, asked);
@@ -44,13 +54,13 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         Some(Question::OnlyReturn) => chosen(&mut state, heard, Action::Return),
         Some(Question::OnlyRefund) => chosen(&mut state, heard, Action::Refund),
         Some(Question::OfferCancel) => chosen(&mut state, heard, Action::Cancel),
-        Some(Question::ChooseAction) => match heard.intent {
-            Some(Intent::Return) if !heard.wants_both => state.desired_action = Some(Action::Return),
-            Some(Intent::Refund) if !heard.wants_both => state.desired_action = Some(Action::Refund),
+        Some(Question::ChooseAction) => match heard.intent.filter(|_| names_a_wish(heard)) {
+            Some(Intent::Return) => state.desired_action = Some(Action::Return),
+            Some(Intent::Refund) => state.desired_action = Some(Action::Refund),
             _ if heard.answer == Some(Answer::No) => return called_off(state),
             _ => {}
         },
-        Some(Question::MailFailed) => about_mail(&mut state, heard),
+        Some(Question::MailFailed | Question::MailMissing) => about_mail(&mut state, heard),
         _ => {}
     }
     take_intent(&mut state, heard);
@@ -58,10 +68,69 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
     state
 }
 
+/// Whether a person was offered, and that is a yes.
+fn accepts_person(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+    let was_offered = asked == Some(Question::Matter) && state.clarifies > CLARIFIES;
+    was_offered && heard.answer == Some(Answer::Yes) && heard.is_bare && heard.number.is_none()
+}
+
+/// Whether the customer does not want to go on.
+fn calls_off(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+    if wants_another_matter(state, heard) {
+        return false;
+    }
+    let asks_for_slot = matches!(
+        asked,
+        Some(Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked)
+    );
+    let brings = heard.number.is_some() || heard.contact.is_some();
+    match heard.answer {
+        Some(Answer::Cancel) => !((asks_for_slot && brings) || answers_with_cancel(state, heard, asked)),
+        Some(Answer::No) => asks_for_slot && !brings,
+        _ => asks_for_slot && !brings && heard.intent == Some(Intent::Other) && !heard.greets && !heard.says_no,
+    }
+}
+
+/// Whether the flow is about something else from now on: "never mind, just tell me where it is".
+fn wants_another_matter(state: &State, heard: &Heard) -> bool {
+    heard.intent.is_some_and(|intent| intent != Intent::Other && state.intent.is_some_and(|now| now != intent))
+}
+
+/// Whether a wish is named, and neither asked about nor held back.
+fn names_a_wish(heard: &Heard) -> bool {
+    !heard.wants_both && !heard.asks && !heard.says_no
+}
+
+/// Whether the mail about the return that was just made is said not to have come.
+pub fn misses_mail(state: &State, heard: &Heard) -> bool {
+    let was_sent = matches!(state.email_status, Some(EmailStatus::Sent | EmailStatus::Queued));
+    let has_return = state.action_ticket.as_ref().is_some_and(|ticket| ticket.id.parse::<RmaNumber>().is_ok());
+    state.conversation_complete
+        && was_sent
+        && has_return
+        && heard.misses_mail
+        && heard.number.is_none()
+        && !heard.wants_person
+        && !heard.damage
+}
+
+/// The message with its number as a phone's, where a way to reach the customer was asked for and it can be one.
+fn with_phone(state: &State, heard: &Heard) -> Option<Heard> {
+    let is_asked = state.asked == Some(Question::Contact) && heard.contact.is_none();
+    let phone = heard.number.as_ref().filter(|_| is_asked)?.phone()?;
+    Some(Heard { contact: Some(Contact::Phone(phone)), number: None, ..heard.clone() })
+}
+
 /// The ticket is made and told of, and only its mail is still asked about: another order ends that, and the outbox goes on
 /// trying the mail.
 fn leaves_for_another_order(state: &State, heard: &Heard) -> bool {
-    state.asked == Some(Question::MailFailed) && names_another_order(state, heard)
+    // Nothing is owed on a mail that went out: any other matter ends that question.
+    let is_other_matter = heard.contact.is_none() && heard.intent.is_some_and(|intent| intent != Intent::Other);
+    match state.asked {
+        Some(Question::MailFailed) => names_another_order(state, heard),
+        Some(Question::MailMissing) => names_another_order(state, heard) || is_other_matter,
+        _ => false,
+    }
 }
 
 fn names_another_order(state: &State, heard: &Heard) -> bool {
@@ -73,13 +142,17 @@ fn is_about_last_return(state: &State, heard: &Heard) -> bool {
     let Some(rma) = &state.meta.last_rma else { return false };
     match &state.action_ticket {
         Some(ticket) => ticket.id == rma.as_str() && !names_another_order(state, heard),
-        None => state.intent.is_none() && heard.number.is_none(),
+        None => state.intent.is_none() && state.order.is_none() && heard.number.is_none(),
     }
 }
 
-/// "Cancel" is a yes where the offer is to cancel.
-fn answers_with_cancel(asked: Option<Question>) -> bool {
-    matches!(asked, Some(Question::OfferCancel | Question::MailFailed))
+/// "Cancel" is a yes where the offer is to cancel, or the order was to be called off from the beginning.
+fn answers_with_cancel(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+    match asked {
+        Some(Question::OfferCancel | Question::MailFailed | Question::MailMissing) => true,
+        Some(Question::Confirm) => state.wants_cancel && heard.to_cancelling == Some(Answer::Yes),
+        _ => false,
+    }
 }
 
 /// The customer does not want to go on.
@@ -99,11 +172,12 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
     match &heard.number {
         Some(found) if names_another_order(state, heard) => {
             state.forget_order();
+            state.meta.waiting.clone_from(&heard.more_numbers);
             state.order_number = Some(found.number.clone());
             state.order_match_confidence = Some(worth(found.confidence));
         }
         // "My mail is …" mends the contact of the number that was tried.
-        None if asked == Some(Question::NotFound) && heard.contact.is_some() => {
+        None if matches!(asked, Some(Question::NotFound | Question::Locked)) && heard.contact.is_some() => {
             state.order_number = state.meta.tried.take();
             state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
         }
@@ -112,9 +186,10 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
     if let Some(contact) = &heard.contact
         && state.order.is_none()
     {
-        let contact = Some(written(contact));
+        let contact = Some(written(contact).to_owned());
         state.meta.contact_fits &= contact == state.meta.contact;
         state.meta.contact = contact;
+        state.other_contact = heard.other_contact.as_ref().map(|other| written(other).to_owned());
         state.contact_given = true;
     }
 }
@@ -144,17 +219,18 @@ fn take_lines(state: &mut State, heard: &Heard) -> bool {
     true
 }
 
-/// An address or a number as it can be read again.
-fn written(contact: &Contact) -> String {
-    match contact {
-        Contact::Email(email) => email.as_str().to_owned(),
-        Contact::Phone(phone) => phone.as_str().to_owned(),
-    }
-}
-
-/// Is it this order? A first no asks for another one, a second no ends it.
+/// Is it this order? A first no asks for another one, a second no ends it. Whoever wants something else with it, has not
+/// answered yet.
 fn confirmed(state: &mut State, heard: &Heard) {
+    if wants_another_matter(state, heard) {
+        return;
+    }
+    let agrees_to_cancel = state.wants_cancel && heard.says_cancel && heard.to_cancelling == Some(Answer::Yes);
     match heard.answer {
+        _ if agrees_to_cancel && !heard.is_doubtful => {
+            state.user_confirmed_order = Some(true);
+            state.agreed_to_cancel = true;
+        }
         Some(Answer::Yes) => state.user_confirmed_order = Some(true),
         Some(Answer::No) if state.declines > 0 => state.user_confirmed_order = Some(false),
         Some(Answer::No) => {
@@ -168,17 +244,15 @@ fn confirmed(state: &mut State, heard: &Heard) {
 /// One action was offered.
 fn chosen(state: &mut State, heard: &Heard, action: Action) {
     let named = match heard.intent {
-        Some(Intent::Return) => action == Action::Return,
-        Some(Intent::Refund) => action == Action::Refund,
-        _ => false,
+        Some(Intent::Return) if !heard.wants_cancel => Some(Action::Return),
+        Some(Intent::Refund) => Some(Action::Refund),
+        _ => None,
     };
-    match heard.answer {
-        Some(Answer::Yes) if !heard.says_no => state.desired_action = Some(action),
-        Some(Answer::Cancel) if action == Action::Cancel && heard.says_cancel && !heard.says_no => {
-            state.desired_action = Some(action);
-        }
+    let is_other = action != Action::Cancel && named.is_some_and(|named| named != action);
+    match if action == Action::Cancel { heard.to_cancelling } else { heard.answer } {
+        Some(Answer::Yes) if !heard.is_doubtful && !is_other => state.desired_action = Some(action),
         Some(Answer::No | Answer::Cancel) => state.user_confirmed_order = Some(false),
-        _ if named => state.desired_action = Some(action),
+        _ if named == Some(action) && names_a_wish(heard) => state.desired_action = Some(action),
         _ => {}
     }
 }
@@ -188,21 +262,28 @@ fn about_mail(state: &mut State, heard: &Heard) {
     match (&heard.contact, heard.answer) {
         (Some(Contact::Email(email)), _) => {
             state.mail_to = Some(email.as_str().to_owned());
+            state.mail_missing = false;
             state.email_status = None;
         }
+        // What was sent goes to the same address once: another one is asked for again.
+        (_, Some(Answer::Yes | Answer::Again)) if state.mail_missing => {}
         (_, Some(Answer::Yes | Answer::Again)) => state.email_status = None,
         (_, Some(Answer::No | Answer::Cancel)) => state.leaves_mail = true,
+        (_, None) if heard.intent == Some(Intent::Other) => state.leaves_mail = true,
         (_, None) => {}
     }
 }
 
 /// What it is about. In the middle of a flow another matter begins another one, on the same order.
 fn take_intent(state: &mut State, heard: &Heard) {
-    let Some(intent) = heard.intent else { return };
+    let Some(intent) = heard.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, heard)) else {
+        state.intent = state.intent.or(heard.intent);
+        return;
+    };
     let decided = state.desired_action.is_some() || state.action_ticket.is_some();
     match state.intent {
         None => {}
-        Some(_) if decided || intent == Intent::Other || heard.answer.is_some() => return,
+        Some(_) if decided || (heard.answer.is_some() && !wants_another_matter(state, heard)) => return,
         // "Cancel my order" in the middle of a return is a wish for something else than that return.
         Some(now) if now == intent => {
             state.wants_cancel |= heard.wants_cancel;
@@ -213,6 +294,17 @@ fn take_intent(state: &mut State, heard: &Heard) {
     state.intent = Some(intent);
     state.wants_both = heard.wants_both;
     state.wants_cancel = heard.wants_cancel;
+    state.clarifies = 0;
+}
+
+/// What a message is about that names no wish: damaged goods come back, and a number that is all there is asks how its order
+/// stands, which changes nothing.
+fn implied(state: &State, heard: &Heard) -> Option<Intent> {
+    if heard.damage && !state.intent.is_some_and(Intent::is_return) {
+        return Some(Intent::Return);
+    }
+    let is_number = heard.is_bare && (heard.number.is_some() || heard.contact.is_some());
+    (is_number && state.intent.is_none() && state.order_number.is_some()).then_some(Intent::OrderStatus)
 }
 
 /// The customer's words about why: what was said in this flow, up to a limit.

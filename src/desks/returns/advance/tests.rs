@@ -38,6 +38,14 @@ impl World {
     fn message(&mut self) -> Heard {
         let number = |text: &str| Found { number: text.parse().expect("a number"), confidence: Confidence::Named };
         let contact = |text: &str| Contact::Email(text.parse().expect("an address"));
+        let answer = self.pick(&[
+            None,
+            Some(Answer::Yes),
+            Some(Answer::Yes),
+            Some(Answer::No),
+            Some(Answer::Cancel),
+            Some(Answer::Again),
+        ]);
         Heard {
             text: "words".to_owned(),
             why: "words".to_owned(),
@@ -54,19 +62,21 @@ impl World {
             number: self.pick(&[None, None, Some(number("77893")), Some(number("77894"))]),
             may_name_order: self.roll(8) == 0,
             contact: self.pick(&[None, None, Some(contact("a@example.com"))]),
-            answer: self.pick(&[
-                None,
-                Some(Answer::Yes),
-                Some(Answer::Yes),
-                Some(Answer::No),
-                Some(Answer::Cancel),
-                Some(Answer::Again),
-            ]),
+            answer,
+            to_cancelling: answer,
+            other_contact: self.pick(&[None, None, Some(contact("b@example.com"))]),
+            more_numbers: self.pick(&[vec![], vec![], vec![number("77894").number]]),
             says_no: self.roll(4) == 0,
             says_cancel: self.roll(8) == 0,
+            asks: self.roll(8) == 0,
+            is_doubtful: self.roll(12) == 0,
+            is_bare: self.roll(4) == 0,
+            points_back: self.roll(4) == 0,
+            greets: self.roll(12) == 0,
+            asks_exception: self.roll(12) == 0,
             damage: self.roll(12) == 0,
             wants_person: self.roll(30) == 0,
-            asks_policy: false,
+            ..Heard::default()
         }
     }
 
@@ -78,6 +88,10 @@ impl World {
             Worker::LookUpOrder => match self.roll(8) {
                 0 => Event::OrderNotFound,
                 1 => Event::OrderLocked,
+                3 if state.other_contact.is_some() => {
+                    let order = sample::order_of(state.order_number.clone().expect("a number"));
+                    Event::Under("b@example.com".to_owned(), Box::new(Event::OrderFound(order, None)))
+                }
                 2 if state.meta.contact_fits && !state.contact_given => Event::OtherContact,
                 _ => Event::OrderFound(sample::order_of(state.order_number.clone().expect("a number")), None),
             },

@@ -43,7 +43,13 @@ impl Bench<'_> {
         let mut asked = State { order_number: Some(number.clone()), ..self.state.clone() };
         // What was given for another order is no guess at this one.
         asked.contact_given &= self.state.order_number.as_ref().is_none_or(|known| known == number);
-        let found = self.desk.look_up(self.turn, &asked).await?;
+        let found = match self.desk.look_up(self.turn, &asked).await? {
+            Event::Under(contact, found) => {
+                self.state.meta.contact = Some(contact);
+                *found
+            }
+            found => found,
+        };
         match found {
             Event::OrderFound(_, lines) => {
                 let order = self.store().find_order(number).await?.ok_or(ToolError::Trouble)?;

@@ -193,15 +193,17 @@ fn nothing_that_was_shipped_or_doubted_is_called_off() {
         asked: Some(Question::OfferCancel),
         ..State::default()
     };
-    let heard = |answer, says_cancel, says_no| Heard { answer: Some(answer), says_cancel, says_no, ..Heard::default() };
+    let heard = |to_cancelling| Heard { to_cancelling, ..Heard::default() };
     for (said, action) in [
-        (heard(Answer::Yes, false, false), Some(Action::Cancel)),
-        (heard(Answer::Cancel, true, false), Some(Action::Cancel)),
-        // "don't cancel it", "never mind", "yes, no wait"
-        (heard(Answer::Cancel, true, true), None),
-        (heard(Answer::Cancel, false, false), None),
-        (heard(Answer::Yes, false, true), None),
-        (heard(Answer::No, false, true), None),
+        (heard(Some(Answer::Yes)), Some(Action::Cancel)),
+        // A bare "dung" is "đúng" and "đừng".
+        (Heard { is_doubtful: true, ..heard(Some(Answer::Yes)) }, None),
+        (heard(Some(Answer::Cancel)), None),
+        (heard(Some(Answer::No)), None),
+        (heard(None), None),
+        // A yes to something else, and the wish for a return.
+        (Heard { answer: Some(Answer::Yes), ..heard(None) }, None),
+        (Heard { intent: Some(Intent::Return), ..heard(None) }, None),
     ] {
         assert_eq!(advance(offered.clone(), Event::Said(said.clone())).desired_action, action, "{said:?}");
     }

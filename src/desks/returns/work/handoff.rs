@@ -33,6 +33,7 @@ fn reason_of(why: Escalate, state: &State) -> &'static str {
         (Escalate::Person, _) => "the customer asks for a person",
         (Escalate::DamageLater, _) => "damage reported after the return was made",
         (Escalate::Review, Some("DAMAGED_MANUAL")) => "damaged items",
+        (Escalate::DamageTold, _) => "damaged items that the return rules do not take back",
         (Escalate::Review, _) => "manual review by the return rules",
         (Escalate::Assistant, _) if state.damage_told => "damaged items",
         (Escalate::Assistant, _) => "the assistant cannot help",
@@ -56,6 +57,7 @@ fn summary(why: Escalate, state: &State) -> String {
         Escalate::Person | Escalate::Assistant => "answer the customer in the conversation",
         Escalate::GaveUp => "look at what was done, and answer the customer in the conversation",
         Escalate::DamageLater => "ask for photos, then approve or reject the return",
+        Escalate::DamageTold => "ask for photos, then decide about the order with the customer",
         Escalate::Review => "look at the order and the customer's history, then approve or reject",
     };
     format!(

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::super::Returns;
 use super::super::advance::Event;
 use super::super::items;
+use super::super::rules::written;
 use super::super::say::shown_day;
 use super::super::scenario::Scenario;
-use super::super::state::{SeenItem, SeenOrder, State};
+use super::super::state::{Meta, SeenItem, SeenOrder, State};
 use super::super::voice::Voice;
 use crate::desks::{DeskError, Turn};
 use crate::domain::returns::calendar::day_of;
@@ -35,10 +36,24 @@ impl Returns {
                 }
             }
             (None, Some(contact)) => {
+                let (contact, is_other) = self.better_contact(turn, state, number, contact).await?;
+                if is_other {
+                    let as_first = State {
+                        meta: Meta { contact: Some(written(&contact).to_owned()), ..state.meta.clone() },
+                        other_contact: None,
+                        ..state.clone()
+                    };
+                    let found = Box::pin(self.look_up(turn, &as_first)).await?;
+                    return Ok(Event::Under(written(&contact).to_owned(), Box::new(found)));
+                }
                 let subjects = self.miss_subjects(turn, number);
                 let limit = self.services.config.returns.misses;
                 match store.verify_order(number, &contact, &subjects, &limit, turn.accepted_at()).await? {
                     Verification::Verified(order) => Some(*order),
+                    Verification::Missed if store.find_miss_lock(&subjects, turn.accepted_at()).await?.is_some() => {
+                        self.record(turn, "order.locked", number, json!({})).await?;
+                        return Ok(Event::OrderLocked);
+                    }
                     Verification::Missed => None,
                     Verification::Locked { .. } => {
                         self.record(turn, "order.locked", number, json!({})).await?;
@@ -69,6 +84,21 @@ impl Returns {
         }
         let order = store.find_order(number).await?.filter(|order| order.has_contact(contact));
         Ok(order.ok_or(Event::OtherContact))
+    }
+
+    /// Of two contacts in one message, the one that stands on the order, if one of them does: both together are one attempt.
+    /// Gives whether it is the second one.
+    async fn better_contact(
+        &self,
+        turn: &Turn,
+        state: &State,
+        number: &OrderNumber,
+        contact: Contact,
+    ) -> Result<(Contact, bool), DeskError> {
+        let Some(other) = state.other_contact.as_deref().and_then(read_contact) else { return Ok((contact, false)) };
+        let order = self.store_of(turn).find_order(number).await?;
+        let is_better = order.is_some_and(|order| !order.has_contact(&contact) && order.has_contact(&other));
+        Ok(if is_better { (other, true) } else { (contact, false) })
     }
 
     fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<MissSubject> {
@@ -136,7 +166,10 @@ pub(in crate::desks::returns) fn status_of(order: &Order) -> Value {
 }
 
 fn contact_of(state: &State) -> Option<Contact> {
-    let written = state.meta.contact.as_deref()?;
+    state.meta.contact.as_deref().and_then(read_contact)
+}
+
+fn read_contact(written: &str) -> Option<Contact> {
     written.parse().map(Contact::Email).ok().or_else(|| written.parse().map(Contact::Phone).ok())
 }
 

@@ -170,3 +170,69 @@ fn an_order_that_the_contact_of_another_one_does_not_open_asks_for_its_own() {
     let both = advance(open, Event::Said(said));
     assert_eq!((both.meta.contact.as_deref(), both.contact_given), (Some("b@example.com"), true));
 }
+
+#[test]
+fn damage_is_that_of_the_order_talked_of_and_not_of_a_return_of_another_one() {
+    let torn = || Event::Said(Heard { damage: true, ..heard("it arrived torn") });
+    let shown = |last_returned: &str| State {
+        intent: Some(Intent::OrderStatus),
+        order_number: Some(sample::number()),
+        order: Some(sample::order()),
+        status_shown: true,
+        conversation_complete: true,
+        meta: Meta {
+            last_rma: Some(rma()),
+            last_returned: number(last_returned).map(|found| found.number),
+            ..Meta::default()
+        },
+        ..State::default()
+    };
+    let other = advance(shown("77894"), torn());
+    assert_eq!((route(&other), other.escalate), (Step::Ask(Question::Confirm), None));
+    assert_eq!(other.order_number, Some(sample::number()));
+    assert_eq!(advance(shown("77893"), torn()).escalate, Some(Escalate::DamageLater));
+}
+
+#[test]
+fn a_no_or_a_goodbye_where_a_number_is_asked_for_ends_it_and_a_greeting_does_not() {
+    for question in [Question::OrderNumber, Question::OtherOrder, Question::Contact, Question::NotFound] {
+        let asked = State { intent: Some(Intent::Return), asked: Some(question), ..State::default() };
+        let bye = Heard { intent: Some(Intent::Other), ..heard("bye") };
+        for said in [no(), bye.clone(), Heard { answer: Some(Answer::Cancel), ..heard("forget it") }] {
+            let next = advance(asked.clone(), Event::Said(said));
+            assert_eq!(route(&next), Step::Finish(Ending::Declined), "{question:?}");
+        }
+        let hello = Heard { greets: true, ..bye };
+        let contact = Some(Contact::Email("huy@example.com".parse().expect("an address")));
+        let brings = Heard { answer: Some(Answer::Cancel), contact, ..heard("huy@example.com, huy") };
+        for said in [hello, brings, heard("I don't have it")] {
+            let next = advance(asked.clone(), Event::Said(said.clone()));
+            assert_ne!(next.user_confirmed_order, Some(false), "{question:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bare_number_where_a_contact_was_asked_for_is_a_phones() {
+    let asked = State {
+        intent: Some(Intent::OrderStatus),
+        order_number: Some(sample::number()),
+        needs_contact: true,
+        asked: Some(Question::Contact),
+        ..State::default()
+    };
+    let said = |text: &str, confidence: Confidence| {
+        let number = Some(Found { number: text.parse().expect("a number"), confidence });
+        advance(asked.clone(), Event::Said(Heard { number, ..heard(text) }))
+    };
+    let next = said("912345678", Confidence::Alone);
+    assert_eq!((next.meta.contact.as_deref(), next.order_number), (Some("912345678"), Some(sample::number())));
+    let next = said("912345678", Confidence::Named);
+    assert_eq!(
+        (next.meta.contact, next.order_number.unwrap().as_str()),
+        (None, "912345678"),
+        "it was called an order's"
+    );
+    let next = said("ABC-123456", Confidence::Alone);
+    assert_eq!((next.meta.contact, next.order_number.unwrap().as_str()), (None, "ABC-123456"));
+}

@@ -72,6 +72,9 @@ impl Bench<'_> {
         action: Action,
         reason: &str,
     ) -> Result<Made, ToolError> {
+        if self.state.is_held_back {
+            return Err(ToolError::HeldBack);
+        }
         let lines = known_lines(order, lines)?;
         about_return(&mut self.state);
         let reason = self.reason(reason);

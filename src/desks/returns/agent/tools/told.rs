@@ -65,6 +65,10 @@ pub(in crate::desks::returns::agent) enum ToolError {
         "a {0} is not open for these items, a {1} is; ask the customer whether a {1} will do, and then call again with that action"
     )]
     OtherAction(Action, Action),
+    #[error(
+        "the customer has just said no, or to wait; ask whether the return shall be made, and call again after a yes"
+    )]
+    HeldBack,
     #[error("no return with that number belongs to this order; use the rma_number that create_rma gave")]
     NoRma,
     #[error(
@@ -102,6 +106,7 @@ impl ToolError {
             Self::NoList | Self::OtherCustomer | Self::OtherAddress => "NOT_ALLOWED",
             Self::NotLookedUp => "NOT_LOOKED_UP",
             Self::UnknownItems(_) => "UNKNOWN_ITEMS",
+            Self::HeldBack => "NOT_CONFIRMED",
             Self::Refused(_) | Self::OtherAction(..) => "NOT_ELIGIBLE",
             Self::NoRma | Self::NoMailWithoutRma => "NO_RMA",
             Self::RmaLocked => "ESCALATED",

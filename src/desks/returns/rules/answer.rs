@@ -1,0 +1,278 @@
+//! Reads whether a question of ours was answered, and how. What cannot be undone is done on a yes alone, so a yes is only
+//! what says nothing else; a no and a cancel may stand among other words; whatever is left is no answer, and the question
+//! is put again.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
+
+/// How a question of ours was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// Ends whatever is going on.
+    Cancel,
+    /// Do it again.
+    Again,
+}
+
+/// What a message answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    pub answer: Option<Answer>,
+    /// The answer where the offer is to call an order off: "cancel it" is a yes there, and "keep it" a no.
+    pub to_cancelling: Option<Answer>,
+    /// The word for calling something off is in it.
+    pub says_cancel: bool,
+    /// Something in it holds back, whatever else it says: a no, a "wait", a "but".
+    pub holds_back: bool,
+    /// It asks something.
+    pub asks: bool,
+    /// The yes may be meant as its opposite: *dung* is *đúng*, *đừng* and *dừng*.
+    pub is_doubtful: bool,
+}
+
+/// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.toml`).
+#[derive(Debug)]
+pub struct AnswerRules {
+    yes: Vec<Pattern>,
+    weak_yes: Vec<Pattern>,
+    no: Vec<Pattern>,
+    cancel: Vec<Pattern>,
+    again: Vec<Pattern>,
+    cancelling: Vec<Pattern>,
+    keeping: Vec<Pattern>,
+    harmless: Vec<Pattern>,
+    unsure: Vec<Pattern>,
+    negations: Vec<Pattern>,
+    brakes: Vec<Pattern>,
+    asks: Vec<Pattern>,
+    doubtful: Vec<Pattern>,
+    around: Vec<Pattern>,
+    wishing: Vec<Pattern>,
+}
+
+/// The lists as the file has them; what each is for stands there.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnswerFile {
+    yes: Vec<String>,
+    weak_yes: Vec<String>,
+    no: Vec<String>,
+    cancel: Vec<String>,
+    again: Vec<String>,
+    cancelling: Vec<String>,
+    keeping: Vec<String>,
+    harmless: Vec<String>,
+    unsure: Vec<String>,
+    negations: Vec<String>,
+    brakes: Vec<String>,
+    asks: Vec<String>,
+    doubtful: Vec<String>,
+    around: Vec<String>,
+    wishing: Vec<String>,
+}
+
+/// One part of a message between punctuation marks.
+struct Clause {
+    words: Range<usize>,
+    asks: bool,
+    tells_damage: bool,
+}
+
+impl AnswerRules {
+    pub(super) fn new(file: &AnswerFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
+        let patterns = |written: &[String]| lexicon.patterns(written);
+        Ok(Self {
+            yes: patterns(&file.yes)?,
+            weak_yes: patterns(&file.weak_yes)?,
+            no: patterns(&file.no)?,
+            cancel: patterns(&file.cancel)?,
+            again: patterns(&file.again)?,
+            cancelling: patterns(&file.cancelling)?,
+            keeping: patterns(&file.keeping)?,
+            harmless: patterns(&file.harmless)?,
+            unsure: patterns(&file.unsure)?,
+            negations: patterns(&file.negations)?,
+            brakes: patterns(&file.brakes)?,
+            asks: patterns(&file.asks)?,
+            doubtful: patterns(&file.doubtful)?,
+            around: patterns(&file.around)?,
+            wishing: patterns(&file.wishing)?,
+        })
+    }
+
+    /// What the message answers. `tells_damage` says whether a part of it tells of damage: a negation there ("it does not
+    /// turn on") is none of the answer's.
+    pub fn read(&self, wording: &Wording<'_>, tells_damage: impl Fn(&str) -> bool) -> Reading {
+        let harmless = cover(&self.harmless, wording, &[]);
+        let clauses = self.clauses(wording, &harmless, tells_damage);
+        let cancelling = cover(&self.cancelling, wording, &harmless);
+        let seen = Seen::new(self, wording, &clauses, harmless.clone(), &[]);
+        let hidden = harmless.iter().zip(&cancelling).map(|(a, b)| *a || *b).collect();
+        let at_offer = Seen::new(self, wording, &clauses, hidden, &cancelling);
+        let keeping = cover(&self.keeping, wording, &harmless);
+        let answer = seen.answer();
+        Reading {
+            answer,
+            to_cancelling: if seen.is_told(&keeping) { Some(Answer::No) } else { at_offer.answer() },
+            says_cancel: cancelling.contains(&true),
+            holds_back: seen.holds_back || matches!(answer, Some(Answer::No | Answer::Cancel)),
+            asks: clauses.iter().any(|clause| clause.asks),
+            is_doubtful: finds(&self.doubtful, wording, &[]),
+        }
+    }
+
+    /// Whether there is nothing in it but answers, numbers and addresses.
+    pub fn is_nothing_else(&self, wording: &Wording<'_>) -> bool {
+        let lists = [&self.yes, &self.weak_yes, &self.no, &self.cancel, &self.again, &self.around];
+        let answers = merged(lists.map(|patterns| cover(patterns, wording, &[])));
+        (0..wording.tokens().len()).all(|at| answers.get(at) == Some(&true) || is_figure(wording, at))
+    }
+
+    fn clauses(&self, wording: &Wording<'_>, hidden: &[bool], tells_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
+        // "That is what I ordered" and "đâu phải" have the words of a question, and are answers.
+        let answers = merged([&self.yes, &self.no].map(|patterns| cover(patterns, wording, hidden)));
+        let asks = cover(&self.asks, wording, hidden);
+        let asks: Vec<bool> = asks.iter().zip(answers).map(|(asks, answers)| *asks && !answers).collect();
+        let mut clauses = Vec::new();
+        let mut at = 0;
+        while at < wording.tokens().len() {
+            let words = wording.clause(at);
+            let end = wording.tokens()[words.end - 1].span.end;
+            let next = wording.tokens().get(words.end).map_or(wording.text().len(), |token| token.span.start);
+            let marks = wording.text().get(end..next).unwrap_or_default();
+            clauses.push(Clause {
+                asks: marks.contains(['?', '？']) || asks[words.clone()].contains(&true),
+                tells_damage: tells_damage(wording.typed(words.clone())),
+                words: words.clone(),
+            });
+            at = words.end.max(at + 1);
+        }
+        clauses
+    }
+}
+
+/// What the lists find in a message.
+struct Seen<'s> {
+    clauses: &'s [Clause],
+    yes: Vec<bool>,
+    no: Vec<bool>,
+    cancel: Vec<bool>,
+    again: Vec<bool>,
+    weak_yes: Vec<bool>,
+    unsure: Vec<bool>,
+    /// The words that may stand beside a yes.
+    beside: Vec<bool>,
+    holds_back: bool,
+}
+
+impl<'s> Seen<'s> {
+    /// `also_yes`: further words that are a yes here.
+    fn new(
+        rules: &AnswerRules,
+        wording: &Wording<'_>,
+        clauses: &'s [Clause],
+        hidden: Vec<bool>,
+        also_yes: &[bool],
+    ) -> Self {
+        let of = |patterns: &[Pattern]| cover(patterns, wording, &hidden);
+        let mut yes = of(&rules.yes);
+        yes.iter_mut().zip(also_yes).for_each(|(yes, also)| *yes |= also);
+        let weak_yes = of(&rules.weak_yes);
+        let figures = (0..wording.tokens().len()).map(|at| is_figure(wording, at)).collect();
+        // What is said behind an answer may belong to it: "that is not my order" has words of a yes.
+        let beside = merged([
+            yes.clone(),
+            weak_yes.clone(),
+            of(&rules.around),
+            of(&rules.wishing),
+            of(&rules.again),
+            hidden.clone(),
+            figures,
+        ]);
+        let (negations, brakes) = (of(&rules.negations), of(&rules.brakes));
+        let unsure = of(&rules.unsure);
+        let holds_back = clauses.iter().any(|clause| {
+            let denies = has(&negations, clause) && !clause.tells_damage;
+            denies || has(&brakes, clause) || has(&unsure, clause)
+        });
+        Self {
+            no: of(&rules.no),
+            cancel: of(&rules.cancel),
+            again: of(&rules.again),
+            clauses,
+            yes,
+            weak_yes,
+            unsure,
+            beside,
+            holds_back,
+        }
+    }
+
+    /// A cancel is stronger than a no, a no than a yes ("no, that's not correct").
+    fn answer(&self) -> Option<Answer> {
+        if self.is_told(&self.cancel) {
+            Some(Answer::Cancel)
+        } else if self.is_told(&self.no) {
+            Some(Answer::No)
+        } else if self.holds_back || self.clauses.iter().any(|clause| clause.asks) {
+            None
+        } else if self.is_told(&self.again) {
+            Some(Answer::Again)
+        } else {
+            self.agrees().then_some(Answer::Yes)
+        }
+    }
+
+    /// Whether a part of the message has such a word that neither asks nor doubts.
+    fn is_told(&self, flags: &[bool]) -> bool {
+        self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && !has(&self.unsure, clause))
+    }
+
+    /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide").
+    fn agrees(&self) -> bool {
+        let is_clean =
+            |clause: &Clause| clause.tells_damage || self.beside[clause.words.clone()].iter().all(|word| *word);
+        let agrees_with = |flags: &[bool]| self.clauses.iter().any(|clause| has(flags, clause) && is_clean(clause));
+        agrees_with(&self.yes) || (agrees_with(&self.weak_yes) && self.clauses.iter().all(is_clean))
+    }
+}
+
+fn has(flags: &[bool], clause: &Clause) -> bool {
+    flags.get(clause.words.clone()).is_some_and(|flags| flags.contains(&true))
+}
+
+fn finds(patterns: &[Pattern], wording: &Wording<'_>, hidden: &[bool]) -> bool {
+    patterns.iter().any(|pattern| pattern.find(wording, hidden).is_some())
+}
+
+fn merged<const N: usize>(lists: [Vec<bool>; N]) -> Vec<bool> {
+    let mut lists = lists.into_iter();
+    let mut merged = lists.next().unwrap_or_default();
+    for list in lists {
+        merged.iter_mut().zip(list).for_each(|(to, flag)| *to |= flag);
+    }
+    merged
+}
+
+/// Whether the word is part of a number or an address.
+fn is_figure(wording: &Wording<'_>, at: usize) -> bool {
+    let Some(token) = wording.tokens().get(at) else { return false };
+    let piece = piece_around(wording.text(), token.span.start);
+    piece.contains('@') || piece.contains(|c: char| c.is_ascii_digit())
+}
+
+/// The text between spaces around that place.
+fn piece_around(text: &str, at: usize) -> &str {
+    let (before, behind) = text.split_at(at);
+    let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let end = behind.find(char::is_whitespace).map_or(text.len(), |space| at + space);
+    text.get(start..end).unwrap_or(behind)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Takes out of a message what stands in it as a name and not as words: addresses, order numbers, numbers of returns.
+//! *huy.do@example.com* calls nothing off, and the word before 77893 goes with an order.
+
+use crate::domain::returns::OrderNumber;
+
+/// Stands for an order number. It is a word of the rule file's goods; no customer types it.
+pub(super) const ORDER: &str = "order0";
+/// Stands for an e-mail address.
+const MAIL: &str = "mail0";
+/// Stands for the number of a return or of a ticket.
+const RETURN: &str = "rma0";
+
+/// What the shop's own numbers begin with.
+const OWN_NUMBERS: [&str; 2] = ["rma-", "ticket-"];
+
+/// The text with one word for each address, order number and number of a return in it.
+pub(super) fn cut(text: &str, orders: &[OrderNumber]) -> String {
+    let mut cut = String::with_capacity(text.len());
+    for piece in text.split_inclusive(char::is_whitespace) {
+        let word = piece.trim_end();
+        if word.contains('@') {
+            if word.starts_with('@') {
+                // "john.doe @example.com": the name before it belongs to it.
+                let name = cut.trim_end().rfind(char::is_whitespace).map_or(0, |space| space + 1);
+                cut.truncate(name);
+            }
+            put(&mut cut, word, MAIL);
+        } else if OWN_NUMBERS.iter().any(|prefix| is_own_number(word, prefix)) {
+            put(&mut cut, word, RETURN);
+        } else {
+            cut.push_str(&without_orders(word, orders));
+        }
+        cut.push_str(&piece[word.len()..]);
+    }
+    // A dash between words ends a part of the sentence as a comma does.
+    cut.replace(" - ", ", ").replace(['–', '—'], ", ")
+}
+
+/// The text without the words that stand for something.
+pub(super) fn without_stand_ins(cut: &str) -> String {
+    [ORDER, MAIL, RETURN].iter().fold(cut.to_owned(), |text, stand_in| text.replace(stand_in, " "))
+}
+
+/// The word's stand-in, with the punctuation around it.
+fn put(cut: &mut String, word: &str, stand_in: &str) {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let start = word.find(bare).unwrap_or(0);
+    cut.push_str(word[..start].trim_end_matches('@'));
+    cut.push_str(stand_in);
+    cut.push_str(&word[start + bare.len()..]);
+}
+
+fn is_own_number(word: &str, prefix: &str) -> bool {
+    let bare = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let (Some(start), Some(rest)) = (bare.get(..prefix.len()), bare.get(prefix.len()..)) else { return false };
+    start.eq_ignore_ascii_case(prefix) && rest.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The word with each order number in it as a word of its own: *đơn77893* is two.
+fn without_orders(word: &str, orders: &[OrderNumber]) -> String {
+    let mut word = word.to_owned();
+    for order in orders {
+        let number = order.as_str();
+        let folded = word.to_ascii_uppercase();
+        let Some(start) = folded.find(&number.to_ascii_uppercase()) else { continue };
+        let end = start + number.len();
+        let goes_on = |c: char| c.is_ascii_digit();
+        if word[end..].starts_with(goes_on) || word[..start].ends_with(goes_on) {
+            continue;
+        }
+        let gap = |needed: bool| if needed { " " } else { "" };
+        let (before, after) = (word[..start].trim_end_matches('#'), &word[end..]);
+        let (left, right) = (before.ends_with(char::is_alphanumeric), after.starts_with(char::is_alphanumeric));
+        word = format!("{before}{}{ORDER}{}{after}", gap(left), gap(right));
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_numbers_are_one_word_each() {
+        let orders: Vec<OrderNumber> =
+            ["77893", "ABC-100004"].iter().map(|number| number.parse().expect("a number")).collect();
+        for (text, expected) in [
+            ("huy.do@example.com", "mail0"),
+            ("mail <dung.nguyen@example.com>, huy", "mail <mail0>, huy"),
+            ("it's stop.it@example.com.", "it's mail0."),
+            ("john.doe @example.com please", "mail0 please"),
+            ("bob@a.example/bob@b.example", "mail0"),
+            ("where is 77893?", "where is order0?"),
+            ("đơn77893 tới đâu", "đơn order0 tới đâu"),
+            ("#77893", "order0"),
+            ("track abc-100004, please", "track order0, please"),
+            ("77893 and 177893", "order0 and 177893"),
+            ("RMA-1701234567-ABCD đâu rồi", "rma0 đâu rồi"),
+            ("my rma - where is it", "my rma, where is it"),
+            ("Ẻ@", "mail0@"),
+            ("", ""),
+        ] {
+            assert_eq!(cut(text, &orders), expected, "{text:?}");
+        }
+        assert_eq!(without_stand_ins("đơn order0 của mail0").split_whitespace().collect::<Vec<_>>(), ["đơn", "của"]);
+    }
+}

@@ -1,0 +1,74 @@
+//! `prompts/rules/returns.toml` as it is read; what each list is for stands there.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::answer::AnswerFile;
+use crate::domain::returns::DamageWords;
+use crate::domain::returns::order_number::OrderNumberWords;
+
+/// `prompts/rules/orders.toml`: words around order numbers, and of damage.
+#[derive(Debug, Deserialize)]
+pub(super) struct OrderWords {
+    pub order_number: OrderNumberWords,
+    pub damage: DamageWords,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleFile {
+    pub plain_words: Vec<String>,
+    pub aliases: HashMap<String, String>,
+    pub classes: HashMap<String, Vec<String>>,
+    pub intents: IntentFile,
+    pub answers: AnswerFile,
+    pub signs: Signs,
+    pub asides: AsideFile,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IntentFile {
+    pub order_status: Vec<String>,
+    pub refund: Vec<String>,
+    #[serde(rename = "return")]
+    pub returns: Vec<String>,
+    pub other: Vec<String>,
+    pub greeting: Vec<String>,
+    pub status_of_return: Vec<String>,
+    pub both: Vec<String>,
+    pub cancel_order: Vec<String>,
+    pub unwished: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AsideFile {
+    pub person: Vec<String>,
+    pub exception: Vec<String>,
+    pub return_number: Vec<String>,
+    pub mail_missing: Vec<String>,
+    pub pointing_back: Vec<String>,
+    pub policy: Vec<String>,
+    pub hypothetical: Vec<String>,
+    pub spelled_number: Vec<String>,
+}
+
+/// What is drawn instead of written, as the word it stands for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Signs {
+    yes: Vec<String>,
+    no: Vec<String>,
+}
+
+impl Signs {
+    /// The text with each sign as a part of its own.
+    pub fn spelled_out(&self, text: &str) -> String {
+        let spell = |text: String, signs: &[String], word: &str| {
+            signs.iter().fold(text, |text, sign| text.replace(sign.as_str(), &format!(", {word}, ")))
+        };
+        spell(spell(text.to_owned(), &self.yes, "yes"), &self.no, "no")
+    }
+}

@@ -1,0 +1,257 @@
+//! What customers say, and what is done on it: nothing that cannot be undone without a clear yes, and no way that leads
+//! nowhere.
+
+use frontdesk::domain::TenantId;
+use serde_json::json;
+
+use super::shop::{Chat, mails, metadata, open};
+use crate::support::app::TestApp;
+
+const JOHN: &str = "john.doe@example.com";
+
+/// Whether the order is in a return.
+async fn has_return(app: &TestApp, number: &str) -> bool {
+    let tenant = TenantId::default();
+    !app.inner.store.tenant(&tenant).list_rmas_of(&number.parse().unwrap()).await.unwrap().is_empty()
+}
+
+#[tokio::test]
+async fn what_is_no_clear_yes_makes_no_return_and_asks_again_in_other_words() {
+    let app = open(TestApp::builder()).await;
+    for said in [
+        "I'm not sure that's right",
+        "ok wait",
+        "is that the right order?",
+        "did you say yes?",
+        "ok but first tell me what comes next",
+        "dạ khoan",
+        "đúng không ta",
+        "dạ để em xem lại đã",
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let first = chat.say_all(&["return order 77893", JOHN]).await;
+        let again = chat.say(said).await;
+        assert_eq!(again.kinds(), ["order_confirm"], "{said}");
+        assert_ne!(first.text("order_confirm"), again.text("order_confirm"), "{said}");
+    }
+    for said in ["absolutely not", "of course not", "dạ không", "not exactly"] {
+        let mut chat = Chat::open(&app).await;
+        assert_eq!(chat.say_all(&["return order 77893", JOHN, said]).await.kinds(), ["order_prompt"], "{said}");
+    }
+    assert!(!has_return(&app, "77893").await);
+    assert_eq!(mails(&app), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn an_order_is_called_off_on_a_clear_yes_alone() {
+    let app = open(TestApp::builder()).await;
+    for (said, kind) in [
+        ("absolutely not", "reply"),
+        ("dạ không", "reply"),
+        ("don't cancel it", "reply"),
+        ("đừng hủy", "reply"),
+        ("ok wait", "action_prompt"),
+        ("is that final?", "action_prompt"),
+        ("dung", "action_prompt"),
+        ("and the status?", "order_status"),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let answered = chat.say_all(&["return order ABC-100001", "an.nguyen@example.com", "yes", said]).await;
+        assert_eq!(answered.kinds()[0], kind, "{said}");
+    }
+    let mut chat = Chat::open(&app).await;
+    let done = chat.say_all(&["cancel order ABC-100001", "an.nguyen@example.com", "đúng, huỷ đi"]).await;
+    assert_eq!(done.kinds(), ["return_ticket", "follow_up"], "it is not asked a second time");
+    assert_eq!(metadata(&done, "return_ticket")["action_ticket"]["status"], "created");
+}
+
+#[tokio::test]
+async fn a_yes_beside_which_nothing_is_wrong_is_a_yes() {
+    let app = open(TestApp::builder()).await;
+    for (number, contact, said) in [
+        ("77893", JOHN, "yes, no problem"),
+        ("77895", "buyer-77895@example.com", "đúng đơn đó, không vấn đề gì"),
+        ("ABC-100004", "kenji.sato@example.com", "👍"),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let done = chat.say_all(&[&format!("return order {number}"), contact, said]).await;
+        assert_eq!(done.kinds(), ["return_ticket", "follow_up"], "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_no_ends_it_and_so_does_a_goodbye() {
+    let app = open(TestApp::builder()).await;
+    for (language, turns) in [
+        ("en", ["return order 77893", JOHN, "no", "no"]),
+        ("en", ["return order 77893", JOHN, "no", "bye"]),
+        ("vi", ["trả hàng đơn 77893", JOHN, "không", "không"]),
+        ("vi", ["trả hàng đơn 77893", JOHN, "dạ không", "dạ thôi"]),
+    ] {
+        let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
+        assert_eq!(chat.say_all(&turns[..3]).await.kinds(), ["order_prompt"], "{turns:?}");
+        assert_eq!(chat.say(turns[3]).await.kinds(), ["reply", "follow_up"], "{turns:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_in_an_address_calls_nothing_off() {
+    let app = open(TestApp::builder()).await;
+    for contact in ["huy.do@example.com", "dung.nguyen@example.com", "thoi.vu@example.com", "bo.le@example.com, huy"] {
+        let mut chat = Chat::open(&app).await;
+        let answered = chat.say_all(&["where is order 77893?", contact]).await;
+        assert_eq!(answered.kinds(), ["order_prompt"], "{contact}");
+        assert!(answered.text("order_prompt").contains("77893"), "{contact}: {answered:?}");
+    }
+    let mut chat = Chat::open(&app).await;
+    assert_eq!(chat.say_all(&["track abc-100006", "huy.do@example.com"]).await.kinds()[0], "order_status");
+}
+
+#[tokio::test]
+async fn a_number_is_enough_to_begin_with() {
+    let app = open(TestApp::builder()).await;
+    for (turns, last) in [
+        (&["where is 77893", JOHN][..], "order_status"),
+        (&["77893", JOHN], "order_status"),
+        (&["đơn 77893", JOHN], "order_status"),
+        (&["77893 đâu rồi", JOHN], "order_status"),
+        (&["problem with order 77893", JOHN], "order_status"),
+        (&["trả 77893", JOHN], "order_confirm"),
+        (&["Cancel 77893", JOHN], "order_confirm"),
+        (&["77893 is broken", JOHN], "order_confirm"),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        for (at, text) in turns.iter().enumerate() {
+            let events = chat.say(text).await;
+            let wanted = if at + 1 == turns.len() { last } else { "order_prompt" };
+            assert_eq!(events.kinds()[0], wanted, "{turns:?}: {text}");
+        }
+    }
+    let mut chat = Chat::open(&app).await;
+    let shown = chat.say_all(&["return 77893", JOHN, "by the way where is order 77893?"]).await;
+    assert_eq!(shown.kinds(), ["order_status", "follow_up"], "another wish in the middle is that wish");
+}
+
+#[tokio::test]
+async fn damage_begins_a_return_and_is_looked_at_by_a_person() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    assert_eq!(chat.say("it's cracked").await.kinds(), ["order_prompt"]);
+    let told = chat.say_all(&["77893", JOHN, "yes"]).await;
+    assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
+
+    let mut asking = Chat::open(&app).await;
+    let answered = asking.say("They arrived broken, how long does a refund take?").await;
+    assert_eq!(answered.kinds(), ["reply", "order_prompt"], "the question is answered, and the return begins");
+    let told = asking.say_all(&["77895", "buyer-77895@example.com", "yes"]).await;
+    assert_eq!(metadata(&told, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
+
+    let mut shown = Chat::open(&app).await;
+    let confirm = shown.say_all(&["where is order ABC-100004", "kenji.sato@example.com", "it arrived torn"]).await;
+    assert!(confirm.text("order_confirm").contains("ABC-100004"), "{confirm:?}");
+}
+
+#[tokio::test]
+async fn damage_behind_a_refusal_and_an_exception_that_is_asked_for_go_to_a_person() {
+    let app = open(TestApp::builder()).await;
+    for (number, said, priority) in [
+        ("77896", "but it arrived with a torn sole", "HIGH"),
+        ("77894", "nhưng hàng bị lỗi mà", "HIGH"),
+        ("77894", "can you make an exception? I was in hospital", "MEDIUM"),
+    ] {
+        let mut chat = Chat::open(&app).await;
+        let contact = format!("buyer-{number}@example.com");
+        let refused = chat.say_all(&[&format!("return order {number}"), &contact, "yes"]).await;
+        assert_eq!(refused.kinds()[0], "return_decision", "{number}");
+        let events = chat.say(said).await;
+        assert_eq!(events.kinds(), ["escalation", "follow_up"], "{said}");
+        assert_eq!(metadata(&events, "escalation")["escalation"]["priority"], priority, "{said}");
+        assert_eq!(chat.status().await, "waiting", "{said}");
+    }
+    let mut chat = Chat::open(&app).await;
+    assert_eq!(chat.say("do you ever make exceptions?").await.kinds()[0], "reply", "nothing was refused yet");
+}
+
+#[tokio::test]
+async fn damage_of_a_return_that_was_made_elsewhere_locks_it() {
+    let app = open(TestApp::builder()).await;
+    let made = Chat::open(&app).await.say_all(&["return order 77893", JOHN, "yes"]).await;
+    let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].clone();
+    let mut other = Chat::open(&app).await;
+    let told = other.say_all(&["77893 is broken", JOHN, "yes"]).await;
+    assert_eq!(told.kinds(), ["escalation", "follow_up"]);
+    let tenant = TenantId::default();
+    let rmas = app.inner.store.tenant(&tenant).list_rmas_of(&"77893".parse().unwrap()).await.unwrap();
+    assert_eq!((json!(rmas[0].number), rmas[0].escalated), (rma, true));
+}
+
+#[tokio::test]
+async fn a_person_comes_in_whatever_is_asked() {
+    let app = open(TestApp::builder()).await;
+    for before in [
+        &["do you sell tents"][..],
+        &["I want to return something"],
+        &["return order 77893"],
+        &["return order 77893", "someone@example.com"],
+        &["return order 77893", JOHN],
+        &["return order 77893", JOHN, "no"],
+        &["refund order 77893", JOHN, "yes"],
+        &["return order ABC-100001", "an.nguyen@example.com", "yes"],
+        &["return order 77894", "buyer-77894@example.com", "yes"],
+    ] {
+        for wish in ["a person please", "cho mình gặp nhân viên"] {
+            let mut chat = Chat::open(&app).await;
+            chat.say_all(before).await;
+            assert_eq!(chat.say(wish).await.kinds(), ["escalation", "follow_up"], "{before:?}: {wish}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_third_time_in_a_row_a_person_is_offered_and_a_yes_gets_one() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let asked = chat.say_all(&["do you sell tents", "blue ones", "with a small door"]).await;
+    assert_eq!(asked.kinds(), ["clarify"]);
+    assert!(asked.text("clarify").contains("colleague"), "{asked:?}");
+    assert_eq!(chat.say("yes").await.kinds(), ["escalation", "follow_up"]);
+}
+
+#[tokio::test]
+async fn what_is_spoken_of_and_not_wanted_is_no_wish() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let shown = chat.say_all(&["don't return 77893, just tell me where it is", JOHN]).await;
+    assert_eq!(shown.kinds(), ["order_status", "follow_up"]);
+    let mut chat = Chat::open(&app).await;
+    let shown = chat.say_all(&["trả đơn 77893", "à thôi, xem giúp nó tới đâu đã", JOHN]).await;
+    assert_eq!(shown.kinds(), ["order_status", "follow_up"]);
+}
+
+#[tokio::test]
+async fn a_mail_that_did_not_come_goes_to_another_address_and_the_number_is_told() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let made = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
+    let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
+    assert!(chat.say("what's my return number again?").await.text("reply").contains(&rma));
+    let missing =
+        chat.say_all(&["return order 77895", "buyer-77895@example.com", "yes", "I didn't get the e-mail"]).await;
+    assert!(missing.text("return_ticket").contains("spam"), "{missing:?}");
+    let sent = chat.say("please send it to other@example.com").await;
+    assert_eq!(metadata(&sent, "return_ticket")["email_status"], "sent");
+    assert!(mails(&app).iter().any(|mail| mail.contains("To: other@example.com")));
+}
+
+#[tokio::test]
+async fn of_two_addresses_the_right_one_opens_the_order_and_of_two_orders_the_second_waits() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let text = format!("return order 77893, it is wrong@example.com or {JOHN}");
+    assert_eq!(chat.say(&text).await.kinds(), ["order_confirm"]);
+    let mut two = Chat::open(&app).await;
+    let done = two.say_all(&["return ABC-100003 and ABC-100015, julia.weber@example.com", "yes"]).await;
+    assert!(done.text("follow_up").contains("ABC-100015"), "{done:?}");
+    let next = two.say("yes").await;
+    assert!(next.text("order_confirm").contains("ABC-100015"), "{next:?}");
+}
