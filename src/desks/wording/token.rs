@@ -29,8 +29,9 @@ impl Token {
 
     /// A number, with a unit perhaps; a serial number is none, whatever it begins with.
     pub(super) fn is_number(&self) -> bool {
-        let word = self.folded();
-        word.starts_with(|c: char| c.is_ascii_digit()) && Likeness::of(word) != Likeness::Serial
+        let Spelling { exact, folded, .. } = &self.spelling;
+        let is_serial = || exact.is_ascii() && Likeness::of(folded) == Likeness::Serial;
+        folded.starts_with(|c: char| c.is_ascii_digit()) && !is_serial()
     }
 }
 

@@ -43,6 +43,9 @@ const UNITS: [&str; 59] = [
     "weeks", "day", "days", "phut", "pin", "core", "port",
 ];
 
+/// Those of them that count money: its numbers are long, and end with three zeros.
+const PRICE_UNITS: [&str; 2] = ["d", "vnd"];
+
 /// Letters that, before a number, name a product line rather than a piece.
 const FAMILIES: [&str; 39] = [
     "i",
@@ -115,19 +118,21 @@ pub(super) fn is_phone(digits: &str) -> bool {
 
 /// `1tb`, `20-25tr`, `8h30`, `1tr5`, `2x8gb`.
 fn is_quantity(lower: &str) -> bool {
-    let mut units = 0;
+    let (mut units, mut longest) = (0, 9);
     let mut rest = lower;
     while !rest.is_empty() {
         let (digits, after) = leading(rest, |b| b.is_ascii_digit());
         let (letters, after) = leading(after, |b| b.is_ascii_alphabetic());
-        if digits.is_empty() || digits.len() > 5 || !(letters.is_empty() || UNITS.contains(&letters)) {
+        let is_price = PRICE_UNITS.contains(&letters) && digits.ends_with("000");
+        longest = if is_price { 12 } else { longest };
+        if digits.is_empty() || (digits.len() > 5 && !is_price) || !(letters.is_empty() || UNITS.contains(&letters)) {
             return false;
         }
         units += usize::from(!letters.is_empty());
         rest = after.strip_prefix('-').unwrap_or(after);
     }
     // More than two numbers with units in one word is a code that happens to be made of such letters.
-    (1..=2).contains(&units) && lower.len() <= 9
+    (1..=2).contains(&units) && lower.len() <= longest
 }
 
 fn is_model(lower: &str) -> bool {
@@ -156,7 +161,7 @@ mod tests {
             (Likeness::Date, "2024 1999 12-3-2024 2024-12-31 31-12"),
             (
                 Likeness::Model,
-                "1TB 16GB 144Hz 27inch 15tr 20-25tr 1tr5 8h30 i5-12400F 12400F 7800X3D 4060Ti RTX4060 RTX-4060 RX7600 \
+                "1250000d 15990000vnd 1TB 16GB 144Hz 27inch 15tr 20-25tr 1tr5 8h30 i5-12400F 12400F 7800X3D 4060Ti RTX4060 RTX-4060 RX7600 \
                  DDR5 B660 B760M H610M-E G102 iPhone15 PS5 win11 1080p 3200MHz 2x8GB 650W 5600X i7-13620H",
             ),
             (Likeness::Phone, "0912345678 84912345678 0912-345-678 02838123456 1900636979"),

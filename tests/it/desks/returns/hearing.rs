@@ -23,7 +23,7 @@ async fn what_is_no_clear_yes_makes_no_return_and_asks_again_in_other_words() {
         "ok wait",
         "is that the right order?",
         "did you say yes?",
-        "ok but first tell me what comes next",
+        "ok but first let me ask my wife",
         "dạ khoan",
         "đúng không ta",
         "dạ để em xem lại đã",

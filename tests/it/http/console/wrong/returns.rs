@@ -171,7 +171,11 @@ async fn what_was_locked_and_what_was_cancelled_is_so_again() {
     let cancelled = desk.ask_all(&json!({}), &cancelling).await;
     assert_eq!(desk.overview(&cancelled).await.tickets.len(), 1);
     let report = eval_json(&desk).await;
-    assert_eq!(changed(&report), [[""; 0]; 11], "{report:#}");
+    // Only the guess that locks: what was counted before it is not known any more, since it has been counted itself.
+    let cases = report["cases"].as_array().unwrap().iter();
+    let others: Vec<&Value> = cases.filter(|case| case["outcome"] != "same").map(|case| &case["asked"]).collect();
+    assert_eq!(others, ["order 77894, guess4@example.com"], "{report:#}");
+    assert_eq!(report["same"], 10, "{report:#}");
 }
 
 #[tokio::test]
