@@ -130,7 +130,7 @@ async fn orders_in_passages_and_messages_change_nothing_but_words() {
     // The model obeys, and prints what it was told.
     ollama.otherwise(|chat: &Value| {
         let system = chat["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
-        chat.get("format").is_none().then(|| Play::reply(&format!("Giá 99đ. {system}")).in_packets_of(3))
+        chat.get("format").is_none().then(|| Play::reply(&format!("Giá 99đ. {system}")).in_packets_of(50))
     });
     let conversation = app.open(&serde_json::json!({"language": "vi"})).await;
     let events = app
