@@ -52,7 +52,7 @@ impl Spelling {
 #[derive(Debug, Default)]
 pub struct Lexicon {
     aliases: HashMap<String, Vec<Spelling>>,
-    classes: HashMap<String, Vec<String>>,
+    classes: HashMap<String, Vec<pattern::Row>>,
     plain_words: HashSet<String>,
 }
 
@@ -63,6 +63,8 @@ impl Lexicon {
             .into_iter()
             .map(|(typed, meant)| (token::exact(&typed), meant.split_whitespace().map(Spelling::of).collect()))
             .collect();
+        let rows = |entries: Vec<String>| entries.iter().map(|entry| pattern::row(entry.split_whitespace())).collect();
+        let classes = classes.into_iter().map(|(name, entries)| (name, rows(entries))).collect();
         Self { aliases, classes, plain_words: HashSet::new() }
     }
 

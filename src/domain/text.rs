@@ -7,6 +7,9 @@ use unicode_normalization::char::is_combining_mark;
 ///
 /// Everything else (spaces, digits, punctuation, emoji) stays as it is. Composed and decomposed input give the same.
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.nfd()
         .filter(|c| !is_combining_mark(*c))
         .flat_map(char::to_lowercase)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Spelling, Token, Wording};
 
@@ -43,21 +44,24 @@ enum Element {
 /// One of these rows of words, or none.
 #[derive(Debug)]
 struct Choice {
-    any: Vec<Vec<Word>>,
+    any: Vec<Row>,
     optional: bool,
     /// The places of the rows in `any` by their first words, where there are so many that trying each takes long.
     by_opening: Option<HashMap<String, Vec<usize>>>,
 }
 
+/// Words in a row. Patterns that name the same class share its rows.
+pub(super) type Row = Arc<[Word]>;
+
 #[derive(Debug)]
-struct Word {
+pub(super) struct Word {
     spelling: Spelling,
     /// Only with its marks.
     strict: bool,
 }
 
 impl Pattern {
-    pub fn parse(written: &str, classes: &HashMap<String, Vec<String>>) -> Result<Self, InvalidPattern> {
+    pub(super) fn parse(written: &str, classes: &HashMap<String, Vec<Row>>) -> Result<Self, InvalidPattern> {
         let mut elements = Vec::new();
         for part in written.split_whitespace() {
             elements.push(match part {
@@ -120,7 +124,7 @@ impl Pattern {
 impl Element {
     fn least_words(&self) -> usize {
         match self {
-            Self::Words(choice) if !choice.optional => choice.any.iter().map(Vec::len).min().unwrap_or(0),
+            Self::Words(choice) if !choice.optional => choice.any.iter().map(|row| row.len()).min().unwrap_or(0),
             _ => 0,
         }
     }
@@ -146,7 +150,7 @@ fn openings(elements: &[Element]) -> Option<Vec<String>> {
     Some(openings)
 }
 
-fn words(part: &str, pattern: &str, classes: &HashMap<String, Vec<String>>) -> Result<Element, InvalidPattern> {
+fn words(part: &str, pattern: &str, classes: &HashMap<String, Vec<Row>>) -> Result<Element, InvalidPattern> {
     let optional = part.len() > 1 && part.ends_with('?');
     let part = part.strip_suffix('?').filter(|_| optional).unwrap_or(part);
     let mut any = Vec::new();
@@ -157,14 +161,15 @@ fn words(part: &str, pattern: &str, classes: &HashMap<String, Vec<String>>) -> R
                 let entries = classes
                     .get(class)
                     .ok_or_else(|| InvalidPattern::Class { pattern: pattern.to_owned(), class: class.to_owned() })?;
-                any.extend(entries.iter().map(|entry| row(entry.split_whitespace())));
+                any.extend(entries.iter().cloned());
             }
         }
     }
     Ok(Element::Words(Choice::new(any, optional)))
 }
 
-fn row<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Word> {
+/// Parses the words of one alternative.
+pub(super) fn row<'a>(words: impl Iterator<Item = &'a str>) -> Row {
     words.map(|word| Word { spelling: Spelling::of(word.trim_end_matches('!')), strict: word.ends_with('!') }).collect()
 }
 
@@ -185,7 +190,7 @@ impl Search<'_, '_> {
                 .take_while(|skip| *skip == 0 || self.same_clause(begun, at + skip - 1))
                 .find_map(|skip| self.end(rest, begun, at + skip)),
             Element::Words(choice) => {
-                let goes_on = |row: &Vec<Word>| self.end(rest, begun, self.row_end(row, begun, at)?);
+                let goes_on = |row: &Row| self.end(rest, begun, self.row_end(row, begun, at)?);
                 let end = match &choice.by_opening {
                     None => choice.any.iter().find_map(goes_on),
                     Some(by_opening) => {
@@ -231,7 +236,7 @@ impl Search<'_, '_> {
 }
 
 impl Choice {
-    fn new(any: Vec<Vec<Word>>, optional: bool) -> Self {
+    fn new(any: Vec<Row>, optional: bool) -> Self {
         let openings: Vec<String> = any.iter().filter_map(|row| row.first()).map(Word::opening).collect();
         let many = openings.len() > FEW && !openings.iter().any(|word| word == NUMBER);
         let by_opening = many.then(|| {

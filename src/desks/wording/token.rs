@@ -132,6 +132,9 @@ const TONES: [char; 5] = ['\u{300}', '\u{301}', '\u{303}', '\u{309}', '\u{323}']
 
 /// Lower case, decomposed, tones last, so that it does not matter on which vowel or in which order they were typed.
 pub(super) fn exact(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_ascii_lowercase();
+    }
     let (tones, letters): (String, String) =
         word.nfd().flat_map(char::to_lowercase).partition(|c: &char| TONES.contains(c));
     letters + &tones
