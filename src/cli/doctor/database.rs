@@ -88,10 +88,10 @@ async fn look_into(
         (Schema::Older { pending }, None) => {
             Check::ok("store", format!("{shown}; the next start runs {pending} migration(s) on it"))
         }
-        (Schema::Newer, None) => Check::fail(
-            "store",
-            format!("{shown} was written by a newer frontdesk: start that one, or name another DATABASE_URL"),
-        ),
+        (Schema::Newer { migration }, None) => {
+            let why = StoreError::NewerSchema { migration: migration.clone() };
+            Check::fail("store", format!("{shown}: {why}"))
+        }
     });
     let served = lock::is_served(options).await?;
     // An older schema may lack the tables.
