@@ -54,16 +54,22 @@ enum Command {
     Openapi,
 }
 
+/// Makes files and folders that this process creates private to its user: they hold customers' data and the key that
+/// signs tokens.
+fn create_private_files() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
 /// The whole of the program `frontdesk`.
 pub fn main() -> ExitCode {
+    create_private_files();
     // `upsert-warranty` and clap read variables themselves, so `.env` must be in the environment before.
-    let dotenv = dotenvy::dotenv();
+    let dotenv = ConfigError::load_dotenv();
     let command = Cli::parse().command.unwrap_or(Command::Serve);
     match dotenv {
-        // The doctor says that, too, and goes on.
-        Err(error) if !error.not_found() && !matches!(command, Command::Doctor(_)) => {
-            return fail(&ConfigError::of_dotenv(&error).to_string());
-        }
+        // The doctor reports the mistake, too, and continues.
+        Err(error) if !matches!(command, Command::Doctor(_)) => return fail(&error.to_string()),
         _ => {}
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

@@ -28,10 +28,10 @@ use std::time::Duration;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend};
 use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait, TryInsertResult};
-use sea_orm_migration::MigratorTrait;
 
 use crate::domain::TenantId;
 use fence::Fence;
+use lock::ServingLock;
 
 pub mod acceptance;
 mod as_is;
@@ -113,14 +113,26 @@ pub struct TenantStore<'a> {
 }
 
 impl Store {
-    /// Opens the database, creating an SQLite file that is not there, and brings its tables up to date.
+    /// Opens the database for a command: creates a missing SQLite file, and updates an older schema under the serving
+    /// lock. Fails if a server runs on an older schema, or if the schema is newer than this version.
     pub async fn open(options: &StoreOptions) -> Result<Self, StoreError> {
-        let store = match sqlite_path(&options.url)? {
-            Some(path) => Self::open_sqlite(options, path).await?,
-            None => Self::open_postgres(options).await?,
-        };
-        migrations::Migrator::up(&store.write, None).await?;
+        let store = Self::connect(options).await?;
+        migrations::upgrade(&store, options, migrations::LOCK_WAIT).await?;
         Ok(store)
+    }
+
+    /// Opens the database as [`Store::open`] does, for a process that holds the serving lock.
+    pub async fn open_locked(options: &StoreOptions, lock: &ServingLock) -> Result<Self, StoreError> {
+        let store = Self::connect(options).await?;
+        migrations::upgrade_locked(&store, lock).await?;
+        Ok(store)
+    }
+
+    async fn connect(options: &StoreOptions) -> Result<Self, StoreError> {
+        match sqlite_path(&options.url)? {
+            Some(path) => Self::open_sqlite(options, path).await,
+            None => Self::open_postgres(options).await,
+        }
     }
 
     async fn open_sqlite(options: &StoreOptions, path: PathBuf) -> Result<Self, StoreError> {

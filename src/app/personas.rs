@@ -17,7 +17,7 @@ use tracing::info;
 use super::atomic_file;
 use crate::config::Config;
 use crate::desks::Desks;
-use crate::domain::text::hex;
+use crate::domain::text::{clean, hex};
 use crate::persona::{Persona, PromptError};
 use crate::store::persona_versions::PersonaVersion;
 use crate::store::{Store, StoreError};
@@ -158,7 +158,8 @@ impl Personas {
         saving.await.unwrap_or_else(|died| Err(PersonaError::NotWritable(io::Error::other(died))))
     }
 
-    async fn save_now(&self, id: &str, edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
+    async fn save_now(&self, id: &str, mut edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
+        edit.text = clean(&edit.text).into_owned();
         let _alone = self.editing.lock().await;
         let now = Utc::now();
         let earlier = self.read(id).await?;
@@ -185,7 +186,8 @@ impl Personas {
     }
 
     async fn read(&self, id: &str) -> Result<String, PersonaError> {
-        tokio::fs::read_to_string(self.file(id)?).await.map_err(PersonaError::Unreadable)
+        let text = tokio::fs::read_to_string(self.file(id)?).await.map_err(PersonaError::Unreadable)?;
+        Ok(clean(&text).into_owned())
     }
 
     async fn written_at(&self, id: &str) -> Result<DateTime<Utc>, PersonaError> {

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use self::rows::{Row, WarrantyRows};
 use super::list_file::{FileError, Refusals};
 use crate::domain::TenantId;
+use crate::domain::text::clean;
 use crate::domain::warranty::{RowError, parse_row};
 use crate::store::Store;
 use crate::store::warranty_import::{Applied, Comparison, Conflict, ImportError, ImportRow, RowSorter, WarrantyImport};
@@ -69,7 +70,7 @@ impl WarrantyList {
         while let Some(row) = csv.next_row()? {
             match row {
                 Row::Whole { line, serial, product_name, warranty_end_date } => {
-                    match parse_row(serial, product_name, warranty_end_date) {
+                    match parse_row(&clean(serial), &clean(product_name), &clean(warranty_end_date)) {
                         Ok(record) => rows.push(ImportRow { record, line }).map_err(ListError::Temporary)?,
                         Err(error) => add_bad_value(&mut refusals, line, &error),
                     }

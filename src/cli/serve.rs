@@ -104,7 +104,7 @@ pub(super) async fn prepare(config: Config) -> anyhow::Result<Preparation> {
     };
     // Before the store is touched: a port that is taken is the likelier mistake.
     let listener = bind(config.http.bind).await?;
-    let store = Store::open(&options).await?;
+    let store = Store::open_locked(&options, &lock).await?;
     let warranties = import_first_warranties(&config, &store).await?;
     let address = format!("http://{}", listener.local_addr()?);
     store.set_setting(SERVING_AT, &address).await?;

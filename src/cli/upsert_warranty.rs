@@ -17,6 +17,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::lists::Destination;
 use crate::app::warranty_list::WarrantyList;
+use crate::config::ConfigError;
 
 pub(super) mod report;
 
@@ -57,10 +58,9 @@ const FAILED: u8 = 2;
 
 /// The whole of the program `upsert-warranty`.
 pub fn main() -> ExitCode {
-    if let Err(error) = dotenvy::dotenv()
-        && !error.not_found()
-    {
-        eprintln!("error: the file .env cannot be read: {error}");
+    super::create_private_files();
+    if let Err(error) = ConfigError::load_dotenv() {
+        eprintln!("error: {error}");
         return ExitCode::from(FAILED);
     }
     let args = Command::parse().args;

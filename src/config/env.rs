@@ -6,6 +6,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::domain::text::clean;
+
 /// The values that cannot be used, one line each.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
@@ -27,8 +29,20 @@ impl ConfigError {
         &self.0
     }
 
-    /// Whether the `.env` of the working directory, if there is one, can be read.
+    /// Reads the `.env` of the working directory, or of the nearest folder above that has one, into the environment.
+    /// Variables that are set already keep their values.
+    pub fn load_dotenv() -> Result<(), Self> {
+        // dotenvy sets variables without a look at them, and setting one to a value with NUL panics.
+        refuse_nul()?;
+        match dotenvy::dotenv() {
+            Err(error) if !error.not_found() => Err(Self::of_dotenv(&error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether [`ConfigError::load_dotenv`] can read the file, if there is one.
     pub fn check_dotenv() -> Result<(), Self> {
+        refuse_nul()?;
         let result = dotenvy::dotenv_iter().and_then(|lines| lines.collect::<Result<Vec<_>, _>>());
         match result {
             Err(error) if !error.not_found() => Err(Self::of_dotenv(&error)),
@@ -36,18 +50,35 @@ impl ConfigError {
         }
     }
 
-    /// What is wrong with a `.env`. Never with the words that stand there: they may be a key.
-    pub fn of_dotenv(error: &dotenvy::Error) -> Self {
+    /// Describes what is wrong with a `.env`, without the line's text: it may be a key.
+    fn of_dotenv(error: &dotenvy::Error) -> Self {
         let dotenvy::Error::LineParse(..) = error else {
             return Self(vec![format!(".env: cannot be read ({error})")]);
         };
-        let place = std::fs::read_to_string(".env").ok().and_then(|content| {
-            content.lines().position(|line| dotenvy::from_read_iter(line.as_bytes()).any(|pair| pair.is_err()))
-        });
-        let place = place.map(|index| format!(":{}", index + 1)).unwrap_or_default();
-        let mend = "write NAME=value, the value in single quotes if it holds spaces or quotes";
-        Self(vec![format!(".env{place}: the line cannot be understood: {mend}")])
+        let is_wrong = |line: &[u8]| dotenvy::from_read_iter(line).any(|pair| pair.is_err());
+        let place = line_of_dotenv(is_wrong).unwrap_or_else(|| ".env".to_owned());
+        let hint = "write NAME=value, the value in single quotes if it holds spaces or quotes";
+        Self(vec![format!("{place}: the line cannot be understood: {hint}")])
     }
+}
+
+fn refuse_nul() -> Result<(), ConfigError> {
+    match line_of_dotenv(|line| line.contains(&0)) {
+        Some(place) => Err(ConfigError(vec![format!(
+            "{place}: the line holds a NUL character (U+0000): remove it, and save the file as UTF-8"
+        )])),
+        None => Ok(()),
+    }
+}
+
+/// `FILE:LINE` of the first such line of the `.env` that dotenvy finds.
+fn line_of_dotenv(is_wanted: impl Fn(&[u8]) -> bool) -> Option<String> {
+    let folder = std::env::current_dir().ok()?;
+    let file = folder.ancestors().map(|folder| folder.join(".env")).find(|file| file.is_file())?;
+    let content = std::fs::read(&file).ok()?;
+    let index = content.split(|byte| *byte == b'\n').position(is_wanted)?;
+    let shown = file.strip_prefix(&folder).unwrap_or(&file).display();
+    Some(format!("{shown}:{}", index + 1))
 }
 
 impl Env {
@@ -73,7 +104,8 @@ impl Env {
 
     /// The value, if it is set to something.
     pub fn find(&self, name: &str) -> Option<String> {
-        self.raw(name).map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
+        let value = clean(self.raw(name)?);
+        Some(value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
     pub fn text(&self, name: &str, default: &str) -> String {

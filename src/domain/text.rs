@@ -1,5 +1,8 @@
-//! Looking at text without its diacritics.
+//! Cleaning text that comes in, and looking at text without its diacritics.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -17,6 +20,40 @@ pub fn fold(text: &str) -> String {
         .collect()
 }
 
+/// Removes characters that carry no text but can mislead a reader or be refused by a database:
+///
+/// - control characters but line feed and tab: C0 with NUL and carriage return, DEL, C1
+/// - marks, embeddings, overrides and isolates of bidirectional text: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
+///   U+2069
+/// - the byte order mark, U+FEFF
+///
+/// Joiners (U+200C, U+200D), which scripts and emoji need, and combining marks stay. Text from outside passes through here
+/// before it is stored or shown: customers' and models' words, tool arguments, documents, prompts, lists and settings.
+/// Cleaning pieces and joining them gives the same as cleaning the whole.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if text.contains(is_unwanted) { Cow::Owned(text.replace(is_unwanted, "")) } else { Cow::Borrowed(text) }
+}
+
+/// Cleans every text in a JSON value, names included.
+pub fn clean_json(value: Value) -> Value {
+    match value {
+        Value::String(text) => clean(&text).into(),
+        Value::Array(items) => items.into_iter().map(clean_json).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(name, value)| (clean(&name).into_owned(), clean_json(value))).collect()
+        }
+        other => other,
+    }
+}
+
+fn is_unwanted(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
+        _ => c.is_control(),
+    }
+}
+
 /// The words of a text, folded: maximal runs of letters and digits.
 pub fn words(text: &str) -> Vec<String> {
     fold(text).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
@@ -30,6 +67,20 @@ pub fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cleaning_removes_controls_and_keeps_scripts() {
+        for (text, cleaned) in [
+            ("a\0b\u{1b}[31m\u{7f}\u{85}c\r\n\td", "ab[31mc\n\td"),
+            ("\u{feff}x\u{202e}gnp.exe\u{202c}\u{2067}y\u{2069}\u{200e}\u{200f}\u{61c}", "xgnp.exey"),
+        ] {
+            assert_eq!(clean(text), cleaned);
+        }
+        let kept = "Bảo hành e\u{302}\u{301} 👨\u{200d}👩 می\u{200c}خواهم ☕\u{fe0f} שלום";
+        assert!(matches!(clean(kept), Cow::Borrowed(text) if text == kept));
+        let value = serde_json::json!({"a\0": ["b\u{202e}", 1, null, {"c": "\0"}]});
+        assert_eq!(clean_json(value), serde_json::json!({"a": ["b", 1, null, {"c": ""}]}));
+    }
 
     #[test]
     fn folding_takes_every_vietnamese_mark_away() {

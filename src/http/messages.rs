@@ -19,6 +19,7 @@ use super::problem::Problem;
 use super::refusals::RefusedWrite;
 use super::sse;
 use crate::app::App;
+use crate::domain::text::clean;
 use crate::domain::{Author, ConversationId, MessageId, TenantId};
 use crate::turn::{AcceptError, Accepted, Message};
 
@@ -32,9 +33,10 @@ pub(super) struct PostMessage {
 }
 
 impl PostMessage {
-    /// The text without the white space around it.
+    /// The text without control characters and without the white space around it.
     pub fn trimmed(&self, app: &App) -> Result<String, ApiError> {
-        let text = self.text.trim();
+        let text = clean(&self.text);
+        let text = text.trim();
         let length = text.chars().count();
         let most = app.config.http.text_max_chars;
         if (1..=most).contains(&length) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::{Persona, file};
+use crate::domain::text::clean;
 
 /// A file under `prompts/` that cannot be used: which one, where, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,11 +211,12 @@ fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>)
 fn read(path: &Path) -> Result<String, PromptError> {
     let error = |mend: String| PromptError { file: path.display().to_string(), line: None, mend };
     let bytes = std::fs::read(path).map_err(|cause| error(format!("cannot be read: {cause}")))?;
-    String::from_utf8(bytes).map_err(|cause| {
+    let text = String::from_utf8(bytes).map_err(|cause| {
         let good = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
         let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
         PromptError { line: Some(line), ..error("is not UTF-8: save it as UTF-8".to_owned()) }
-    })
+    })?;
+    Ok(clean(&text).into_owned())
 }
 
 fn same_folder(a: &Path, b: &Path) -> bool {

@@ -16,6 +16,7 @@ use super::rules::SearchRules;
 use super::tokens::estimate;
 use super::{RetrievalError, catalogue};
 use crate::config::ChunkConfig;
+use crate::domain::text::clean;
 
 /// The file that is not knowledge: the warranty records go into the store and are looked up there, by serial alone.
 const NOT_KNOWLEDGE: &str = "warranty.csv";
@@ -194,9 +195,7 @@ impl Source<'_> {
                 complaints.extend(found.into_iter().map(|(line, problem)| (Some(line), problem)));
                 Page { chunks, dropped: Vec::new() }
             }
-            Some(Ending::Text) => {
-                page::plain(self.doc_id, self.path, text.strip_prefix('\u{feff}').unwrap_or(&text), sizes)
-            }
+            Some(Ending::Text) => page::plain(self.doc_id, self.path, &text, sizes),
             None => Page::default(),
         }
     }
@@ -208,7 +207,7 @@ fn read_text(path: &PathBuf) -> Result<String, String> {
         let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
         format!("it is not UTF-8 (line {line})")
     })?;
-    Ok(text.replace("\r\n", "\n"))
+    Ok(clean(&text).into_owned())
 }
 
 impl Shelf {

@@ -3,19 +3,18 @@
 use std::time::Duration;
 
 use sea_orm::{ConnectOptions, Database};
-use sea_orm_migration::MigratorTrait;
 
 use super::{Store, StoreError, StoreOptions, migrations, sqlite_path};
 
-/// How the tables stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the database's schema compares with this version's.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schema {
-    /// As this version wants them.
+    /// It is the same.
     Current,
-    /// So many migrations are to run; the next start runs them.
+    /// The next start runs this many migrations.
     Older { pending: usize },
-    /// The database knows migrations that this version does not.
-    Newer,
+    /// It has migrations that this version does not know; this is the newest of them.
+    Newer { migration: String },
 }
 
 impl Store {
@@ -46,15 +45,20 @@ impl Store {
         Ok(Self { write: connection.clone(), read: connection, url: options.url.clone(), embeds: false, fence: None })
     }
 
-    /// How its tables stand; changes nothing.
+    /// Compares the database's schema with this version's; writes nothing.
     pub async fn look_at_schema(&self) -> Result<Schema, StoreError> {
-        let applied = migrations::Migrator::get_applied_migrations_read_only(&self.read).await;
-        match migrations::Migrator::get_pending_migrations_read_only(&self.read).await {
-            Ok(pending) if pending.is_empty() => Ok(Schema::Current),
-            Ok(pending) => Ok(Schema::Older { pending: pending.len() }),
-            // A migration in the table that has no file here.
-            Err(sea_orm::DbErr::Custom(_)) if applied.is_err() => Ok(Schema::Newer),
-            Err(error) => Err(error.into()),
+        migrations::schema(&self.read).await
+    }
+
+    /// Returns the store if its schema is this version's, an error with a hint otherwise.
+    pub async fn with_current_schema(self) -> Result<Self, StoreError> {
+        match self.look_at_schema().await? {
+            Schema::Current => Ok(self),
+            Schema::Older { .. } => Err(StoreError::Open(
+                "the database has an older schema: start `frontdesk serve` of this version once, which updates it"
+                    .to_owned(),
+            )),
+            Schema::Newer { migration } => Err(StoreError::NewerSchema { migration }),
         }
     }
 

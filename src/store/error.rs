@@ -21,6 +21,12 @@ pub enum StoreError {
     /// Another server has taken the database.
     #[error("another server serves this database now")]
     Fenced,
+    /// A newer version has migrated the database.
+    #[error(
+        "the database was updated by a newer frontdesk (its migration {migration} is unknown to this version): install \
+         that version or a later one, or restore the backup from before the update"
+    )]
+    NewerSchema { migration: String },
     /// The database cannot be opened.
     #[error("{0}")]
     Open(String),

@@ -35,7 +35,7 @@ struct Session {
 const ADVISORY_LOCK: i64 = i64::from_be_bytes(*b"frontdsk");
 
 /// How often a lock that another process holds is tried again.
-const RETRY: Duration = Duration::from_millis(100);
+pub(super) const RETRY: Duration = Duration::from_millis(100);
 
 /// How often a held connection is asked whether it lives, and how long it may take to say so.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
@@ -52,6 +52,16 @@ impl ServingLock {
                 return Ok(None);
             }
             sleep(RETRY).await;
+        }
+    }
+
+    /// Releases the lock, and returns when another process can take it.
+    pub(super) async fn release(self) {
+        let Held::Session(mut session) = self.held else { return };
+        let unlock = sqlx::query("SELECT pg_advisory_unlock($1)").bind(ADVISORY_LOCK);
+        if let Err(error) = unlock.execute(&mut session.connection).await {
+            // PostgreSQL releases it with the connection.
+            warn!(error = %error, "The database's lock was not released in order");
         }
     }
 

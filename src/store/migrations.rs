@@ -1,6 +1,27 @@
-//! The schema's history. A migration that has landed is never edited; a new one is added.
+//! The schema's history, and how a database is brought up to date.
+//!
+//! Each migration runs in one transaction together with its row in `seaql_migrations`, on SQLite and on PostgreSQL. A
+//! process that dies in between leaves the database without that migration, and the next start continues there.
+//! Only the holder of the [`ServingLock`] migrates. A migration that has landed is never edited; add a new one, and rows
+//! that its version stores to `tests/data/migrations/`.
+//!
+//! SQLite ignores `PRAGMA foreign_keys` and `PRAGMA journal_mode` inside a transaction: a migration must not rely on
+//! them.
 
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use chrono::Utc;
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait};
+use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
 use sea_orm_migration::prelude::*;
+use sea_orm_migration::seaql_migrations;
+use tokio::time::sleep;
+use tracing::{info, warn};
+
+use super::lock::{RETRY, ServingLock};
+use super::{Schema, Store, StoreError, StoreOptions};
 
 mod m0001_initial;
 mod m0002_durable;
@@ -9,20 +30,152 @@ mod m0005_jobs;
 mod m0006_handoff;
 mod m0007_persona_versions;
 mod m0008_orders;
+mod repair;
+#[cfg(test)]
+mod tests;
 
-pub struct Migrator;
+/// Every migration, oldest first.
+fn all() -> Vec<Box<dyn MigrationTrait>> {
+    vec![
+        Box::new(m0001_initial::Migration),
+        Box::new(m0002_durable::Migration),
+        Box::new(m0003_vectors::Migration),
+        Box::new(m0005_jobs::Migration),
+        Box::new(m0006_handoff::Migration),
+        Box::new(m0007_persona_versions::Migration),
+        Box::new(m0008_orders::Migration),
+    ]
+}
 
-#[async_trait::async_trait]
-impl MigratorTrait for Migrator {
-    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![
-            Box::new(m0001_initial::Migration),
-            Box::new(m0002_durable::Migration),
-            Box::new(m0003_vectors::Migration),
-            Box::new(m0005_jobs::Migration),
-            Box::new(m0006_handoff::Migration),
-            Box::new(m0007_persona_versions::Migration),
-            Box::new(m0008_orders::Migration),
-        ]
+/// How long a command waits for a process that is migrating the database.
+pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Brings the schema up to date under the serving lock, which is released afterwards, waiting at most `wait` for it. A
+/// database that is up to date needs no lock.
+pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duration) -> Result<(), StoreError> {
+    let deadline = Instant::now() + wait;
+    loop {
+        match schema(&store.write).await? {
+            Schema::Current => return Ok(()),
+            Schema::Newer { migration } => return Err(StoreError::NewerSchema { migration }),
+            Schema::Older { .. } => {}
+        }
+        if let Some(lock) = ServingLock::acquire(options, Duration::ZERO).await? {
+            let upgraded = run(&store.write, &all()).await;
+            lock.release().await;
+            return upgraded;
+        }
+        if Instant::now() >= deadline {
+            return Err(StoreError::Open(
+                "the database has an older schema, and a running frontdesk uses it: stop that one, then start the new \
+                 version, which updates the schema"
+                    .to_owned(),
+            ));
+        }
+        sleep(RETRY).await;
+    }
+}
+
+/// Brings the schema up to date for the holder of the serving lock.
+pub(super) async fn upgrade_locked(store: &Store, _lock: &ServingLock) -> Result<(), StoreError> {
+    match schema(&store.write).await? {
+        Schema::Current => Ok(()),
+        Schema::Newer { migration } => Err(StoreError::NewerSchema { migration }),
+        Schema::Older { .. } => run(&store.write, &all()).await,
+    }
+}
+
+/// Compares the database's schema with this version's; writes nothing.
+pub(super) async fn schema(connection: &DatabaseConnection) -> Result<Schema, StoreError> {
+    let applied = applied(connection).await?;
+    let known: BTreeSet<String> = all().iter().map(|migration| migration.name().to_owned()).collect();
+    if let Some(migration) = applied.difference(&known).last() {
+        return Ok(Schema::Newer { migration: migration.clone() });
+    }
+    Ok(match known.difference(&applied).count() {
+        0 => Schema::Current,
+        pending => Schema::Older { pending },
+    })
+}
+
+/// The migrations that the database has.
+async fn applied(connection: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
+    if !SchemaManager::new(connection).has_table("seaql_migrations").await? {
+        return Ok(BTreeSet::new());
+    }
+    let rows = seaql_migrations::Entity::find().all(connection).await?;
+    Ok(rows.into_iter().map(|row| row.version).collect())
+}
+
+/// Runs those of these migrations that the database lacks.
+async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTrait>]) -> Result<(), StoreError> {
+    let backend = connection.get_database_backend();
+    let mut table = sea_orm::Schema::new(backend).create_table_from_entity(seaql_migrations::Entity);
+    connection.execute(table.if_not_exists()).await?;
+    let applied = applied(connection).await?;
+    if !applied.is_empty() {
+        info!("Updating the database schema");
+    }
+    for (index, migration) in migrations.iter().enumerate() {
+        let name = migration.name();
+        if applied.contains(name) {
+            continue;
+        }
+        let Err(cause) = apply(connection, migration.as_ref(), &[]).await else { continue };
+        // Earlier versions ran migrations on SQLite without a transaction: a killed process left half of one.
+        let leftovers = match backend {
+            DbBackend::Sqlite => repair::find_leftovers(connection, &migrations[..index], migration.as_ref()).await?,
+            _ => Vec::new(),
+        };
+        if leftovers.is_empty() {
+            return Err(failed(name, cause));
+        }
+        warn!(migration = name, "Removing the half of a migration that an earlier version left");
+        apply(connection, migration.as_ref(), &leftovers).await.map_err(|cause| failed(name, cause))?;
+    }
+    Ok(())
+}
+
+/// Runs the statements, the migration and the insertion of its row in one transaction.
+async fn apply(
+    connection: &DatabaseConnection,
+    migration: &dyn MigrationTrait,
+    before: &[String],
+) -> Result<(), DbErr> {
+    // The write lock at once: a lock taken after a read is refused if another process wrote in between.
+    let options =
+        TransactionOptions { sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate), ..Default::default() };
+    let transaction = connection.begin_with_options(options).await?;
+    match apply_in(&transaction, migration, before).await {
+        Ok(()) => transaction.commit().await,
+        Err(cause) => {
+            transaction.rollback().await?;
+            Err(cause)
+        }
+    }
+}
+
+async fn apply_in(
+    transaction: &DatabaseTransaction,
+    migration: &dyn MigrationTrait,
+    before: &[String],
+) -> Result<(), DbErr> {
+    for statement in before {
+        transaction.execute_unprepared(statement).await?;
+    }
+    migration.up(&SchemaManager::new(transaction)).await?;
+    let (version, applied_at) = (migration.name().to_owned(), Utc::now().timestamp());
+    let row = seaql_migrations::ActiveModel { version: Set(version), applied_at: Set(applied_at) };
+    seaql_migrations::Entity::insert(row).exec_without_returning(transaction).await?;
+    Ok(())
+}
+
+fn failed(migration: &str, cause: DbErr) -> StoreError {
+    match StoreError::from(cause) {
+        StoreError::Refused(cause) => StoreError::Open(format!(
+            "the migration {migration} failed and was rolled back: {cause}; the database is unchanged: \
+             start the previous version again, or restore a backup"
+        )),
+        other => other,
     }
 }

@@ -101,6 +101,21 @@ impl TenantStore<'_> {
         Ok(last.map_or(0, |event| from_db(event.n)))
     }
 
+    /// The number of the first turn of the conversation that has not ended; reads nothing else of it.
+    pub async fn first_open_turn(&self, conversation: ConversationId) -> Result<Option<u32>, StoreError> {
+        let turn: Option<i32> = turns::Entity::find()
+            .select_only()
+            .column(turns::Column::Turn)
+            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(turns::Column::ConversationId.eq(conversation.0))
+            .filter(turns::Column::Status.is_in(OPEN))
+            .order_by_asc(turns::Column::Turn)
+            .into_tuple()
+            .one(&self.store.read)
+            .await?;
+        Ok(turn.map(from_db))
+    }
+
     /// The number of the last turn that has begun to run, 0 if none has.
     pub async fn last_begun_turn(&self, conversation: ConversationId) -> Result<u32, StoreError> {
         let last = turns::Entity::find()
@@ -164,6 +179,40 @@ impl TenantStore<'_> {
 pub(super) const OPEN: [&str; 2] = ["queued", "running"];
 
 impl Store {
+    /// The number of the turn's last event, whatever rows hold it; 0 if there is none.
+    pub async fn last_event_of_any(&self, conversation: ConversationId, turn: u32) -> Result<u32, StoreError> {
+        let last: Option<i32> = events::Entity::find()
+            .select_only()
+            .column(events::Column::N)
+            .filter(events::Column::ConversationId.eq(conversation.0))
+            .filter(events::Column::Turn.eq(to_db(turn)))
+            .order_by_desc(events::Column::N)
+            .into_tuple()
+            .one(&self.read)
+            .await?;
+        Ok(last.map_or(0, from_db))
+    }
+
+    /// Stores that the turn was interrupted, and nothing else; refused once another server has taken the database.
+    pub async fn close_turn(
+        &self,
+        conversation: ConversationId,
+        turn: u32,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let transaction = self.begin().await?;
+        self.check_fence(&transaction).await?;
+        turns::Entity::update_many()
+            .col_expr(turns::Column::Status, Expr::value(TurnStatus::Interrupted.as_str()))
+            .col_expr(turns::Column::EndedAt, Expr::value(now))
+            .filter(turns::Column::ConversationId.eq(conversation.0))
+            .filter(turns::Column::Turn.eq(to_db(turn)))
+            .filter(turns::Column::Status.is_in(OPEN))
+            .exec(&transaction)
+            .await?;
+        Ok(transaction.commit().await?)
+    }
+
     /// The conversations that have turns which have not ended, with the number of those turns.
     pub async fn list_unfinished(&self) -> Result<Vec<(TenantId, ConversationId, u32)>, StoreError> {
         let rows: Vec<(String, uuid::Uuid, i64)> = turns::Entity::find()

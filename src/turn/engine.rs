@@ -247,11 +247,32 @@ impl Engine {
         }
     }
 
-    /// The conversation's first turn that has not ended; asks until the store answers.
+    /// The conversation's first turn that has not ended; asks until the store answers. A turn that cannot be read is ended.
     async fn claim(&self, tenant: &TenantId, conversation: ConversationId) -> Option<OpenTurn> {
-        self.patiently("claim a turn", || async move { self.0.store.tenant(tenant).find_open_turn(conversation).await })
-            .await
-            .flatten()
+        let find = || async move { self.0.store.tenant(tenant).find_open_turn(conversation).await };
+        match self.patiently("claim a turn", find).await {
+            Some(open) => open,
+            None => {
+                if !self.0.stop.is_cancelled() {
+                    self.end_unreadable(tenant, conversation).await;
+                }
+                None
+            }
+        }
+    }
+
+    /// Ends the conversation's first turn that has not ended, without reading the rest of its rows.
+    async fn end_unreadable(&self, tenant: &TenantId, conversation: ConversationId) {
+        let feed = self.0.feeds.get(conversation);
+        let (store, feed) = (&self.0.store, feed.as_ref());
+        self.patiently("end an unreadable turn", || async move {
+            match store.tenant(tenant).first_open_turn(conversation).await? {
+                Some(turn) => recover::end_bare(store, tenant, conversation, turn, feed, Utc::now()).await,
+                None => Ok(()),
+            }
+        })
+        .await;
+        self.0.journal.changes().tell(tenant, conversation);
     }
 
     /// Ends the turn that this message began.

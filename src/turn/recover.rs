@@ -1,12 +1,14 @@
 //! Ending a turn that a dead process, or a journal that gave up, left behind.
 
 use chrono::{DateTime, Utc};
-use tracing::warn;
+use tracing::{error, warn};
 
 use super::feed::{Feed, Frame};
 use super::person;
+use crate::domain::text::clean;
 use crate::domain::{
-    Event, EventId, Kind, Message, MessageId, Metadata, Sender, TenantId, Timings, TurnFigures, TurnStatus,
+    ConversationId, Event, EventId, Kind, Message, MessageId, Metadata, Sender, TenantId, Timings, TurnFigures,
+    TurnStatus,
 };
 use crate::store::journal::{Change, Entry};
 use crate::store::turns::StoredEvent;
@@ -56,9 +58,30 @@ fn rest_of_answer(begun_by: &Message, stored: usize) -> Vec<Event> {
     std::iter::once(start).chain(person::answer(begun_by)).skip(stored).collect()
 }
 
-/// Ends the running turn that this message began, in one transaction, shown to whoever reads: the missing `message.end`
-/// (its text so far is the message), and `turn.done` as `interrupted`. A person's answer is told to its end.
+/// Ends the running turn that this message began, shown to its readers: the missing `message.end` (its text so far is the
+/// message), and `turn.done` as `interrupted`, in one transaction. The rest of a person's answer is sent. Where the
+/// database refuses that, the turn ends with less: see [`end_bare`].
+///
+/// # Errors
+/// The store does not answer, or another server has taken the database.
 pub async fn end_interrupted(
+    store: &Store,
+    tenant: &TenantId,
+    begun_by: &Message,
+    feed: &Feed,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let (conversation, turn) = (begun_by.conversation_id, begun_by.turn);
+    match end_whole(store, tenant, begun_by, feed, now).await {
+        Err(cause) if is_refusal(&cause) => {
+            error!(error = %cause, conversation.id = %conversation, turn, "The end of a turn was refused; it ends with less");
+            end_bare(store, tenant, conversation, turn, feed, now).await
+        }
+        ended => ended,
+    }
+}
+
+async fn end_whole(
     store: &Store,
     tenant: &TenantId,
     begun_by: &Message,
@@ -68,26 +91,10 @@ pub async fn end_interrupted(
     let (conversation, turn) = (begun_by.conversation_id, begun_by.turn);
     let stored = store.tenant(tenant).list_events(conversation, EventId::new(turn, 0), Some(turn), ALL).await?;
     let events: Vec<Event> = stored.iter().filter_map(|event| serde_json::from_str(&event.body).ok()).collect();
-    let mut next = EventId::new(turn, stored.last().map_or(0, |event| event.id.n));
-    let mut entries = Vec::new();
-    let mut push = |event: Event, changes: Vec<Change>| {
-        next.n += 1;
-        let body = serde_json::to_string(&event)
-            .map_err(|error| StoreError::Unreadable { table: "events", reason: error.to_string() })?;
-        entries.push(Entry {
-            tenant: tenant.clone(),
-            conversation,
-            event: StoredEvent { id: next, body },
-            at: now,
-            changes,
-        });
-        Ok::<(), StoreError>(())
-    };
     let is_answer = begun_by.sender == Sender::Agent;
+    let mut missing_events = Vec::new();
     if is_answer {
-        for event in rest_of_answer(begun_by, events.len()) {
-            push(event, Vec::new())?;
-        }
+        missing_events.extend(rest_of_answer(begun_by, events.len()).into_iter().map(|event| (event, Vec::new())));
     } else if let Some((id, kind, text, position)) = missing(&events).message {
         let metadata = Metadata::of(kind).cut();
         let message = Message {
@@ -96,30 +103,96 @@ pub async fn end_interrupted(
             turn,
             position,
             sender: Sender::Assistant,
-            text,
+            text: clean(&text).into_owned(),
             created_at: now,
             metadata: metadata.clone(),
             receipt: None,
         };
-        push(Event::MessageEnd { message_id: id, kind, metadata }, vec![Change::Message(message)])?;
+        missing_events.push((Event::MessageEnd { message_id: id, kind, metadata }, vec![Change::Message(message)]));
     }
     let status = if is_answer { TurnStatus::Completed } else { TurnStatus::Interrupted };
-    push(
-        Event::TurnDone { turn, status, timings_ms: Timings::new() },
-        vec![Change::TurnEnded { status, timings: Timings::new(), state: None, figures: TurnFigures::default() }],
-    )?;
-    store.append(&entries).await?;
+    missing_events.push(done(turn, status));
+    let last = stored.last().map_or(0, |event| event.id.n);
+    let mut entries = Vec::new();
+    for (n, (event, changes)) in (last + 1..).zip(missing_events) {
+        entries.push(entry(tenant, conversation, EventId::new(turn, n), &event, changes, now)?);
+    }
+    match store.append(&entries).await {
+        // The message cannot be stored; the stream still gets its end.
+        Err(cause) if is_refusal(&cause) && entries.len() > 1 => {
+            for entry in &mut entries {
+                entry.changes.retain(|change| !matches!(change, Change::Message(_)));
+            }
+            store.append(&entries).await?;
+        }
+        appended => appended?,
+    }
+    publish(feed, entries);
+    warn!(conversation.id = %conversation, turn, status = status.as_str(), "A turn was interrupted and has been ended");
+    Ok(())
+}
+
+/// Ends a turn whose rows cannot be read or completed: stores `turn.done` after the last event there is, or, if the
+/// database refuses even that, the turn's status alone. So every turn ends.
+///
+/// # Errors
+/// As [`end_interrupted`].
+pub async fn end_bare(
+    store: &Store,
+    tenant: &TenantId,
+    conversation: ConversationId,
+    turn: u32,
+    feed: &Feed,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let last = store.last_event_of_any(conversation, turn).await?;
+    let (event, changes) = done(turn, TurnStatus::Interrupted);
+    let end = entry(tenant, conversation, EventId::new(turn, last + 1), &event, changes, now)?;
+    match store.append(std::slice::from_ref(&end)).await {
+        Err(cause) if is_refusal(&cause) => {
+            error!(error = %cause, conversation.id = %conversation, turn, "The end of a turn was refused; its status alone is stored");
+            store.close_turn(conversation, turn, now).await?;
+        }
+        appended => appended?,
+    }
+    publish(feed, vec![end]);
+    warn!(conversation.id = %conversation, turn, "A turn was ended without its last message");
+    Ok(())
+}
+
+/// Whether trying again changes nothing.
+fn is_refusal(cause: &StoreError) -> bool {
+    !cause.is_unavailable() && !matches!(cause, StoreError::Fenced)
+}
+
+fn done(turn: u32, status: TurnStatus) -> (Event, Vec<Change>) {
+    let timings = Timings::new();
+    let event = Event::TurnDone { turn, status, timings_ms: timings.clone() };
+    (event, vec![Change::TurnEnded { status, timings, state: None, figures: TurnFigures::default() }])
+}
+
+fn entry(
+    tenant: &TenantId,
+    conversation: ConversationId,
+    id: EventId,
+    event: &Event,
+    changes: Vec<Change>,
+    at: DateTime<Utc>,
+) -> Result<Entry, StoreError> {
+    let body = serde_json::to_string(event)
+        .map_err(|error| StoreError::Unreadable { table: "events", reason: error.to_string() })?;
+    Ok(Entry { tenant: tenant.clone(), conversation, event: StoredEvent { id, body }, at, changes })
+}
+
+fn publish(feed: &Feed, entries: Vec<Entry>) {
     for entry in entries {
         feed.publish(Frame::from(entry.event));
     }
-    warn!(conversation.id = %conversation, turn, status = status.as_str(), "A turn was interrupted and has been ended");
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ConversationId;
 
     #[test]
     fn only_the_message_without_an_end_is_missing_one() {

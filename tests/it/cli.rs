@@ -4,6 +4,7 @@ mod chat;
 mod doctor;
 mod eval;
 mod index;
+mod newer_schema;
 mod orders;
 mod policies;
 mod serve;

@@ -6,6 +6,7 @@ mod inbox;
 mod jobs;
 mod journal;
 mod lock;
+mod migrations;
 mod orders_import;
 mod returns;
 mod sample_shop;

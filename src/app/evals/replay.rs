@@ -213,7 +213,11 @@ impl Replayer {
 async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
     let (url, timeout) = (config.store.url.clone(), config.store.timeout);
     let options = StoreOptions { url, timeout, connections: 2 };
-    if options.would_create()? { Ok(None) } else { Ok(Some(Store::open_as_is(&options).await?)) }
+    if options.would_create()? {
+        Ok(None)
+    } else {
+        Ok(Some(Store::open_as_is(&options).await?.with_current_schema().await?))
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use super::{Column, FileError, open};
+use crate::domain::text::clean;
 
 /// The rows of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,7 @@ impl<C: Column> Table<C> {
                 continue;
             }
             let fields = header.columns().iter().zip(texts).filter_map(|(column, text)| {
+                let text = clean(text);
                 let text = text.trim();
                 column.filter(|_| !text.is_empty()).map(|column| (column, text.to_owned()))
             });

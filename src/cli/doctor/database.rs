@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::path::Path;
 
 use tokio::time::timeout;
 
@@ -48,12 +49,33 @@ pub(super) async fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> 
             }
         }
     }
+    if let Ok(Some(file)) = options.sqlite_file() {
+        checks.extend(readable_by_others(&file));
+    }
     checks.push(running(&server).await);
     let bad_address = mistakes.iter().any(|mistake| mistake.starts_with("BIND_ADDR:"));
     if !bad_address {
         checks.push(port(config, &server));
     }
     checks
+}
+
+/// Warns about a database that other users of this machine can read or change.
+fn readable_by_others(file: &Path) -> Option<Check> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = file.metadata().ok()?.permissions().mode() & 0o777;
+        if mode & 0o007 != 0 {
+            let shown = file.display();
+            let line = format!(
+                "every user of this machine can open {shown} (mode {mode:o}), with customers' data and the key that signs \
+                 tokens: run `chmod 600 {shown}*`"
+            );
+            return Some(Check::warn("permissions", line));
+        }
+    }
+    None
 }
 
 async fn look(
@@ -88,10 +110,10 @@ async fn look_into(
         (Schema::Older { pending }, None) => {
             Check::ok("store", format!("{shown}; the next start runs {pending} migration(s) on it"))
         }
-        (Schema::Newer, None) => Check::fail(
-            "store",
-            format!("{shown} was written by a newer frontdesk: start that one, or name another DATABASE_URL"),
-        ),
+        (Schema::Newer { migration }, None) => {
+            let why = StoreError::NewerSchema { migration: migration.clone() };
+            Check::fail("store", format!("{shown}: {why}"))
+        }
     });
     let served = lock::is_served(options).await?;
     // An older schema may lack the tables.

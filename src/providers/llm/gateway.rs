@@ -14,7 +14,10 @@ use tracing::{info, warn};
 
 use super::admission::{Admission, Full, Place};
 use super::spoken::Spoken;
-use super::{ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, LlmMode, ModelStatus, Phase, Reply, ToolSpec};
+use super::{
+    ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, LlmMode, ModelStatus, Phase, Reply, ToolCall, ToolSpec,
+};
+use crate::domain::text::{clean, clean_json};
 use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
 
 /// What the last look at the model found.
@@ -197,7 +200,7 @@ impl Ticket {
             attempt.end(answer.as_ref().err());
             answer
         });
-        answered.await.unwrap_or(Err(LlmError::Timeout(Phase::Answer)))
+        answered.await.unwrap_or(Err(LlmError::Timeout(Phase::Answer))).map(clean_json)
     }
 
     /// Waits for its turn, and then, `within` this time, for what the model does next with these tools. Without tools it has to
@@ -211,7 +214,11 @@ impl Ticket {
         let reply = reply?;
         let mut spoken = Spoken::default();
         let text = spoken.push(reply.text) + &spoken.finish();
-        Ok(Reply { text, ..reply })
+        let calls = reply
+            .calls
+            .into_iter()
+            .map(|call| ToolCall { name: clean(&call.name).into_owned(), arguments: clean_json(call.arguments) });
+        Ok(Reply { text, calls: calls.collect() })
     }
 
     async fn admitted(&mut self) {

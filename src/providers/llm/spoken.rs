@@ -1,5 +1,9 @@
 //! What of a model's text is meant for the customer.
 
+use std::borrow::Cow;
+
+use crate::domain::text::clean;
+
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
@@ -25,6 +29,10 @@ enum State {
 impl Spoken {
     /// The part of this piece, and of what was held back before it, that can be shown now. Often empty at the start.
     pub(super) fn push(&mut self, piece: String) -> String {
+        let piece = match clean(&piece) {
+            Cow::Borrowed(_) => piece,
+            Cow::Owned(cleaned) => cleaned,
+        };
         if matches!(self.state, State::Speaking) {
             return piece;
         }

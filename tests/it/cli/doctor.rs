@@ -161,6 +161,37 @@ async fn a_model_that_is_not_installed_comes_with_the_command_that_gets_it() {
     has(&lines, WARN, "language model: a persona wants llama9, which Ollama does not have: run `ollama pull llama9`");
 }
 
+#[cfg(unix)]
+#[test]
+fn created_files_are_private_and_an_open_database_is_reported() {
+    use std::os::unix::fs::PermissionsExt;
+    fn created(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let entries = entries.filter(|path| !path.ends_with("prompts") && !path.ends_with("knowledge"));
+        entries
+            .flat_map(|path| if path.is_dir() { [created(&path), vec![path]].concat() } else { vec![path] })
+            .collect()
+    }
+    let shop = Shop::new();
+    let (server, _) = shop.serve(&[("LOG_FILE", "logs/frontdesk.log")]);
+    let files = created(&shop.path("."));
+    for name in ["frontdesk.db", "frontdesk.db-wal", "frontdesk.db-shm", "frontdesk.db.lock"] {
+        assert!(files.iter().any(|path| path.ends_with(name)), "{name}: {files:?}");
+    }
+    for path in files {
+        let mode = path.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
+    }
+    server.signal("INT");
+    server.ends();
+    let (_, lines) = doctor(&shop, &[]);
+    assert!(!lines.iter().any(|line| line.contains("chmod")), "{lines:#?}");
+    std::fs::set_permissions(shop.path("database/frontdesk.db"), PermissionsExt::from_mode(0o644)).unwrap();
+    let (code, lines) = doctor(&shop, &[]);
+    has(&lines, WARN, "permissions: every user of this machine can open database/frontdesk.db (mode 644)");
+    assert_eq!(code, Some(0));
+}
+
 #[test]
 fn machines_get_one_object() {
     let shop = Shop::new();

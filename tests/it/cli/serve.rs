@@ -68,6 +68,10 @@ fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
     let run = shop.run(&["serve"], &[]);
     run.is_refused_with(&[".env:2: ", "single quotes"]);
     assert!(!run.stderr.contains("s3cret"), "{run:?}");
+    shop.write(".env", "LOG=info\nX_API_KEYS=s3cret\0s\n");
+    let run = shop.run(&["serve"], &[]);
+    run.is_refused_with(&[".env:2: ", "NUL character", "remove it"]);
+    assert!(!run.stderr.contains("s3cret"), "{run:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod any_text;
 pub mod chat;
 mod clarify;
 mod classify;
+mod cleaning;
 mod failures;
 mod greeting;
 mod grounding;

@@ -27,7 +27,7 @@ async fn served() -> Option<(StoreOptions, Store, ServingLock, PgConnection)> {
         return None;
     }
     let lock = ServingLock::acquire(&options, Duration::ZERO).await.unwrap().unwrap();
-    let store = Store::open(&options).await.unwrap().claim().await.unwrap();
+    let store = Store::open_locked(&options, &lock).await.unwrap().claim().await.unwrap();
     let other = PgConnection::connect(&options.url).await.unwrap();
     Some((options, store, lock, other))
 }

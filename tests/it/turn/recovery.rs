@@ -6,7 +6,7 @@ use frontdesk::store::journal::{Change, Entry};
 use frontdesk::store::turns::StoredEvent;
 use serde_json::json;
 
-use crate::http::live::{Live, ended};
+use crate::http::live::{Live, ended, meddle};
 use crate::store;
 use crate::support::app::TestApp;
 
@@ -73,4 +73,69 @@ async fn a_second_start_finds_nothing_to_mend() {
     let app = app.stop().await.start().await;
     let app = app.stop().await.start().await;
     assert_eq!(Live::say(&app, &id, "kiểm tra bảo hành ABC123", Some("k")).await.text().await, first);
+}
+
+#[tokio::test]
+async fn turn_ends_whatever_the_database_refuses() {
+    // What is refused, and what the turn's stream ends with.
+    let cases = [
+        (
+            "CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.sender = 'assistant' BEGIN SELECT RAISE(ABORT, 'no'); END",
+            "ALTER TABLE messages ADD CONSTRAINT refuse CHECK (sender != 'assistant') NOT VALID",
+            Some(["message.end", "turn.done"]),
+        ),
+        (
+            "CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.body LIKE '%message.end%' BEGIN SELECT RAISE(ABORT, 'no'); END",
+            "ALTER TABLE events ADD CONSTRAINT refuse CHECK (body NOT LIKE '%message.end%') NOT VALID",
+            Some(["delta", "turn.done"]),
+        ),
+        (
+            "CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.body LIKE '%turn.done%' BEGIN SELECT RAISE(ABORT, 'no'); END",
+            "ALTER TABLE events ADD CONSTRAINT refuse CHECK (body NOT LIKE '%turn.done%') NOT VALID",
+            None,
+        ),
+    ];
+    for (sqlite, postgres, last) in cases {
+        let app = TestApp::start().await;
+        let id = app.open(&json!({})).await;
+        meddle(&app, sqlite, postgres).await;
+        // Its own stream ends, too.
+        Live::say(&app, &id, "kiểm tra bảo hành ABC123", None).await.text().await;
+        for turn in 1..=2 {
+            assert_eq!(ended(&app, &id, turn).await, "interrupted", "{sqlite}");
+            let cancel =
+                app.post(&format!("/conversations/{id}/turns/{turn}/cancel"), &json!({})).send().await.unwrap();
+            assert_eq!(cancel.status(), 409);
+            if turn == 1 {
+                Live::say(&app, &id, "kiểm tra bảo hành ABC123", None).await.text().await;
+            }
+        }
+        let Some(last) = last else { continue };
+        let store = store::open(&app.database_url).await;
+        let events = store
+            .tenant(&TenantId::default())
+            .list_events(id.parse().unwrap(), EventId::ZERO, Some(1), 100)
+            .await
+            .unwrap();
+        let kinds: Vec<String> = events
+            .iter()
+            .map(|event| {
+                serde_json::from_str::<serde_json::Value>(&event.body).unwrap()["type"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        assert_eq!(kinds[kinds.len() - 2..], last, "{sqlite}");
+    }
+}
+
+#[tokio::test]
+async fn unreadable_turn_is_ended_at_the_start() {
+    let app = TestApp::start().await;
+    let id = app.open(&json!({})).await;
+    let (shop, conversation, database) = (TenantId::default(), id.parse().unwrap(), app.database_url.clone());
+    store::accepted(&store::open(&database).await, &shop, conversation, 2).await;
+    let unreadable = "UPDATE turns SET timings = '\"x\"' WHERE turn = 1";
+    meddle(&app, unreadable, unreadable).await;
+    let app = app.stop().await.start().await;
+    assert_eq!(ended(&app, &id, 2).await, "completed");
+    assert_eq!(ended(&app, &id, 1).await, "interrupted");
 }

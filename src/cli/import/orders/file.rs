@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::app::list_file::{Column, Ragged, Table, TableRow, quoted};
 use crate::domain::returns::listing::{Field, Row};
+use crate::domain::text::clean;
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -86,7 +87,7 @@ fn take_fields(
         };
         let text = match value {
             Value::Null => continue,
-            Value::String(text) => text.trim().to_owned(),
+            Value::String(text) => clean(&text).trim().to_owned(),
             Value::Number(number) => number.to_string(),
             Value::Bool(is) => is.to_string(),
             Value::Array(_) | Value::Object(_) => bail!("{field} of order {place} is neither a text nor a number"),
