@@ -122,7 +122,8 @@ async fn killed_migration_is_undone_and_runs_again() {
         let killed = TestDatabase::open(&base).await;
         let seen = killed.watch().await;
         killed.migrate(up_to).await;
-        for files in with_torn_commits(&seen.lock().unwrap()) {
+        let seen = with_torn_commits(&seen.lock().unwrap());
+        for files in seen {
             let left = TestDatabase::open(&files).await;
             let dump = left.dump().await;
             assert!(dump == before || dump == after, "{name} is not atomic: {dump:#?}");
