@@ -107,7 +107,7 @@ pub enum PartState {
 pub struct Parts {
     /// `ok` if the store takes writes, else `down`.
     pub store: PartState,
-    /// Why the store is down; the server's log says what to do.
+    /// Why the store is down; the server's log names the remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_outage: Option<Outage>,
     /// `ok`, `down` or `off`.

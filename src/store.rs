@@ -160,7 +160,7 @@ impl Store {
         let write = connect(1, false)
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
-        // A connection that is opened later must not create a file in place of one that was deleted.
+        // A connection that is opened later must not create a file in place of a deleted one.
         let writer = write.get_sqlite_connection_pool();
         writer.set_connect_options(writer.connect_options().as_ref().clone().create_if_missing(false));
         let read = connect(options.connections, true).await?;
@@ -194,7 +194,7 @@ impl Store {
         TenantStore { store: self, tenant }
     }
 
-    /// Whether the database answers a read; [`Store::probe`] tells whether it takes writes.
+    /// Whether the database answers a read; [`Store::probe`] checks that it takes writes.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read.execute_unprepared("SELECT 1").await?;
         Ok(())

@@ -39,7 +39,7 @@ pub(super) struct Readiness {
     status: &'static str,
     /// `ok` if a row was written and read back within the last second, else `down`.
     store: PartState,
-    /// Why the store is down; the server's log says what to do.
+    /// Why the store is down; the server's log names the remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     store_outage: Option<Outage>,
     /// `ok`, `down` or `off`. Down is no reason not to be ready: what does not need it goes on.

@@ -15,7 +15,7 @@ pub enum StoreError {
     /// The database does not answer, or its disk is full or fails; the same call may succeed later.
     #[error("the store is not available: {0} ({hint})", hint = self.outage().hint())]
     Unavailable(DbErr),
-    /// The database file at the path is not the one that was opened: what is written would be lost.
+    /// The path no longer leads to the open database file, so writes would be lost.
     #[error("{path} was deleted or replaced while it was open: {hint}", path = .0.display(), hint = Outage::FileReplaced.hint())]
     FileReplaced(PathBuf),
     #[error("{path} is damaged: {hint}", path = .0.display(), hint = Outage::FileDamaged.hint())]

@@ -76,7 +76,7 @@ impl Health {
         Arc::new(Self { file: Some(DatabaseFile::opened(path)), last: Mutex::default() })
     }
 
-    /// Refuses if the SQLite file is no longer the one that was opened, or is damaged.
+    /// Refuses if the SQLite file was deleted or replaced after it was opened, or is damaged.
     pub fn check_file(&self) -> Result<(), StoreError> {
         self.file.as_ref().map_or(Ok(()), DatabaseFile::check)
     }

@@ -1,7 +1,7 @@
 //! Transactions that write, and what happens to a connection whose transaction failed.
 //!
 //! SQLite ends a transaction by itself when the disk is full, a write fails or memory runs out. sqlx counts open
-//! transactions and misses this: its own ROLLBACK then fails, the count stays up, and each later transaction on that
+//! transactions and misses this: the ROLLBACK that it sends fails, the count stays up, and each later transaction on that
 //! connection is a savepoint of one that never commits. [`has_no_transaction`] keeps such a connection from being used.
 
 use std::ops::Deref;

@@ -19,7 +19,7 @@ pub(super) struct DatabaseFile {
     /// The file and its write-ahead log, each with its identity when it was opened.
     opened: Vec<(PathBuf, Identity)>,
     damaged: AtomicBool,
-    /// Whether the log already says what is wrong.
+    /// Whether the problem has been logged.
     reported: AtomicBool,
 }
 
