@@ -28,7 +28,7 @@ use crate::retrieval::Warning;
 use crate::retrieval::search::{Knowledge, Overview};
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
-use crate::store::{Store, StoreError};
+use crate::store::{Outage, Store, StoreError};
 use crate::tools::client_name::ClientNames;
 use crate::turn::Engine;
 use crate::turn::outbox::Outbox;
@@ -105,8 +105,11 @@ pub enum PartState {
 /// The parts and how they fare.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Parts {
-    /// `ok` or `down`.
+    /// `ok` if the store takes writes, else `down`.
     pub store: PartState,
+    /// Why the store is down; the server's log names the remedy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store_outage: Option<Outage>,
     /// `ok`, `down` or `off`.
     pub language_model: PartState,
     /// `ok`, `down` or `off`.
@@ -207,9 +210,10 @@ impl App {
 
     /// How the parts fare now.
     pub async fn parts(&self) -> Parts {
-        let store = tokio::time::timeout(Duration::from_secs(2), self.store.ping()).await;
+        let store_outage = self.store.probe().await;
         Parts {
-            store: if matches!(store, Ok(Ok(()))) { PartState::Ok } else { PartState::Down },
+            store: if store_outage.is_none() { PartState::Ok } else { PartState::Down },
+            store_outage,
             language_model: match self.config.llm.mode {
                 LlmMode::Offline => PartState::Off,
                 _ if self.llm.is_up() => PartState::Ok,

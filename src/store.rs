@@ -20,17 +20,19 @@
 //! - [`unanswered`]: questions that got no answer
 //! - [`retention`]: what is forgotten, and when
 //! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
+//! - `transaction`: the one way to begin a transaction; `health`: whether the store takes writes
 //! - `as_is`: looking at a database without touching it
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend};
-use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait, TryInsertResult};
+use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, TryInsertResult};
 
 use crate::domain::TenantId;
 use fence::Fence;
+use health::Health;
 use lock::ServingLock;
 
 pub mod acceptance;
@@ -43,6 +45,7 @@ mod error;
 mod fence;
 pub mod figures;
 pub mod handoff;
+mod health;
 pub mod idempotency;
 pub mod inbox;
 pub mod jobs;
@@ -60,6 +63,7 @@ pub mod retention;
 pub mod returns;
 pub mod sample_shop;
 pub mod settings;
+mod transaction;
 pub mod turns;
 pub mod unanswered;
 pub mod vectors;
@@ -68,6 +72,7 @@ pub mod warranty_import;
 
 pub use as_is::Schema;
 pub use error::StoreError;
+pub use health::Outage;
 
 /// How the store is opened.
 #[derive(Clone, Debug)]
@@ -103,6 +108,7 @@ pub struct Store {
     embeds: bool,
     /// `None`: no server's.
     fence: Option<Fence>,
+    health: Arc<Health>,
 }
 
 /// What one shop may see and change.
@@ -149,6 +155,7 @@ impl Store {
                 .max_lifetime(None::<Duration>)
                 .test_before_acquire(false)
                 .sqlx_logging(false)
+                .map_sqlx_sqlite_before_acquire(transaction::has_no_transaction)
                 .map_sqlx_sqlite_opts(move |sqlite| {
                     sqlite
                         .filename(&path)
@@ -165,8 +172,12 @@ impl Store {
         let write = connect(1, false)
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
+        // A connection that is opened later must not create a file in place of a deleted one.
+        let writer = write.get_sqlite_connection_pool();
+        writer.set_connect_options(writer.connect_options().as_ref().clone().create_if_missing(false));
         let read = connect(options.connections, true).await?;
-        Ok(Self { write, read, url: options.url.clone(), embeds: false, fence: None })
+        let health = Health::of_file(&path);
+        Ok(Self { write, read, url: options.url.clone(), embeds: false, fence: None, health })
     }
 
     async fn open_postgres(options: &StoreOptions) -> Result<Self, StoreError> {
@@ -180,7 +191,8 @@ impl Store {
         let pool = Database::connect(connect).await.map_err(|error| {
             StoreError::Open(format!("cannot reach the PostgreSQL server of DATABASE_URL: {error}"))
         })?;
-        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), embeds: false, fence: None })
+        let health = Arc::default();
+        Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), embeds: false, fence: None, health })
     }
 
     /// The same store; each message that comes in by it is stored with a job to embed it, if `on`.
@@ -194,7 +206,7 @@ impl Store {
         TenantStore { store: self, tenant }
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers a read; [`Store::probe`] checks that it takes writes.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read.execute_unprepared("SELECT 1").await?;
         Ok(())
@@ -210,16 +222,6 @@ impl Store {
 
     fn is_sqlite(&self) -> bool {
         self.write.get_database_backend() == DbBackend::Sqlite
-    }
-
-    /// A transaction that will write. On SQLite it takes the write lock at once, since a lock that is taken later,
-    /// after a read, is refused without waiting when another process wrote in between.
-    async fn begin(&self) -> Result<DatabaseTransaction, StoreError> {
-        let options = TransactionOptions {
-            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-            ..Default::default()
-        };
-        Ok(self.write.begin_with_options(options).await?)
     }
 }
 

@@ -104,6 +104,15 @@ class World:
             time.sleep(0.05)
         raise Over
 
+    def wait_ready(self):
+        """Waits until /readyz says that the store takes writes again."""
+        end = time.monotonic() + PATIENCE
+        while (answer := self.client.call("GET", "/readyz"))[0] != 200:
+            if time.monotonic() > end:
+                self.violations.add(f"GET /readyz: {answer} for {PATIENCE} s after the store is back")
+                return
+            time.sleep(0.1)
+
     def history(self, conversation):
         """Every message, over all pages."""
         messages, after = [], ""

@@ -1,5 +1,6 @@
 """What is done, and when: all of it from the seed, before anything runs."""
 import hashlib
+import itertools
 import random
 from dataclasses import dataclass
 
@@ -44,7 +45,7 @@ class Kill:
     # How long after the start, or after the checks that follow it; `early`: at the start, before anything is checked.
     after: float
     early: bool
-    # PostgreSQL is stopped so for so long instead, where that was asked for; None: the server is killed.
+    # The store is stopped in this mode for so many seconds instead; None: the server is killed.
     outage: tuple[str, float] | None
 
 
@@ -56,14 +57,16 @@ class Round:
 
 
 def make(seed, kills, conversations, readers, outages):
+    """`outages`: the modes in which the store is stopped, one after another; empty: the server is only killed."""
     chance = random.Random(seed)
+    modes = itertools.cycle(outages or [None])
     rounds = []
     while kills > 0:
         count = min(kills, KILLS_IN_A_ROUND)
         kills -= count
         rounds.append(
             Round(
-                [_kill(chance, outages) for _ in range(count)],
+                [_kill(chance, modes) for _ in range(count)],
                 [[_post(chance, f"{len(rounds)}-{c}-{i}") for i in range(200)] for c in range(conversations)],
                 [[_visit(chance) for _ in range(100)] for _ in range(readers)],
             )
@@ -76,12 +79,13 @@ def digest(rounds):
     return hashlib.sha256(repr(rounds).encode()).hexdigest()[:12]
 
 
-def _kill(chance, outages):
+def _kill(chance, modes):
     early = chance.random() < 0.2
     after = chance.uniform(0.0, 0.3) if early else chance.uniform(0.05, 1.5)
-    outage = (chance.choice(["fast", "immediate"]), chance.uniform(0.5, 4.0))
+    seconds = chance.uniform(0.5, 4.0)
     # One in three is a kill all the same.
-    return Kill(after, early, outage if outages and chance.random() < 0.67 else None)
+    mode = next(modes) if chance.random() < 0.67 else None
+    return Kill(after, early, (mode, seconds) if mode else None)
 
 
 def _post(chance, key):

@@ -27,7 +27,8 @@ pub struct LlmConfig {
     pub model: String,
     /// `OLLAMA_NUM_CTX`: 8192 tokens of context. Always sent, since Ollama's own default cuts long prompts silently.
     pub num_ctx: u32,
-    /// `LLM_MAX_TOKENS`: 2048 tokens for one answer, thinking included; ends a model that would write for ever.
+    /// `LLM_MAX_TOKENS`: 2048 tokens for one answer, thinking included. The server ends an answer after 8 bytes for
+    /// each of these tokens, whether or not the model keeps to the limit.
     pub max_tokens: u32,
     /// `OLLAMA_KEEP_ALIVE`: unset, which leaves it to the Ollama server. A duration (`30m`), or seconds; -1 is for ever.
     pub keep_alive: Option<String>,

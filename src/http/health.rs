@@ -13,6 +13,7 @@ use super::access::Operator;
 use super::error::ApiError;
 use super::problem::Problem;
 use crate::app::{App, PartState};
+use crate::store::Outage;
 
 /// Seconds after which to look again at a server that is not ready.
 const RETRY_AFTER: &str = "5";
@@ -36,8 +37,11 @@ pub(super) struct Readiness {
     /// `ready`, `draining` or `unavailable`.
     #[schema(example = "ready")]
     status: &'static str,
-    /// `ok` or `down`.
+    /// `ok` if a row was written and read back within the last second, else `down`.
     store: PartState,
+    /// Why the store is down; the server's log names the remedy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store_outage: Option<Outage>,
     /// `ok`, `down` or `off`. Down is no reason not to be ready: what does not need it goes on.
     language_model: PartState,
     /// `ok`, `down` or `off`.
@@ -49,7 +53,7 @@ pub(super) struct Readiness {
     get, path = "/readyz", tag = "operation",
     responses(
         (status = 200, description = "ready", body = Readiness),
-        (status = 503, description = "draining, or the store does not answer", body = Readiness),
+        (status = 503, description = "draining, or the store takes no writes", body = Readiness),
     )
 )]
 pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
@@ -59,7 +63,13 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
         PartState::Ok => "ready",
         PartState::Down | PartState::Off => "unavailable",
     };
-    let body = Readiness { status, store: parts.store, language_model: parts.language_model, vectors: parts.vectors };
+    let body = Readiness {
+        status,
+        store: parts.store,
+        store_outage: parts.store_outage,
+        language_model: parts.language_model,
+        vectors: parts.vectors,
+    };
     if status == "ready" {
         Json(body).into_response()
     } else {

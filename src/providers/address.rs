@@ -4,7 +4,8 @@ use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
-use reqwest::Url;
+use reqwest::redirect::Policy;
+use reqwest::{Response, Url};
 
 /// Ollama's own port.
 const DEFAULT_PORT: u16 = 11434;
@@ -79,11 +80,28 @@ fn is_local(url: &Url) -> bool {
     url.host_str() == Some("localhost") || address(url).is_some_and(|ip| ip.is_loopback())
 }
 
-/// A client of the server at this URL, to be built on: no proxy lies before this very machine.
+/// The largest answer that is read whole, in bytes.
+pub(super) const MAX_BODY: usize = 64 * 1024 * 1024;
+
+/// Reads a body. `None`: it is longer than the limit.
+pub(super) async fn body(mut response: Response, limit: usize) -> reqwest::Result<Option<Vec<u8>>> {
+    let mut body = Vec::new();
+    while let Some(part) = response.chunk().await? {
+        if body.len() + part.len() > limit {
+            return Ok(None);
+        }
+        body.extend_from_slice(&part);
+    }
+    Ok(Some(body))
+}
+
+/// A client of the server at this URL, to be built on: no proxy lies before this very machine. Redirects are not
+/// followed, since they would take customers' words and the shop's documents to an address that is not configured.
 pub(super) fn client(base: &Url, connect_timeout: Duration) -> reqwest::ClientBuilder {
     let client = reqwest::Client::builder()
         .user_agent(concat!("frontdesk/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(connect_timeout);
+        .connect_timeout(connect_timeout)
+        .redirect(Policy::none());
     if is_local(base) { client.no_proxy() } else { client }
 }
 
@@ -104,6 +122,9 @@ pub fn same_model(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
     use super::*;
 
     #[test]
@@ -166,5 +187,46 @@ mod tests {
         for (a, b, expected) in table {
             assert_eq!(same_model(a, b), expected, "{a} {b}");
         }
+    }
+
+    #[tokio::test]
+    async fn redirects_are_not_followed() {
+        use crate::config::{EmbedConfig, LlmConfig, VectorConfig};
+        use crate::providers::embedding::{EmbeddingModel, OllamaEmbedding};
+        use crate::providers::llm::{ChatModel, ChatRequest, Ollama};
+        use crate::providers::vector::{ChromaIndex, VectorIndex};
+
+        let (server, target) = (listener().await, listener().await);
+        let (url, elsewhere) = (format!("http://{}", server.1), format!("http://{}", target.1));
+        let redirecting = async move {
+            loop {
+                let (mut stream, _) = server.0.accept().await.expect("a connection");
+                let answer = format!(
+                    "HTTP/1.1 307 Temporary Redirect\r\nlocation: {elsewhere}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                );
+                let _ = stream.read(&mut [0; 64 * 1024]).await;
+                stream.write_all(answer.as_bytes()).await.expect("an answer");
+            }
+        };
+        let asking = async {
+            let llm = Ollama::new(&LlmConfig { host: url.clone(), ..LlmConfig::default() }).expect("a client");
+            let embed = OllamaEmbedding::new(&EmbedConfig { host: url.clone(), ..EmbedConfig::default() });
+            let chroma = ChromaIndex::new(&url, &VectorConfig::default()).expect("a client");
+            assert!(llm.probe().await.is_err());
+            assert!(llm.stream(ChatRequest::default()).await.is_err());
+            assert!(embed.expect("a client").embed(&["Chào".to_owned()]).await.is_err());
+            assert!(chroma.ping().await.is_err());
+        };
+        tokio::select! {
+            () = redirecting => {}
+            _ = target.0.accept() => panic!("a redirect was followed"),
+            () = asking => {}
+        }
+    }
+
+    async fn listener() -> (TcpListener, std::net::SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        (listener, address)
     }
 }

@@ -1,5 +1,6 @@
 //! Looking at a database without touching it, also while another process serves it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::{ConnectOptions, Database};
@@ -42,7 +43,8 @@ impl Store {
         let connection = Database::connect(connect)
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
-        Ok(Self { write: connection.clone(), read: connection, url: options.url.clone(), embeds: false, fence: None })
+        let (write, health) = (connection.clone(), Arc::default());
+        Ok(Self { write, read: connection, url: options.url.clone(), embeds: false, fence: None, health })
     }
 
     /// Compares the database's schema with this version's; writes nothing.
@@ -64,7 +66,7 @@ impl Store {
 
     /// Whether a statement may write; writes nothing.
     pub async fn try_write(&self) -> Result<(), StoreError> {
-        Ok(self.begin().await?.rollback().await?)
+        self.begin().await?.rollback().await
     }
 
     /// Closes it, so that nothing of ours is left beside the database.

@@ -13,7 +13,7 @@ use crate::domain::{ConversationId, TenantId};
 impl TenantStore<'_> {
     /// Stores a row of something that changed nothing else: a tool that was called, a decision.
     pub async fn record(&self, entry: &AuditEntry) -> Result<(), StoreError> {
-        record(&self.store.write, self.tenant, std::slice::from_ref(entry)).await
+        record(self.store.writer()?, self.tenant, std::slice::from_ref(entry)).await
     }
 
     /// The rows that belong to the conversation, oldest first: what happened in it, and what happened since to the

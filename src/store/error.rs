@@ -1,14 +1,25 @@
 //! What can go wrong between the store and us.
 
+use std::path::PathBuf;
+
 use sea_orm::sqlx;
+use sea_orm::sqlx::error::DatabaseError;
+use sea_orm::sqlx::sqlite::SqliteError;
 use sea_orm::{DbErr, RuntimeErr};
+
+use super::Outage;
 
 /// A failed call to the store. Its text is for the log, never for a customer.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database does not answer; the same call may succeed later.
-    #[error("the store does not answer: {0}")]
+    /// The database does not answer, or its disk is full or fails; the same call may succeed later.
+    #[error("the store is not available: {0} ({hint})", hint = self.outage().hint())]
     Unavailable(DbErr),
+    /// The path no longer leads to the open database file, so writes would be lost.
+    #[error("{path} was deleted or replaced while it was open: {hint}", path = .0.display(), hint = Outage::FileReplaced.hint())]
+    FileReplaced(PathBuf),
+    #[error("{path} is damaged: {hint}", path = .0.display(), hint = Outage::FileDamaged.hint())]
+    FileDamaged(PathBuf),
     /// The database refused the statement.
     #[error("the store refused: {0}")]
     Refused(DbErr),
@@ -34,7 +45,18 @@ pub enum StoreError {
 
 impl StoreError {
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::FileReplaced(_) | Self::FileDamaged(_))
+    }
+
+    /// Why the store takes no writes, where this error is the reason.
+    pub fn outage(&self) -> Outage {
+        match self {
+            Self::Unavailable(error) => database_error(error).and_then(cause_of).unwrap_or(Outage::NoAnswer),
+            Self::FileReplaced(_) => Outage::FileReplaced,
+            Self::FileDamaged(_) => Outage::FileDamaged,
+            Self::Fenced => Outage::TakenOver,
+            _ => Outage::NoAnswer,
+        }
     }
 }
 
@@ -56,14 +78,44 @@ fn is_passing(cause: &sqlx::Error) -> bool {
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed
+        | sqlx::Error::BeginFailed
         | sqlx::Error::Protocol(_) => true,
-        sqlx::Error::Database(error) => match error.code().as_deref() {
-            // PostgreSQL: 08 connection, 53 resources, 57 operator intervention (a shutdown), 40 rolled back.
-            Some(code) if code.len() == 5 => ["08", "53", "57", "40"].iter().any(|class| code.starts_with(class)),
-            // SQLite: busy and locked, with their extended codes.
-            Some("5" | "6" | "261" | "262" | "517" | "518" | "773") => true,
-            _ => false,
-        },
+        sqlx::Error::Database(error) => cause_of(error.as_ref()).is_some(),
         _ => false,
+    }
+}
+
+fn database_error(error: &DbErr) -> Option<&dyn DatabaseError> {
+    match error {
+        DbErr::Conn(RuntimeErr::SqlxError(cause))
+        | DbErr::Exec(RuntimeErr::SqlxError(cause))
+        | DbErr::Query(RuntimeErr::SqlxError(cause)) => cause.as_database_error(),
+        _ => None,
+    }
+}
+
+/// Why the database could not run a statement. `None`: the fault is the statement's.
+fn cause_of(error: &dyn DatabaseError) -> Option<Outage> {
+    let code = error.code()?;
+    if error.try_downcast_ref::<SqliteError>().is_some() {
+        // The low byte of an extended code is the code itself (https://sqlite.org/rescode.html).
+        return match code.parse::<u32>().ok()? & 0xff {
+            // Busy, locked, out of memory, interrupted, the log's locking protocol.
+            5 | 6 | 7 | 9 | 15 => Some(Outage::NoAnswer),
+            // Read-only, input or output error, cannot open.
+            8 | 10 | 14 => Some(Outage::DiskError),
+            11 | 26 => Some(Outage::FileDamaged),
+            13 => Some(Outage::DiskFull),
+            _ => None,
+        };
+    }
+    match code.as_ref() {
+        "53100" => Some(Outage::DiskFull),
+        // A server that has become a standby takes no writes.
+        "25006" => Some(Outage::DiskError),
+        // PostgreSQL: 08 connection, 53 resources, 57 operator intervention (a shutdown), 40 rolled back, 58 its system.
+        code if code.starts_with("58") => Some(Outage::DiskError),
+        code if ["08", "53", "57", "40"].iter().any(|class| code.starts_with(class)) => Some(Outage::NoAnswer),
+        _ => None,
     }
 }

@@ -176,7 +176,7 @@ impl Store {
     pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<(BTreeSet<TenantId>, u64), StoreError> {
         // What was given up is to be tried again.
         let dead = of_kinds(JobKind::MEMORY).add(jobs::Column::Dead.eq(true));
-        jobs::Entity::delete_many().filter(dead).exec(&self.write).await?;
+        jobs::Entity::delete_many().filter(dead).exec(self.writer()?).await?;
         let (mut tenants, mut count, mut after) = (BTreeSet::new(), 0, Uuid::nil());
         loop {
             let page: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
@@ -197,7 +197,7 @@ impl Store {
                 .collect();
             let new: Vec<NewJob<'_>> =
                 page.iter().map(|(id, of, tenant)| NewJob::embed(tenant, *of, *id, now)).collect();
-            enqueue(&self.write, &new).await?;
+            enqueue(self.writer()?, &new).await?;
             tenants.extend(page.iter().map(|(.., tenant)| tenant.clone()));
         }
     }
@@ -244,7 +244,7 @@ impl Store {
             .col_expr(jobs::Column::RunAt, Expr::value(now))
             .col_expr(jobs::Column::Leased, Expr::value(false))
             .filter(of_kinds(kinds).add(jobs::Column::Leased.eq(true)))
-            .exec(&self.write)
+            .exec(self.writer()?)
             .await?;
         Ok(())
     }
@@ -252,7 +252,7 @@ impl Store {
     /// The jobs are done.
     pub async fn finish_jobs(&self, done: &[Job]) -> Result<(), StoreError> {
         if !done.is_empty() {
-            jobs::Entity::delete_many().filter(these(done)).exec(&self.write).await?;
+            jobs::Entity::delete_many().filter(these(done)).exec(self.writer()?).await?;
         }
         Ok(())
     }
@@ -275,7 +275,7 @@ impl Store {
             .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).sub(taken_back))
             .col_expr(jobs::Column::Error, Expr::value(error))
             .filter(these(jobs))
-            .exec(&self.write)
+            .exec(self.writer()?)
             .await?;
         Ok(())
     }
@@ -287,7 +287,7 @@ impl Store {
             .col_expr(jobs::Column::Leased, Expr::value(false))
             .col_expr(jobs::Column::Error, Expr::value(error))
             .filter(these(std::slice::from_ref(job)))
-            .exec(&self.write)
+            .exec(self.writer()?)
             .await?;
         Ok(())
     }

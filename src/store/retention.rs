@@ -56,7 +56,7 @@ impl Store {
         let before = now - TimeDelta::hours(IDEMPOTENCY_HOURS);
         idempotency_keys::Entity::delete_many()
             .filter(idempotency_keys::Column::CreatedAt.lte(before))
-            .exec(&self.write)
+            .exec(self.writer()?)
             .await?;
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Store {
         order_misses::Entity::delete_many()
             .filter(order_misses::Column::LastAt.lte(now - forgotten_after))
             .filter(order_misses::Column::LockedUntil.is_null().or(order_misses::Column::LockedUntil.lte(now)))
-            .exec(&self.write)
+            .exec(self.writer()?)
             .await?;
         Ok(())
     }

@@ -140,7 +140,7 @@ impl TenantStore<'_> {
             .filter(turns::Column::ConversationId.eq(conversation.0))
             .filter(turns::Column::Turn.eq(to_db(turn)))
             .filter(turns::Column::Status.is_in(OPEN))
-            .exec(&self.store.write)
+            .exec(self.store.writer()?)
             .await?;
         if changed.rows_affected > 0 {
             return Ok(Some(Ok(())));

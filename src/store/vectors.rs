@@ -86,7 +86,7 @@ impl TenantStore<'_> {
         };
         vector_collections::Entity::insert(row)
             .on_conflict_do_nothing()
-            .exec_without_returning(&self.store.write)
+            .exec_without_returning(self.store.writer()?)
             .await?;
         let made = self.collection(name).one(&self.store.write).await?.map(read_collection);
         made.ok_or(StoreError::Conflict { table: "vector_collections" })

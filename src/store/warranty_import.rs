@@ -93,10 +93,10 @@ impl WarrantyImport {
     /// Opens a connection of its own to the store's database, with an empty staging table.
     pub async fn begin(store: &Store, tenant: &TenantId) -> Result<Self, ImportError> {
         let staging = if store.is_sqlite() {
-            let options = store.write.get_sqlite_connection_pool().connect_options();
+            let options = store.writer()?.get_sqlite_connection_pool().connect_options();
             Staging::Sqlite(SqliteStaging::open(&options).await?)
         } else {
-            let options = store.write.get_postgres_connection_pool().connect_options();
+            let options = store.writer()?.get_postgres_connection_pool().connect_options();
             Staging::Postgres(PostgresStaging::open(&options).await?)
         };
         Ok(Self { staging, tenant: tenant.clone() })

@@ -328,6 +328,7 @@ impl Engine {
         let feed = self.0.feeds.get(conversation);
         let broken = CancellationToken::new();
         let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
+        let full = sink.full();
         let caller = self.callers(|callers| callers.remove(&open.message.id)).unwrap_or_default();
         let message = open.message.clone();
         let (by_person, taken) = (message.sender == Sender::Agent, current.status == ConversationStatus::Taken);
@@ -340,7 +341,8 @@ impl Engine {
             let status = if unwanted { TurnStatus::Cancelled } else { TurnStatus::Completed };
             person::run(&mut turn, status, &self.0.outbox).await
         } else {
-            let stops = Stops { cancel, shutdown: self.0.stop.clone(), broken, deadline: self.0.config.deadline };
+            let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);
+            let stops = Stops { cancel, shutdown, broken, full, deadline };
             run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.map(|_| ())
         };
         if ended.is_err() {

@@ -25,6 +25,11 @@ const MAX_BATCH: usize = 512;
 /// How often a batch is offered to a store that does not answer, and how long it waits in between.
 const RETRY_EVERY: Duration = Duration::from_millis(250);
 
+/// The most events of one turn, and the most bytes in them. A turn has a few thousand events at most; a desk that does
+/// not stop is stopped here.
+const MAX_EVENTS: u32 = 100_000;
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
 /// The way into the journal. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Journal {
@@ -75,6 +80,8 @@ impl Journal {
             tenant,
             conversation,
             last: EventId::new(turn, 0),
+            bytes: 0,
+            full: CancellationToken::new(),
             feed,
             broken,
         }
@@ -89,11 +96,20 @@ pub struct TurnSink {
     tenant: TenantId,
     conversation: ConversationId,
     last: EventId,
+    /// In the events so far.
+    bytes: usize,
+    full: CancellationToken,
     feed: Arc<Feed>,
     broken: CancellationToken,
 }
 
 impl TurnSink {
+    /// Cancelled by the first event beyond the limits of a turn. That event is never taken, so that the desk that
+    /// sent it waits until it is stopped; later events, which end the turn, are taken.
+    pub fn full(&self) -> CancellationToken {
+        self.full.clone()
+    }
+
     async fn post(
         &mut self,
         event: &Event,
@@ -106,6 +122,12 @@ impl TurnSink {
         if self.broken.is_cancelled() {
             return Err(SinkClosed);
         }
+        let is_full = self.last.n >= MAX_EVENTS || self.bytes + body.len() > MAX_BYTES;
+        if is_full && !self.full.is_cancelled() {
+            self.full.cancel();
+            return std::future::pending().await;
+        }
+        self.bytes += body.len();
         self.last.n += 1;
         permit.send(Posted {
             entry: Entry {

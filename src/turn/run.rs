@@ -20,6 +20,8 @@ pub(super) struct Stops {
     pub shutdown: CancellationToken,
     /// The journal takes no more events of the turn.
     pub broken: CancellationToken,
+    /// The turn has as many events as a turn can have.
+    pub full: CancellationToken,
     /// How long a turn may take.
     pub deadline: Duration,
 }
@@ -30,6 +32,7 @@ enum Played {
     Cancelled,
     ShutDown,
     TooLong,
+    TooMuch,
     Broken,
 }
 
@@ -60,6 +63,7 @@ pub(super) async fn run(
         Played::Cancelled => (TurnStatus::Cancelled, None),
         Played::ShutDown => (TurnStatus::Interrupted, None),
         Played::TooLong => (TurnStatus::Failed, Some(ErrorCode::Timeout)),
+        Played::TooMuch => (TurnStatus::Failed, Some(ErrorCode::Model)),
         Played::Panicked => (TurnStatus::Failed, Some(ErrorCode::Internal)),
         Played::Broken | Played::Through(Err(DeskError::Sink(SinkClosed))) => return Err(SinkClosed),
         Played::Through(Err(cause @ (DeskError::Text(_) | DeskError::Restless))) => {
@@ -117,6 +121,10 @@ async fn play(turn: &mut Turn, desk: &dyn Desk, stops: &Stops) -> Played {
             }
         },
         () = stops.broken.cancelled() => Played::Broken,
+        () = stops.full.cancelled() => {
+            error!("A turn reached the limit of its events");
+            Played::TooMuch
+        }
         () = stops.cancel.cancelled() => Played::Cancelled,
         () = stops.shutdown.cancelled() => Played::ShutDown,
         () = tokio::time::sleep(stops.deadline) => {

@@ -13,7 +13,7 @@ use crate::cli::serve;
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::store::settings::SERVING_AT;
-use crate::store::{Schema, Store, StoreError, StoreOptions, lock};
+use crate::store::{Outage, Schema, Store, StoreError, StoreOptions, lock};
 
 /// Whether a server serves the database, and where it says that it is.
 enum Server {
@@ -100,8 +100,8 @@ async fn look_into(
     let schema = store.look_at_schema().await?;
     let shown = store.describe();
     let writable = match store.try_write().await {
-        // Somebody else writes just now.
-        Err(error) if !error.is_unavailable() => Some(error),
+        // `NoAnswer`: another process writes just now.
+        Err(error) if !error.is_unavailable() || error.outage() != Outage::NoAnswer => Some(error),
         _ => None,
     };
     checks.push(match (&schema, writable) {

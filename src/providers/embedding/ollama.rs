@@ -43,15 +43,17 @@ impl EmbeddingModel for OllamaEmbedding {
         let response = sent.map_err(|error| EmbeddingError::Unavailable(reason(&error.without_url())))?;
         let status = response.status();
         if !status.is_success() {
-            let words: String = response.text().await.unwrap_or_default().chars().take(MAX_COMPLAINT).collect();
+            let body = address::body(response, address::MAX_BODY).await.ok().flatten().unwrap_or_default();
+            let words: String = String::from_utf8_lossy(&body).chars().take(MAX_COMPLAINT).collect();
             let words = format!("{} {words}", status.as_u16());
             let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
             return Err(if passing { EmbeddingError::Unavailable(words) } else { EmbeddingError::Refused(words) });
         }
-        let answer: Answer = response.json().await.map_err(|error| match error.is_decode() {
-            true => EmbeddingError::Protocol("no list of vectors"),
-            false => EmbeddingError::Unavailable(reason(&error.without_url())),
-        })?;
+        let body = address::body(response, address::MAX_BODY).await;
+        let body = body.map_err(|error| EmbeddingError::Unavailable(reason(&error.without_url())))?;
+        let body = body.ok_or(EmbeddingError::Protocol("the answer is longer than the limit"))?;
+        let answer: Answer =
+            serde_json::from_slice(&body).map_err(|_| EmbeddingError::Protocol("no list of vectors"))?;
         Ok(answer.embeddings)
     }
 

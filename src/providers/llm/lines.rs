@@ -15,7 +15,34 @@ use super::{Deltas, LlmError, Phase, Reply, ToolCall};
 /// The longest line, in bytes. A line holds one token, so this is far above any honest one.
 pub(super) const MAX_LINE: usize = 256 * 1024;
 
-/// One line, or the whole of an answer that is not streamed. Any field can be absent or null; `thinking` is not read.
+/// The bytes that a model can write for one token of its limit. Most tokens have three or four.
+const BYTES_OF_A_TOKEN: usize = 8;
+
+/// How many more bytes a model can write in one answer, thinking included. A server may ignore the limit that the request
+/// names, so what arrives is counted here too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance(usize);
+
+impl Allowance {
+    pub fn of_tokens(tokens: u32) -> Self {
+        Self(usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_A_TOKEN))
+    }
+
+    /// Takes what a line holds and cuts its text where the allowance ends. Returns whether it has ended.
+    fn take(&mut self, said: &mut Said) -> bool {
+        // A line without text counts too, so that an endless row of them ends.
+        let thought = said.thinking.as_ref().map_or(0, String::len).max(1);
+        let text = said.content.get_or_insert_default();
+        self.0 = self.0.saturating_sub(thought);
+        let fits = text.floor_char_boundary(self.0);
+        let ended = fits < text.len() || self.0 == 0;
+        text.truncate(fits);
+        self.0 -= fits;
+        ended
+    }
+}
+
+/// One line, or the whole of an answer that is not streamed. Any field can be absent or null; `thinking` is only counted.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Line {
@@ -29,6 +56,7 @@ struct Line {
 #[serde(default)]
 struct Said {
     content: Option<String>,
+    thinking: Option<String>,
     tool_calls: Option<Vec<Called>>,
 }
 
@@ -51,19 +79,19 @@ struct Function {
 pub(super) enum Progress {
     GoesOn,
     Complete,
-    /// The model reached its length limit.
+    /// The model reached its length limit, or its [`Allowance`].
     Cut,
 }
 
 /// The text of a line, and whether more follows.
-pub(super) fn parse(line: &[u8]) -> Result<(String, Progress), LlmError> {
-    let (said, progress) = read(line)?;
+pub(super) fn parse(line: &[u8], allowance: &mut Allowance) -> Result<(String, Progress), LlmError> {
+    let (said, progress) = read(line, allowance)?;
     Ok((said.content.unwrap_or_default(), progress))
 }
 
 /// The text of a line with the tools that it calls, and whether more follows.
-pub(super) fn parse_reply(line: &[u8]) -> Result<(Reply, Progress), LlmError> {
-    let (said, progress) = read(line)?;
+pub(super) fn parse_reply(line: &[u8], allowance: &mut Allowance) -> Result<(Reply, Progress), LlmError> {
+    let (said, progress) = read(line, allowance)?;
     let calls = said.tool_calls.unwrap_or_default().into_iter().map(|called| ToolCall {
         name: called.function.name.unwrap_or_default(),
         arguments: unpacked(called.function.arguments),
@@ -77,7 +105,7 @@ fn unpacked(arguments: Value) -> Value {
     inside.filter(Value::is_object).unwrap_or(arguments)
 }
 
-fn read(line: &[u8]) -> Result<(Said, Progress), LlmError> {
+fn read(line: &[u8], allowance: &mut Allowance) -> Result<(Said, Progress), LlmError> {
     let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_eof() {
         true => LlmError::Truncated,
         false => LlmError::Protocol("a line is no JSON of a chat"),
@@ -85,16 +113,19 @@ fn read(line: &[u8]) -> Result<(Said, Progress), LlmError> {
     if let Some(error) = line.error {
         return Err(LlmError::Model(error.as_str().map_or_else(|| error.to_string(), str::to_owned)));
     }
+    let mut said = line.message.unwrap_or_default();
     let progress = match (line.done, line.done_reason.as_deref()) {
+        _ if allowance.take(&mut said) => Progress::Cut,
         (Some(true), Some("length")) => Progress::Cut,
         (Some(true), _) => Progress::Complete,
         _ => Progress::GoesOn,
     };
-    Ok((line.message.unwrap_or_default(), progress))
+    Ok((said, progress))
 }
 
-/// The pieces of text in the body of a streamed chat. A body that ends before `done` is [`LlmError::Truncated`].
-pub(super) fn deltas(body: impl Stream<Item = io::Result<Bytes>> + Send + 'static) -> Deltas {
+/// The pieces of text in the body of a streamed chat. A body that ends before `done` is [`LlmError::Truncated`],
+/// one that exceeds the allowance [`LlmError::TooLong`].
+pub(super) fn deltas(body: impl Stream<Item = io::Result<Bytes>> + Send + 'static, mut allowance: Allowance) -> Deltas {
     let codec = LinesCodec::new_with_max_length(MAX_LINE);
     let mut lines = FramedRead::new(StreamReader::new(Box::pin(body)), codec);
     Box::pin(try_stream! {
@@ -103,7 +134,7 @@ pub(super) fn deltas(body: impl Stream<Item = io::Result<Bytes>> + Send + 'stati
             if line.trim().is_empty() {
                 continue;
             }
-            let (text, progress) = parse(line.as_bytes())?;
+            let (text, progress) = parse(line.as_bytes(), &mut allowance)?;
             if !text.is_empty() {
                 yield text;
             }

@@ -8,8 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, StreamExt, TryStreamExt};
+use futures_util::TryStreamExt;
 use ollama_rs::error::OllamaError;
 use ollama_rs::generation::chat::request::ChatMessageRequest;
 use ollama_rs::generation::parameters::ThinkType;
@@ -17,7 +16,7 @@ use ollama_rs::models::ModelOptions;
 use reqwest::{Response, StatusCode, Url};
 use serde_json::{Map, Value, json};
 
-use super::lines::{self, Progress};
+use super::lines::{self, Allowance, Progress};
 use super::{
     ChatMessage, ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, ModelStatus, Phase, Reply, Role, ToolCall,
     ToolSpec,
@@ -118,6 +117,10 @@ impl Ollama {
         Ok(body)
     }
 
+    fn allowance(&self) -> Allowance {
+        Allowance::of_tokens(self.max_tokens)
+    }
+
     async fn chat(&self, request: ChatRequest, wanted: Wanted<'_>, phase: Phase) -> Result<Response, LlmError> {
         let body = self.body(request, wanted)?;
         let url = format!("{}api/chat", self.base);
@@ -131,22 +134,23 @@ impl Ollama {
 impl ChatModel for Ollama {
     async fn stream(&self, request: ChatRequest) -> Result<Deltas, LlmError> {
         let response = self.chat(request, Wanted::Text, Phase::FirstToken).await?;
-        Ok(lines::deltas(response.bytes_stream().map_err(|error| match error.is_timeout() {
+        let body = response.bytes_stream().map_err(|error| match error.is_timeout() {
             true => io::Error::new(io::ErrorKind::TimedOut, error),
             false => io::Error::other(error),
-        })))
+        });
+        Ok(lines::deltas(body, self.allowance()))
     }
 
     async fn answer(&self, request: ChatRequest, schema: &Value) -> Result<Value, LlmError> {
         let response = self.chat(request, Wanted::Json(schema), Phase::Answer).await?;
-        let body = read(response.bytes_stream(), MAX_ANSWER).await?;
-        object(&whole(lines::parse(&body)?)?)
+        let body = read(response).await?;
+        object(&whole(lines::parse(&body, &mut self.allowance())?)?)
     }
 
     async fn call(&self, request: ChatRequest, tools: &[ToolSpec]) -> Result<Reply, LlmError> {
         let response = self.chat(request, Wanted::Calls(tools), Phase::Answer).await?;
-        let body = read(response.bytes_stream(), MAX_ANSWER).await?;
-        whole(lines::parse_reply(&body)?)
+        let body = read(response).await?;
+        whole(lines::parse_reply(&body, &mut self.allowance())?)
     }
 
     async fn probe(&self) -> Result<ModelStatus, LlmError> {
@@ -236,12 +240,15 @@ fn unreachable(error: reqwest::Error, phase: Phase) -> LlmError {
 /// What an HTTP error status means.
 async fn refusal(response: Response) -> LlmError {
     let status = response.status();
-    let body = read(response.bytes_stream(), MAX_ANSWER).await.unwrap_or_default();
+    let body = read(response).await.unwrap_or_default();
     let words = format!("{} {}", status.as_u16(), complaint(&body));
     match status {
         StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => LlmError::Overloaded,
         StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT => LlmError::Unavailable(words),
         status if status.is_server_error() => LlmError::Model(words),
+        status if status.is_redirection() => {
+            LlmError::Refused(format!("{words}: redirects are not followed, set OLLAMA_HOST to the final address"))
+        }
         _ => LlmError::Refused(words),
     }
 }
@@ -253,21 +260,14 @@ fn complaint(body: &[u8]) -> String {
     words.map_or_else(|| String::from_utf8_lossy(body), Into::into).chars().take(MAX_COMPLAINT).collect()
 }
 
-/// A whole body, unless it is longer than the limit.
-async fn read(body: impl Stream<Item = reqwest::Result<Bytes>>, limit: usize) -> Result<Bytes, LlmError> {
-    let mut body = std::pin::pin!(body);
-    let mut whole = BytesMut::new();
-    while let Some(part) = body.next().await {
-        let part = part.map_err(|error| match error.is_timeout() {
-            true => LlmError::Timeout(Phase::Answer),
-            false => LlmError::Truncated,
-        })?;
-        if whole.len() + part.len() > limit {
-            return Err(LlmError::Protocol("the answer is longer than the limit"));
-        }
-        whole.extend_from_slice(&part);
+/// Reads a body of at most [`MAX_ANSWER`] bytes.
+async fn read(response: Response) -> Result<Vec<u8>, LlmError> {
+    match address::body(response, MAX_ANSWER).await {
+        Ok(Some(body)) => Ok(body),
+        Ok(None) => Err(LlmError::Protocol("the answer is longer than the limit")),
+        Err(error) if error.is_timeout() => Err(LlmError::Timeout(Phase::Answer)),
+        Err(_) => Err(LlmError::Truncated),
     }
-    Ok(whole.freeze())
 }
 
 #[cfg(test)]

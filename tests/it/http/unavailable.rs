@@ -1,5 +1,7 @@
 //! A store that does not answer.
 
+use std::path::PathBuf;
+
 use sea_orm::sqlx::{self, Connection, PgConnection, SqliteConnection};
 use serde_json::{Value, json};
 
@@ -68,5 +70,24 @@ async fn a_turn_that_runs_outlasts_a_store_that_requests_give_up() {
     let held = Held::by_somebody_else(&app).await;
     refused(app.post("/conversations", &json!({})), 503, "unavailable").await;
     drop(held);
+    assert_eq!(ended(&app, &id, 1).await, "completed");
+}
+
+#[tokio::test]
+async fn deleted_database_file_refuses_messages() {
+    let app = TestApp::start().await;
+    let Some(path) = app.database_url.strip_prefix("sqlite://").map(PathBuf::from) else { return };
+    let id = app.open(&json!({})).await;
+    let messages = format!("/conversations/{id}/messages");
+    let body = json!({"text": "kiểm tra bảo hành ABC123"});
+    let away = path.with_extension("away");
+    std::fs::rename(&path, &away).unwrap();
+    refused(app.post(&messages, &body), 503, "unavailable").await;
+    let ready = app.get("/readyz").send().await.unwrap();
+    assert_eq!(ready.status(), 503);
+    let ready: Value = ready.json().await.unwrap();
+    assert_eq!((&ready["store"], &ready["store_outage"]), (&json!("down"), &json!("file_replaced")));
+    std::fs::rename(&away, &path).unwrap();
+    assert_eq!(app.post(&messages, &body).send().await.unwrap().status(), 202);
     assert_eq!(ended(&app, &id, 1).await, "completed");
 }

@@ -98,6 +98,29 @@ async fn what_waits_for_the_writer_is_stored_and_shown_in_order() {
 }
 
 #[tokio::test]
+async fn endless_turn_ends_at_its_byte_limit() {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
+    let id = opened(&store, &shop).await;
+    accepted(&store, &shop, id, 1).await;
+    let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30));
+    let writing = tokio::spawn(writer);
+    let mut sink = journal.sink(shop.clone(), id, 1, Feeds::default().get(id), CancellationToken::new());
+    let full = sink.full();
+    let mebibyte = "a".repeat(1024 * 1024);
+    let endless = async { while sink.emit(delta(&mebibyte), vec![]).await.is_ok() {} };
+    tokio::select! {
+        () = endless => panic!("the journal broke"),
+        () = full.cancelled() => {}
+    }
+    done(&mut sink).await.unwrap();
+    let stored = store.tenant(&shop).list_events(id, EventId::ZERO, None, 100).await.unwrap();
+    assert_eq!(stored.last().unwrap().id, EventId::new(1, 16), "15 deltas below 16 MiB, and the end");
+    drop((journal, sink));
+    writing.await.unwrap();
+}
+
+#[tokio::test]
 async fn a_conversation_goes_on_after_a_turn_that_the_store_refused() {
     let app = TestApp::start().await;
     meddle(

@@ -6,7 +6,7 @@ use super::*;
 
 /// What a body that arrives in these packets says.
 async fn read(packets: Vec<io::Result<Bytes>>) -> Vec<Result<String, LlmError>> {
-    deltas(stream::iter(packets)).collect().await
+    deltas(stream::iter(packets), Allowance::of_tokens(2048)).collect().await
 }
 
 async fn read_text(body: &str) -> Vec<Result<String, LlmError>> {
@@ -55,6 +55,27 @@ async fn a_line_over_the_limit_is_an_error_however_it_arrives() {
 }
 
 #[tokio::test]
+async fn endless_answer_ends_at_its_byte_limit() {
+    let endless = |message: Value| {
+        let line = Bytes::from(format!("{}\n", json!({ "message": message })));
+        stream::repeat_with(move || Ok(line.clone()))
+    };
+    for (message, expected) in [
+        (json!({"content": "ấy"}), "ấyấyấy"),
+        (json!({"content": "ấ".repeat(1000)}), "ấấấấấ"),
+        (json!({"content": "ấy", "thinking": "ừm"}), "ấyấy"),
+        (json!({"content": "", "thinking": "ừm"}), ""),
+        (json!({"content": ""}), ""),
+    ] {
+        let deltas: Vec<_> = deltas(endless(message.clone()), Allowance::of_tokens(2)).collect().await;
+        let (last, said) = deltas.split_last().expect("an end");
+        assert_eq!(*last, Err(LlmError::TooLong), "{message}");
+        let said: String = said.iter().map(|piece| piece.clone().expect("text")).collect();
+        assert_eq!(said, expected, "{message}");
+    }
+}
+
+#[tokio::test]
 async fn a_broken_connection_is_told_from_silence_and_from_bytes_that_are_no_text() {
     let table = [
         (Err(io::ErrorKind::ConnectionReset.into()), LlmError::Truncated),
@@ -97,8 +118,8 @@ fn a_call_is_read_with_its_arguments_as_an_object_or_as_a_text_that_holds_one() 
         ("[{\"function\":{\"name\":\"a\",\"arguments\":\"[1]\"}}]", vec![call("a", json!("[1]"))]),
         ("[{\"function\":{\"name\":null}},{}]", vec![call("", Value::Null), call("", Value::Null)]),
     ] {
-        let (reply, progress) = parse_reply(line(calls).as_bytes()).expect(calls);
+        let (reply, progress) = parse_reply(line(calls).as_bytes(), &mut Allowance::of_tokens(1)).expect(calls);
         assert_eq!((reply.calls, progress), (expected, Progress::Complete), "{calls}");
     }
-    assert!(parse_reply(line("[7]").as_bytes()).is_err());
+    assert!(parse_reply(line("[7]").as_bytes(), &mut Allowance::of_tokens(1)).is_err());
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::VectorError;
 use super::InvalidChroma;
-use crate::providers::address::{client, reason};
+use crate::providers::address::{MAX_BODY, body as body_of, client, reason};
 
 /// The database that a Chroma server makes by itself, which is where other clients look too. Shops have collections of their own.
 const DATABASE: &str = "api/v2/tenants/default_tenant/databases/default_database/";
@@ -74,7 +74,8 @@ impl Wire {
         }
         let response = request.send().await.map_err(|error| self.unavailable(error))?;
         let status = response.status();
-        let body = response.bytes().await.map_err(|error| self.unavailable(error))?;
+        let body = body_of(response, MAX_BODY).await.map_err(|error| self.unavailable(error))?;
+        let body = body.ok_or_else(|| self.is_no_chroma("an answer that is longer than the limit"))?;
         if status.is_success() {
             return serde_json::from_slice(&body)
                 .map(Some)

@@ -1,0 +1,147 @@
+//! Whether the store takes writes, and why not.
+
+mod database_file;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sea_orm::{ConnectionTrait, DatabaseConnection, Statement};
+use serde::Serialize;
+use tokio::sync::Mutex;
+use tracing::{error, info};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use self::database_file::DatabaseFile;
+use super::settings::{PROBE, set};
+use super::{Store, StoreError};
+
+/// How long a probe may take.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long the result of a probe is reused.
+const PROBE_REUSED: Duration = Duration::from_secs(1);
+/// How often a probe checks the structure of an SQLite file.
+const QUICK_CHECK_EVERY: Duration = Duration::from_secs(60);
+/// Larger files, in bytes, are not checked: the check reads the whole file.
+const QUICK_CHECK_MAX: u64 = 16 * 1024 * 1024;
+
+/// Why the store takes no writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outage {
+    /// The database does not answer, or another process holds its lock.
+    NoAnswer,
+    DiskFull,
+    /// The disk fails, or the database cannot be opened or written.
+    DiskError,
+    /// The SQLite file was deleted or replaced after it was opened.
+    FileReplaced,
+    FileDamaged,
+    /// Another server has taken the database.
+    TakenOver,
+}
+
+impl Outage {
+    /// What the operator can do.
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Self::NoAnswer => "check that the database runs and that no other process locks it",
+            Self::DiskFull => "free some space on the database's disk; the server then continues by itself",
+            Self::DiskError => "check the database's disk and permissions; the server then continues by itself",
+            Self::FileReplaced => "stop the server, put the file and its -wal file back, and start the server again",
+            Self::FileDamaged => "stop the server, restore a backup of the file, and start the server again",
+            Self::TakenOver => "stop this server: another one serves the database",
+        }
+    }
+}
+
+/// What is known of the store's health. Shared by all clones of a [`Store`].
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    /// `None`: PostgreSQL, or a file that is only looked at.
+    file: Option<DatabaseFile>,
+    last: Mutex<Last>,
+}
+
+#[derive(Debug, Default)]
+struct Last {
+    probe: Option<(Instant, Option<Outage>)>,
+    quick_check: Option<Instant>,
+}
+
+impl Health {
+    /// The health of an SQLite database whose file has just been opened.
+    pub fn of_file(path: &Path) -> Arc<Self> {
+        Arc::new(Self { file: Some(DatabaseFile::opened(path)), last: Mutex::default() })
+    }
+
+    /// Refuses if the SQLite file was deleted or replaced after it was opened, or is damaged.
+    pub fn check_file(&self) -> Result<(), StoreError> {
+        self.file.as_ref().map_or(Ok(()), DatabaseFile::check)
+    }
+}
+
+impl Store {
+    /// The connection that writes, unless what it writes would be lost.
+    pub(super) fn writer(&self) -> Result<&DatabaseConnection, StoreError> {
+        self.health.check_file()?;
+        Ok(&self.write)
+    }
+
+    /// Writes a row and reads it back over another connection. Returns why that failed, or `None`. Callers that come
+    /// together share one probe.
+    pub async fn probe(&self) -> Option<Outage> {
+        let mut last = self.health.last.lock().await;
+        if let Some((at, outage)) = last.probe
+            && at.elapsed() < PROBE_REUSED
+        {
+            return outage;
+        }
+        let checks_file = last.quick_check.is_none_or(|at| at.elapsed() >= QUICK_CHECK_EVERY);
+        let probe = tokio::time::timeout(PROBE_TIMEOUT, self.write_and_read_back(checks_file));
+        let failed = match probe.await {
+            Ok(Ok(())) => None,
+            Ok(Err(cause)) => Some((cause.outage(), cause.to_string())),
+            Err(_) => Some((Outage::NoAnswer, format!("no answer within {} s", PROBE_TIMEOUT.as_secs()))),
+        };
+        if checks_file && failed.is_none() {
+            last.quick_check = Some(Instant::now());
+        }
+        let outage = failed.as_ref().map(|(outage, _)| *outage);
+        let before = last.probe.replace((Instant::now(), outage)).and_then(|(_, outage)| outage);
+        match failed {
+            Some((outage, cause)) if before != Some(outage) => {
+                error!(?outage, error = cause, "The store takes no writes: {}", outage.hint());
+            }
+            None if before.is_some() => info!("The store takes writes again"),
+            _ => {}
+        }
+        outage
+    }
+
+    async fn write_and_read_back(&self, checks_file: bool) -> Result<(), StoreError> {
+        if let Some(file) = &self.health.file {
+            let structure = if checks_file && file.len() <= QUICK_CHECK_MAX { self.quick_check().await? } else { true };
+            file.set_damaged(!structure || !file.has_header());
+        }
+        let value = Uuid::now_v7().to_string();
+        let transaction = self.begin().await?;
+        self.check_fence(&transaction).await?;
+        set(&transaction, PROBE, &value).await?;
+        transaction.commit().await?;
+        match self.find_setting(PROBE).await? {
+            Some(read) if read == value => Ok(()),
+            _ => Err(StoreError::Conflict { table: "settings" }),
+        }
+    }
+
+    async fn quick_check(&self) -> Result<bool, StoreError> {
+        let statement = Statement::from_string(self.read.get_database_backend(), "PRAGMA quick_check(1)");
+        match self.read.query_one_raw(statement).await.map_err(StoreError::from) {
+            Ok(row) => Ok(row.is_some_and(|row| row.try_get_by_index::<String>(0).is_ok_and(|found| found == "ok"))),
+            Err(cause) if cause.outage() == Outage::FileDamaged => Ok(false),
+            Err(cause) => Err(cause),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Transactions that write, and what happens to a connection whose transaction failed.
+//!
+//! SQLite ends a transaction by itself when the disk is full, a write fails or memory runs out. sqlx counts open
+//! transactions and misses this: the ROLLBACK that it sends fails, the count stays up, and each later transaction on that
+//! connection is a savepoint of one that never commits. [`has_no_transaction`] keeps such a connection from being used.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, ready};
+use sea_orm::sqlx::pool::PoolConnectionMetadata;
+use sea_orm::sqlx::{self, Connection, SqliteConnection};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use tracing::warn;
+
+use super::health::Health;
+use super::{Store, StoreError};
+
+/// A transaction that writes. Dropping it rolls it back.
+#[derive(Debug)]
+pub(super) struct Transaction {
+    inner: DatabaseTransaction,
+    health: Arc<Health>,
+}
+
+impl Store {
+    /// Begins a transaction that writes. On SQLite it takes the write lock at once, since a lock that is taken later,
+    /// after a read, is refused without waiting when another process wrote in between.
+    pub(super) async fn begin(&self) -> Result<Transaction, StoreError> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..Default::default()
+        };
+        let inner = self.writer()?.begin_with_options(options).await?;
+        Ok(Transaction { inner, health: self.health.clone() })
+    }
+}
+
+impl Transaction {
+    /// Commits. An error means that the caller must not acknowledge what it wrote.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        self.inner.commit().await?;
+        // A commit into a file that was deleted meanwhile succeeds, and is lost.
+        self.health.check_file()
+    }
+
+    pub async fn rollback(self) -> Result<(), StoreError> {
+        Ok(self.inner.rollback().await?)
+    }
+}
+
+impl Deref for Transaction {
+    type Target = DatabaseTransaction;
+
+    fn deref(&self) -> &DatabaseTransaction {
+        &self.inner
+    }
+}
+
+#[async_trait::async_trait]
+impl ConnectionTrait for Transaction {
+    fn get_database_backend(&self) -> DbBackend {
+        self.inner.get_database_backend()
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        self.inner.execute_raw(statement).await
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        self.inner.execute_unprepared(sql).await
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        self.inner.query_one_raw(statement).await
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        self.inner.query_all_raw(statement).await
+    }
+}
+
+/// Whether a connection can leave the pool. If not, the pool closes it and opens another one.
+///
+/// The pool takes a connection back only after it has run the rollback of a dropped transaction, so a transaction that
+/// is still counted here is one that SQLite has ended.
+pub(super) fn has_no_transaction(
+    connection: &mut SqliteConnection,
+    _: PoolConnectionMetadata,
+) -> BoxFuture<'_, Result<bool, sqlx::Error>> {
+    let usable = !connection.is_in_transaction();
+    if !usable {
+        warn!("Closing a database connection whose transaction could not be rolled back");
+    }
+    Box::pin(ready(Ok(usable)))
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::EntityTrait;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::domain::TenantId;
+    use crate::store::entities::settings;
+    use crate::store::{Outage, StoreOptions};
+
+    async fn open(folder: &TempDir) -> Store {
+        let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+        let timeout = std::time::Duration::from_secs(30);
+        Store::open(&StoreOptions { url, timeout, connections: 1 }).await.unwrap()
+    }
+
+    async fn insert(store: &Store, name: &str, bytes: usize) -> Result<(), StoreError> {
+        let transaction = store.begin().await?;
+        let row = settings::Model {
+            tenant_id: TenantId::DEFAULT.to_owned(),
+            name: name.to_owned(),
+            value: "x".repeat(bytes),
+        };
+        settings::Entity::insert(settings::ActiveModel::from(row)).exec_without_returning(&transaction).await?;
+        transaction.commit().await
+    }
+
+    #[tokio::test]
+    async fn full_disk_loses_nothing_acknowledged() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder).await;
+        let mut acknowledged = Vec::new();
+        for round in 0..3 {
+            // The limit is the connection's own, so the next connection finds space again.
+            store.write.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
+            let mut full = None;
+            for number in 0..50 {
+                let name = format!("{round}.{number}");
+                match insert(&store, &name, if full.is_none() { 4000 } else { 1 }).await {
+                    Ok(()) => acknowledged.push(name),
+                    Err(error) => full = Some(error),
+                }
+            }
+            let full = full.expect("a full disk");
+            assert_eq!((full.is_unavailable(), full.outage()), (true, Outage::DiskFull), "{full}");
+            assert_eq!(store.probe().await, None);
+        }
+        store.close().await.unwrap();
+        let store = open(&folder).await;
+        for name in acknowledged {
+            assert!(store.find_setting(&name).await.unwrap().is_some(), "{name} was acknowledged and is gone");
+        }
+    }
+
+    #[tokio::test]
+    async fn replaced_file_takes_no_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder).await;
+        let at = |name: &str| folder.path().join(name);
+        for file in ["shop.db", "shop.db-wal"] {
+            insert(&store, &format!("before {file}"), 1).await.unwrap();
+            let begun = store.begin().await.unwrap();
+            std::fs::rename(at(file), at("away")).unwrap();
+            let lost = begun.commit().await.unwrap_err();
+            assert_eq!((lost.is_unavailable(), lost.outage()), (true, Outage::FileReplaced), "{lost}");
+            for copied in [false, true] {
+                if copied {
+                    std::fs::copy(at("away"), at(file)).unwrap();
+                }
+                let refused = insert(&store, "refused", 1).await.unwrap_err();
+                assert_eq!(refused.outage(), Outage::FileReplaced, "{refused}");
+                assert!(store.set_setting("refused", "").await.is_err());
+            }
+            std::fs::rename(at("away"), at(file)).unwrap();
+            insert(&store, &format!("after {file}"), 1).await.unwrap();
+            assert_eq!(store.find_setting("refused").await.unwrap(), None);
+        }
+    }
+
+    #[tokio::test]
+    async fn damaged_file_takes_no_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder).await;
+        let path = folder.path().join("shop.db");
+        std::fs::write(&path, "not a database").unwrap();
+        assert_eq!(store.probe().await, Some(Outage::FileDamaged));
+        assert!(insert(&store, "refused", 1).await.unwrap_err().is_unavailable());
+    }
+}
