@@ -196,7 +196,13 @@ mod tests {
     #[test]
     fn a_value_that_would_open_or_stop_something_in_silence_is_refused() {
         for (name, value, why) in [
-            ("X_API_KEYS", "a:k,b:k", "two shops have the same key"),
+            ("X_API_KEYS", "a:0123456789abcdef,b:0123456789abcdef", "two shops have the same key"),
+            (
+                "X_API_KEYS",
+                "a:0123456789abcdef,b:0123456789abcde",
+                "key 2 has 15 characters, but a key needs at least 16",
+            ),
+            ("X_API_KEYS", "acme:", "key 1 has 0 characters"),
             ("CORS_ORIGINS", "*", "'*' cannot be used"),
             ("CORS_ORIGINS", "https://a.example,shop", "'shop' cannot be used"),
             ("PUBLIC_URL", "chat.example", "write scheme and host"),
@@ -211,7 +217,7 @@ mod tests {
             assert!(refusal.contains(name) && refusal.contains(why), "{name}={value}: {refusal}");
         }
         assert_eq!(read(&[("EVENT_RETENTION_HOURS", "0.5")]).unwrap().turns.event_retention.as_secs(), 1800);
-        assert!(read(&[("X_API_KEYS", "a:k,a:k,b:l")]).is_ok());
+        assert!(read(&[("X_API_KEYS", "a:0123456789abcdef,a:0123456789abcdef,b:0123456789abcdeg")]).is_ok());
     }
 
     #[test]
@@ -237,7 +243,7 @@ mod tests {
     #[test]
     fn another_interface_without_keys_is_refused() {
         assert!(read(&[("BIND_ADDR", "0.0.0.0:8080")]).unwrap_err().contains("X_API_KEYS"));
-        assert!(read(&[("BIND_ADDR", "0.0.0.0:8080"), ("X_API_KEYS", "k")]).is_ok());
+        assert!(read(&[("BIND_ADDR", "0.0.0.0:8080"), ("X_API_KEYS", "0123456789abcdef")]).is_ok());
     }
 
     #[test]

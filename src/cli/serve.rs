@@ -43,7 +43,21 @@ pub(super) enum Preparation {
     },
 }
 
-pub(super) async fn run(config: Config) -> anyhow::Result<()> {
+/// The arguments of `frontdesk serve`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Args {
+    /// Refuse to start without API keys, as every server that customers reach must
+    #[arg(long)]
+    production: bool,
+}
+
+pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
+    if args.production && config.auth.keys.is_none() {
+        bail!(
+            "--production needs API keys, but X_API_KEYS is not set: make a key with `openssl rand -hex 32` and set \
+             X_API_KEYS to it, in the environment or in .env"
+        );
+    }
     let traces = Traces::begin(&config.traces)?;
     logging::init(&config.log, Terminal::Log, traces.as_ref())?;
     let mut signals = Signals::listen()?;
@@ -89,9 +103,8 @@ fn announce(prepared: &Prepared, out: &mut impl Write) -> anyhow::Result<()> {
     for (part, state) in prepared.app.report() {
         writeln!(out, "{part}: {state}")?;
     }
-    if prepared.app.keys.is_none() {
-        writeln!(out, "development: no X_API_KEYS, so only this machine may call, and it needs no key")?;
-    }
+    let auth = &prepared.app.config.auth;
+    writeln!(out, "{}: {}", if auth.keys.is_none() { "development" } else { "keys" }, auth.describe())?;
     writeln!(out, "listening on {}", prepared.address)?;
     Ok(out.flush()?)
 }

@@ -3,16 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
 use chrono::{DateTime, Utc};
 
 use super::browser::{cookie_tokens, is_foreign_page, is_own_page, session_tokens};
-use super::client::ClientAddress;
+use super::client::{ClientAddress, is_from_this_machine};
 use super::error::ApiError;
 use super::extract::{conversation_id, path_parameter};
-use super::serve::Peer;
 use super::sse::Lease;
 use crate::app::{App, Claims, Session, StreamPlace, TooManyStreams};
 use crate::desks::Caller;
@@ -51,7 +50,9 @@ const CONSOLE: &str = "x-console";
 
 const NO_KEY: &str = "Send your API key as X-API-Key, or a conversation token as Authorization: Bearer.";
 const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; this address is for the shop alone.";
-const NOT_LOCAL: &str = "No keys are set, so only this machine may call, directly: set X_API_KEYS to let others in.";
+const NO_METRICS_KEY: &str = "Send an API key as X-API-Key, or read the metrics at METRICS_ADDR.";
+const NOT_LOCAL: &str =
+    "X_API_KEYS is not set, so only programs on this machine may call, and not through a proxy: set X_API_KEYS.";
 
 /// The shop: an API key, development, or somebody who has signed in to the console.
 pub(super) struct Shop {
@@ -189,7 +190,7 @@ fn claims(parts: &Parts, app: &App, id: Option<&ConversationId>) -> Option<(Clai
 }
 
 /// The token in the query, for an `EventSource` alone.
-fn query_token(parts: &Parts) -> Option<&str> {
+pub(super) fn query_token(parts: &Parts) -> Option<&str> {
     let events = parts.method.is_safe() && parts.uri.path().ends_with("/events");
     let query = parts.uri.query().filter(|_| events)?;
     query.split('&').find_map(|pair| pair.strip_prefix("token="))
@@ -202,13 +203,23 @@ impl FromRequestParts<Arc<App>> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let local =
-            parts.extensions.get::<ConnectInfo<Peer>>().is_some_and(|info| info.0.0.ip().to_canonical().is_loopback())
-                && !is_forwarded(&parts.headers);
-        if local || matches!(enter(parts, app), Ok(Some(_))) {
-            Ok(Self)
-        } else {
-            Err(ApiError::Unauthorized(NO_SHOP_KEY))
+        if is_from_this_machine(parts) {
+            return Ok(Self);
+        }
+        Shop::from_request_parts(parts, app).await.map(|_| Self)
+    }
+}
+
+/// A caller that may read `/metrics`. With keys, being on this machine is not enough: a reverse proxy is, too.
+pub(super) struct Monitor;
+
+impl FromRequestParts<Arc<App>> for Monitor {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        match enter(parts, app)? {
+            Some(_) => Ok(Self),
+            None => Err(ApiError::Unauthorized(NO_METRICS_KEY)),
         }
     }
 }
@@ -254,7 +265,7 @@ fn by_key(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
         },
         (Some(_), None) => Ok(None),
         (None, _) => {
-            if !is_local_host(&parts.headers, &parts.uri) || is_forwarded(&parts.headers) {
+            if !is_from_this_machine(parts) || !is_local_host(&parts.headers, &parts.uri) {
                 return Err(ApiError::Unauthorized(NOT_LOCAL));
             }
             if !parts.method.is_safe() && is_foreign_page(&parts.headers, &app.config.http) {
@@ -282,10 +293,6 @@ fn is_local_host(headers: &HeaderMap, uri: &Uri) -> bool {
         _ => host,
     };
     ["localhost", "127.0.0.1", "[::1]"].iter().any(|local| name.eq_ignore_ascii_case(local))
-}
-
-fn is_forwarded(headers: &HeaderMap) -> bool {
-    headers.keys().any(|name| name.as_str() == "forwarded" || name.as_str().starts_with("x-forwarded-"))
 }
 
 #[cfg(test)]

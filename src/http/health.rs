@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::access::Operator;
+use super::access::Monitor;
 use super::error::ApiError;
 use super::problem::Problem;
 use crate::app::{App, PartState};
@@ -76,7 +76,7 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
         (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
     )
 )]
-pub(super) async fn metrics(_: Operator, State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(super) async fn metrics(_: Monitor, State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     Ok((kind, app.metrics.render()).into_response())
 }

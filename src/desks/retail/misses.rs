@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::MutexGuard;
 
+use crate::domain::network::client_network;
 use crate::domain::{ConversationId, TenantId};
 
 /// Under what a miss is counted.
@@ -15,8 +16,14 @@ use crate::domain::{ConversationId, TenantId};
 pub(super) enum MissKey {
     Conversation(ConversationId),
     User(TenantId, String),
-    /// A browser's address; a shop's back end, which speaks for all its customers, has none here.
-    Address(IpAddr),
+    /// A browser's network; a shop's back end, which speaks for all its customers, has none here.
+    Network(IpAddr),
+}
+
+impl MissKey {
+    pub(super) fn of_address(address: IpAddr) -> Self {
+        Self::Network(client_network(address))
+    }
 }
 
 /// So many keys are kept before those without a recent miss are swept out.

@@ -57,6 +57,9 @@ fn a_second_server_of_the_same_database_refuses_and_names_the_first() {
 fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
     let shop = Shop::new();
     shop.run(&["serve"], &[("X_API_KEYS", "")]).is_refused_with(&["X_API_KEYS: is set but empty", "unset it"]);
+    shop.run(&["serve"], &[("X_API_KEYS", "a")]).is_refused_with(&["X_API_KEYS: key 1 has 1 characters", "openssl"]);
+    shop.run(&["serve", "--production"], &[]).is_refused_with(&["--production", "X_API_KEYS", "openssl"]);
+    assert!(!shop.path("database").exists(), "it has not begun");
     shop.run(&["serve"], &[("BIND_ADDR", "0.0.0.0:0")]).is_refused_with(&["BIND_ADDR: ", "X_API_KEYS"]);
     let (_held, address) = taken_port();
     shop.run(&["serve"], &[("BIND_ADDR", &address)])

@@ -127,14 +127,14 @@ async fn a_key_is_up_to_255_visible_ascii_characters() {
 
 #[tokio::test]
 async fn a_visitors_key_opens_nothing_of_the_shops_or_of_another_visitors() {
-    let settings = TestApp::builder().env("X_API_KEYS", "k0").env("WEB_CHAT", "on");
+    let settings = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on");
     let app = settings.env("TRUSTED_PROXIES", "127.0.0.0/8").start().await;
     let create = async |who: (&str, &str), body: Value| -> (u16, Value) {
         let request = app.post("/conversations", &body).header("idempotency-key", "visit-42").header(who.0, who.1);
         let response = request.header("sec-fetch-site", "same-origin").send().await.unwrap();
         (response.status().as_u16(), response.json().await.unwrap())
     };
-    let shop = create(("x-api-key", "k0"), json!({})).await.1;
+    let shop = create(("x-api-key", "key-of-the-shop-0"), json!({})).await.1;
     let (visitor, again) = ("198.51.100.7", json!({}));
     let first = create(("x-forwarded-for", visitor), again.clone()).await.1;
     assert_ne!(first["id"], shop["id"], "whoever guesses the shop's key is not let in");
@@ -167,7 +167,7 @@ async fn a_repeated_creation_is_answered_before_limits_are_counted() {
 
 #[tokio::test]
 async fn a_page_that_came_by_an_encrypted_connection_gets_a_cookie_for_those_alone() {
-    let app = TestApp::builder().env("X_API_KEYS", "k0").env("WEB_CHAT", "on").start().await;
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on").start().await;
     let host = app.url.strip_prefix("http://").unwrap().to_owned();
     let (secure, plain) = (format!("https://{host}"), app.url.clone());
     for (name, value, expected) in [
