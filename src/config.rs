@@ -203,7 +203,12 @@ mod tests {
                 "key 2 has 15 characters, but a key needs at least 16",
             ),
             ("X_API_KEYS", "acme:", "key 1 has 0 characters"),
-            ("CORS_ORIGINS", "*", "'*' cannot be used"),
+            (
+                "CORS_ORIGINS",
+                "*",
+                "'*' cannot be used: list the sites whose pages may call, such as https://shop.example",
+            ),
+            ("METRICS_ADDR", "9090", "write host and port"),
             ("CORS_ORIGINS", "https://a.example,shop", "'shop' cannot be used"),
             ("PUBLIC_URL", "chat.example", "write scheme and host"),
             ("PUBLIC_URL", "https://chat.example/path", "write scheme and host"),

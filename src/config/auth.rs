@@ -40,8 +40,8 @@ impl AuthConfig {
     /// Describes who may call, on one line and without the keys.
     pub fn describe(&self) -> String {
         let Some(keys) = &self.keys else {
-            return "any program on this machine may call without a key, and nobody else: requests through a proxy are \
-                    refused. For customers, set X_API_KEYS and use `frontdesk serve --production`"
+            return "only programs on this machine may call, without a key; requests through a proxy are refused. For \
+                    customers, set X_API_KEYS and use `frontdesk serve --production`"
                 .to_owned();
         };
         let mut tenants: BTreeMap<&str, usize> = BTreeMap::new();

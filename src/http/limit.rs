@@ -101,7 +101,7 @@ fn is_events(parts: &Parts) -> bool {
     parts.method == Method::GET && parts.uri.path().ends_with("/events")
 }
 
-/// Returns whether the request may repeat one that was accepted, which is answered before any limit counts.
+/// Returns whether the request may repeat an accepted one, which is answered before any limit counts.
 fn may_repeat(parts: &Parts) -> bool {
     let path = parts.uri.path();
     parts.method == Method::POST
@@ -121,7 +121,7 @@ fn credential(key: &Key, parts: &Parts) -> Option<&'static str> {
     }
 }
 
-/// Warns once about a proxy that is not in `TRUSTED_PROXIES`, or that no keys are set behind it.
+/// Warns once about a proxy that is not in `TRUSTED_PROXIES`, or in front of a server without keys.
 fn warn_about_proxy(app: &App, parts: &Parts) {
     if parts.version >= Version::HTTP_11 && !has_proxy_header(&parts.headers) {
         return;

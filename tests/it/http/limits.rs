@@ -149,7 +149,7 @@ async fn wrong_credentials_are_limited_on_every_route() {
         // A browser with a valid token is always let in.
         assert_eq!(from(stream(token), address).send().await.unwrap().status(), 200, "{address}");
     }
-    // Which guess is right does not show. An address that has not guessed goes on.
+    // Which guess is right does not show. Other addresses are not affected.
     let mut statuses = Vec::new();
     while statuses.len() < 100 && statuses.last() != Some(&429) {
         from(guess(app.get("/conversations")), "192.0.2.4").send().await.unwrap();
