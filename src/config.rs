@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::TimeDelta;
+
 mod agent;
 mod auth;
 mod console;
@@ -99,6 +101,8 @@ pub struct TurnConfig {
     pub event_retention: Duration,
     /// `MESSAGE_RETENTION_DAYS`: older messages are removed; `None` = never.
     pub message_retention_days: Option<u32>,
+    /// `EMPTY_CONVERSATION_HOURS`: age at which a visitor's conversation without a message is removed; `None` = never.
+    pub empty_conversation: Option<TimeDelta>,
     /// `RETENTION_EVERY_SECONDS`: how often what is too old is looked for.
     pub retention_every: Duration,
     /// `DRAIN_SECONDS`: how long running turns may take when the server is told to end.
@@ -150,6 +154,9 @@ impl Config {
                 deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
                 event_retention: env_ref.hours("EVENT_RETENTION_HOURS", 24),
                 message_retention_days: Some(env_ref.number("MESSAGE_RETENTION_DAYS", 0)).filter(|days| *days > 0),
+                empty_conversation: TimeDelta::from_std(env_ref.hours("EMPTY_CONVERSATION_HOURS", 48))
+                    .ok()
+                    .filter(|age| !age.is_zero()),
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },

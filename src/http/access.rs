@@ -7,6 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
 use chrono::{DateTime, Utc};
+use tokio_util::sync::CancellationToken;
 
 use super::browser::{cookie_tokens, is_foreign_page, is_own_page, session_tokens};
 use super::client::{ClientAddress, is_from_this_machine};
@@ -60,6 +61,8 @@ pub(super) struct Shop {
     pub access: Access,
     /// How the person who has signed in wants to be called.
     pub name: Option<String>,
+    /// Cancelled when the person signs out; `None` without a session.
+    pub signed_out: Option<CancellationToken>,
 }
 
 impl FromRequestParts<Arc<App>> for Shop {
@@ -73,7 +76,7 @@ impl FromRequestParts<Arc<App>> for Shop {
 
 impl Shop {
     fn with(tenant: TenantId, access: Access) -> Self {
-        Self { tenant, access, name: None }
+        Self { tenant, access, name: None, signed_out: None }
     }
 
     /// Development opens every door; who shows a token all the same gets what the token opens.
@@ -114,6 +117,7 @@ pub(super) struct Guest {
     pub conversation: ConversationId,
     pub access: Access,
     pub caller: Caller,
+    signed_out: Option<CancellationToken>,
 }
 
 impl Guest {
@@ -132,7 +136,7 @@ impl Guest {
     }
 
     fn leased(&self, place: Result<StreamPlace, TooManyStreams>) -> Result<Lease, ApiError> {
-        Ok(Lease::new(place?, self.access.expires_at()))
+        Ok(Lease::new(place?, self.access.expires_at(), self.signed_out.clone()))
     }
 }
 
@@ -154,6 +158,7 @@ impl FromRequestParts<Arc<App>> for Guest {
             conversation,
             access: shop.access,
             caller: Caller::default(),
+            signed_out: shop.signed_out,
         };
         if let Some(entered) = entered? {
             return Ok(shop(entered, id?));
@@ -171,7 +176,7 @@ impl FromRequestParts<Arc<App>> for Guest {
         }
         let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         let access = Access::Token { expires_at: claims.expires_at };
-        Ok(Self { tenant: claims.tenant, conversation, access, caller: Caller { address } })
+        Ok(Self { tenant: claims.tenant, conversation, access, caller: Caller { address }, signed_out: None })
     }
 }
 
@@ -248,11 +253,13 @@ fn is_console(headers: &HeaderMap) -> bool {
 fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
     let Some(sessions) = &app.sessions else { return Ok(None) };
     let session = session_tokens(&parts.headers).find_map(|token| sessions.verify(token, Utc::now()));
-    let Some(Session { tenant, name, expires_at }) = session else { return Ok(None) };
+    let Some(session) = session else { return Ok(None) };
     if !parts.method.is_safe() && !is_own_page(&parts.headers, &app.config.http) {
         return Err(ApiError::ForbiddenOrigin);
     }
-    Ok(Some(Shop { tenant, access: Access::Session { expires_at }, name }))
+    let signed_out = Some(sessions.watch(&session, Utc::now()));
+    let Session { tenant, name, expires_at, .. } = session;
+    Ok(Some(Shop { tenant, access: Access::Session { expires_at }, name, signed_out }))
 }
 
 /// The shop that an API key, or development, opens. `None`: no key was sent.

@@ -112,5 +112,8 @@ mod tests {
         assert!(over(&b, 20));
         assert!(misses.is_over(&[a, b.clone()], 5, window, at(20)));
         assert!(!over(&b, 601), "the two of the beginning no longer count");
+        let [one, neighbour, other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"]
+            .map(|address| MissKey::of_address(address.parse().unwrap()));
+        assert!(one == neighbour && one != other, "IPv6 counts by /64");
     }
 }

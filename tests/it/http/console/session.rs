@@ -50,6 +50,39 @@ async fn who_knows_the_key_signs_in_and_out_and_nobody_else() {
 }
 
 #[tokio::test]
+async fn signed_out_session_stays_closed_after_restart() {
+    let app = guarded().start().await;
+    let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
+    let other = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
+    let copied = (lan.cookie.clone(), other.cookie.clone());
+    let me = |app: &TestApp, cookie: &str| app.get("/console/api/me").header("cookie", cookie.to_owned());
+    let opened: Value = lan.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
+    let events = format!("/conversations/{}/events", opened["id"].as_str().unwrap());
+    let streams = [lan.get("/console/api/events"), lan.get(&events)].map(|request| request.send());
+    let streams = futures_util::future::try_join_all(streams).await.unwrap();
+    let forged = lan.app.request(Method::DELETE, "/console/session").header("cookie", &lan.cookie);
+    refused(forged.header("sec-fetch-site", "cross-site"), 403, "forbidden_origin").await;
+    assert_eq!(me(&app, &copied.0).send().await.unwrap().status(), 200);
+    assert_eq!(lan.request(Method::DELETE, "/console/session").send().await.unwrap().status(), 204);
+    refused(me(&app, &copied.0), 401, "unauthorized").await;
+    for stream in streams {
+        assert_eq!(stream.status(), 200);
+        stream.text().await.unwrap();
+    }
+    assert_eq!(me(&app, &copied.1).send().await.unwrap().status(), 200, "another session is not signed out");
+    let app = app.stop().await.env("X_API_KEYS", "key-of-the-shop-0").start().await;
+    refused(me(&app, &copied.0), 401, "unauthorized").await;
+    assert_eq!(me(&app, &copied.1).send().await.unwrap().status(), 200);
+    // Retention keeps it as long as it would have lasted.
+    let store = &app.inner.store;
+    for (hours, kept) in [(11, 1), (13, 0)] {
+        let now = chrono::Utc::now() + chrono::TimeDelta::hours(hours);
+        store.forget_revoked_sessions(now).await.unwrap();
+        assert_eq!(store.list_revoked_sessions(chrono::Utc::now()).await.unwrap().len(), kept);
+    }
+}
+
+#[tokio::test]
 async fn an_encrypted_shop_keeps_its_sessions_off_plain_connections() {
     let app = guarded().env("PUBLIC_URL", "https://chat.shop.example").start().await;
     let sign_in = app
