@@ -50,7 +50,7 @@ mod tokens;
 pub mod warranty_list;
 
 pub use keys::Keys;
-pub use limits::{Limits, TooMany};
+pub use limits::{Limits, Notice, TooMany};
 use personas::Personas;
 pub use sessions::{Session, Sessions};
 pub use start::StartError;

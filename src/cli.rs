@@ -33,7 +33,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve customers over HTTP
-    Serve,
+    Serve(serve::Args),
     /// Talk to a persona in the terminal, or through a pipe
     Chat(chat::Args),
     /// Bring the vectors of the documents into line with the documents
@@ -66,7 +66,7 @@ pub fn main() -> ExitCode {
     create_private_files();
     // `upsert-warranty` and clap read variables themselves, so `.env` must be in the environment before.
     let dotenv = ConfigError::load_dotenv();
-    let command = Cli::parse().command.unwrap_or(Command::Serve);
+    let command = Cli::parse().command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
     match dotenv {
         // The doctor reports the mistake, too, and continues.
         Err(error) if !matches!(command, Command::Doctor(_)) => return fail(&error.to_string()),
@@ -94,7 +94,7 @@ async fn run(command: Command) -> ExitCode {
             }
             Err(error) => fail(&error.to_string()),
         },
-        Command::Serve => Box::pin(with_config(serve::run)).await,
+        Command::Serve(args) => with_config(async |config| Box::pin(serve::run(config, &args)).await).await,
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
         Command::Import(args) => import::run(&args).await,
         Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,

@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::TimeDelta;
+
 mod agent;
 mod auth;
 mod console;
@@ -99,6 +101,8 @@ pub struct TurnConfig {
     pub event_retention: Duration,
     /// `MESSAGE_RETENTION_DAYS`: older messages are removed; `None` = never.
     pub message_retention_days: Option<u32>,
+    /// `EMPTY_CONVERSATION_HOURS`: age at which a visitor's conversation without a message is removed; `None` = never.
+    pub empty_conversation: Option<TimeDelta>,
     /// `RETENTION_EVERY_SECONDS`: how often what is too old is looked for.
     pub retention_every: Duration,
     /// `DRAIN_SECONDS`: how long running turns may take when the server is told to end.
@@ -150,6 +154,9 @@ impl Config {
                 deadline: env_ref.seconds("TURN_DEADLINE_SECONDS", 600),
                 event_retention: env_ref.hours("EVENT_RETENTION_HOURS", 24),
                 message_retention_days: Some(env_ref.number("MESSAGE_RETENTION_DAYS", 0)).filter(|days| *days > 0),
+                empty_conversation: TimeDelta::from_std(env_ref.hours("EMPTY_CONVERSATION_HOURS", 48))
+                    .ok()
+                    .filter(|age| !age.is_zero()),
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
@@ -196,8 +203,19 @@ mod tests {
     #[test]
     fn a_value_that_would_open_or_stop_something_in_silence_is_refused() {
         for (name, value, why) in [
-            ("X_API_KEYS", "a:k,b:k", "two shops have the same key"),
-            ("CORS_ORIGINS", "*", "'*' cannot be used"),
+            ("X_API_KEYS", "a:0123456789abcdef,b:0123456789abcdef", "two shops have the same key"),
+            (
+                "X_API_KEYS",
+                "a:0123456789abcdef,b:0123456789abcde",
+                "key 2 has 15 characters, but a key needs at least 16",
+            ),
+            ("X_API_KEYS", "acme:", "key 1 has 0 characters"),
+            (
+                "CORS_ORIGINS",
+                "*",
+                "'*' cannot be used: list the sites whose pages may call, such as https://shop.example",
+            ),
+            ("METRICS_ADDR", "9090", "write host and port"),
             ("CORS_ORIGINS", "https://a.example,shop", "'shop' cannot be used"),
             ("PUBLIC_URL", "chat.example", "write scheme and host"),
             ("PUBLIC_URL", "https://chat.example/path", "write scheme and host"),
@@ -211,7 +229,7 @@ mod tests {
             assert!(refusal.contains(name) && refusal.contains(why), "{name}={value}: {refusal}");
         }
         assert_eq!(read(&[("EVENT_RETENTION_HOURS", "0.5")]).unwrap().turns.event_retention.as_secs(), 1800);
-        assert!(read(&[("X_API_KEYS", "a:k,a:k,b:l")]).is_ok());
+        assert!(read(&[("X_API_KEYS", "a:0123456789abcdef,a:0123456789abcdef,b:0123456789abcdeg")]).is_ok());
     }
 
     #[test]
@@ -237,7 +255,7 @@ mod tests {
     #[test]
     fn another_interface_without_keys_is_refused() {
         assert!(read(&[("BIND_ADDR", "0.0.0.0:8080")]).unwrap_err().contains("X_API_KEYS"));
-        assert!(read(&[("BIND_ADDR", "0.0.0.0:8080"), ("X_API_KEYS", "k")]).is_ok());
+        assert!(read(&[("BIND_ADDR", "0.0.0.0:8080"), ("X_API_KEYS", "0123456789abcdef")]).is_ok());
     }
 
     #[test]

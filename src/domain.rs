@@ -10,6 +10,7 @@ pub mod id;
 pub mod language;
 pub mod link_host;
 pub mod message;
+pub mod network;
 pub mod returns;
 pub mod serial;
 pub mod text;

@@ -6,12 +6,14 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderName, Method, Request, header};
+use axum::http::{HeaderName, HeaderValue, Method, Request, header};
 use axum::middleware;
+use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -20,6 +22,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 
 mod access;
+mod body_deadline;
 mod browser;
 mod client;
 mod compress;
@@ -36,6 +39,7 @@ mod json;
 mod labels;
 mod limit;
 mod messages;
+mod places;
 mod problem;
 mod refusals;
 mod serve;
@@ -46,20 +50,21 @@ mod unread;
 mod views;
 mod web;
 
-pub use serve::serve;
+pub use serve::{serve, serve_metrics};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The whole API on one page.
 pub fn router(app: Arc<App>) -> Router {
-    let (api, openapi) = api(app.config.http.body_max_bytes);
+    let (api, openapi) = api(&app);
     let cors = cors(&app.config.http.cors_origins);
     let span = |request: &Request<_>| {
         let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
         // The path alone: a query may hold a token.
         tracing::info_span!("request", method = %request.method(), path = request.uri().path(), request.id = id)
     };
-    api.merge(docs::routes(openapi))
+    let router = api
+        .merge(docs::routes(openapi))
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
         .layer(middleware::from_fn_with_state(app.clone(), limit::count))
@@ -70,7 +75,26 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn(problem::finish))
         .layer(middleware::from_fn(unread::take_in))
         .layer(cors)
-        .layer(TraceLayer::new_for_http().make_span_with(span))
+        .layer(TraceLayer::new_for_http().make_span_with(span));
+    outermost(router)
+}
+
+/// The routes of `METRICS_ADDR`.
+fn metrics_router(app: Arc<App>) -> Router {
+    let router = Router::new()
+        .route("/metrics", get(health::open_metrics))
+        .fallback(problem::not_found)
+        .with_state(app)
+        .layer(middleware::from_fn(problem::finish));
+    outermost(router)
+}
+
+/// Gives every response an id and the headers that browsers and caches heed, unless a route sets its own.
+fn outermost(router: Router) -> Router {
+    let nosniff = HeaderValue::from_static("nosniff");
+    router
+        .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+        .layer(SetResponseHeaderLayer::if_not_present(header::X_CONTENT_TYPE_OPTIONS, nosniff))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(middleware::from_fn(problem::own_request_id))
@@ -78,12 +102,26 @@ pub fn router(app: Arc<App>) -> Router {
 
 /// The API's description, as `/openapi.json` gives it.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    api(0).1
+    describe(routes()).1
 }
 
-/// The routes, which take bodies of at most `body_max` bytes, and their description.
-fn api(body_max: usize) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
-    let (router, mut openapi) = OpenApiRouter::with_openapi(docs::Api::openapi())
+/// The routes and their description.
+fn api(app: &Arc<App>) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
+    let limited = routes()
+        .layer(RequestBodyLimitLayer::new(app.config.http.body_max_bytes))
+        .layer(middleware::from_fn_with_state(app.clone(), body_deadline::limit));
+    describe(limited)
+}
+
+fn describe(routes: OpenApiRouter<Arc<App>>) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
+    let (router, mut openapi) = routes.merge(console::file_routes()).split_for_parts();
+    docs::complete(&mut openapi);
+    (router, openapi)
+}
+
+/// The routes that take small bodies or none.
+fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(docs::Api::openapi())
         .routes(routes!(conversations::create, conversations::list))
         .routes(routes!(conversations::get, conversations::delete))
         .routes(routes!(messages::post))
@@ -98,11 +136,6 @@ fn api(body_max: usize) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(health::metrics))
-        .layer(RequestBodyLimitLayer::new(body_max))
-        .merge(console::file_routes())
-        .split_for_parts();
-    docs::complete(&mut openapi);
-    (router, openapi)
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

@@ -17,6 +17,7 @@
 //! - [`mails`]: mails to customers; [`audit`]: who changed what; [`order_misses`]: guesses at whose order it is
 //! - [`vectors`]: vectors of texts, in collections
 //! - [`settings`]: what the server itself keeps; [`persona_versions`]: what the files of personas said
+//! - [`revoked_sessions`]: console sessions that were signed out
 //! - [`unanswered`]: questions that got no answer
 //! - [`retention`]: what is forgotten, and when
 //! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
@@ -61,6 +62,7 @@ pub mod persona_versions;
 pub mod policies;
 pub mod retention;
 pub mod returns;
+pub mod revoked_sessions;
 pub mod sample_shop;
 pub mod settings;
 mod transaction;

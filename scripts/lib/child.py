@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KEY = "crash-test-key"
+KEY = "key-of-the-crash-test"
 
 
 def find_binary(given):

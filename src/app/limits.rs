@@ -1,25 +1,40 @@
 //! Requests a second.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::config::HttpConfig;
 use crate::domain::TenantId;
+use crate::domain::network::client_network;
 
 /// The limits of a server; one that is off is `None`.
 pub struct Limits {
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
     keys: Option<DefaultKeyedRateLimiter<TenantId>>,
+    /// Networks that sent wrong keys above their limit, and until when no key from there is accepted.
+    guessing: Mutex<HashMap<IpAddr, Instant>>,
+    notices: [AtomicBool; 3],
 }
 
 /// A request too many: seconds until the next one is welcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
     pub retry_after: u64,
+}
+
+/// Something that the log says once.
+#[derive(Clone, Copy, Debug)]
+pub enum Notice {
+    ProxyWithoutKeys,
+    LocalProxy,
+    FarProxy,
 }
 
 impl Limits {
@@ -29,21 +44,42 @@ impl Limits {
             RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
         });
         let keys = NonZeroU32::new(config.key_rate_per_second).map(|rate| RateLimiter::keyed(Quota::per_second(rate)));
-        Self { addresses, keys }
+        Self { addresses, keys, guessing: Mutex::default(), notices: Default::default() }
     }
 
-    /// Counts a request of a caller without a key. IPv6 callers count by network, since each has a whole one.
+    /// Counts a request of a caller without a key. IPv6 callers count by network.
     pub fn count_address(&self, address: IpAddr) -> Result<(), TooMany> {
-        let network = match address {
-            IpAddr::V4(_) => address,
-            IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & (u128::MAX << 64)).into()),
-        };
-        count(self.addresses.as_ref(), &network)
+        count(self.addresses.as_ref(), &client_network(address))
+    }
+
+    /// Counts a request with a wrong key. Above the limit, right keys from the same network are refused as well, for as long
+    /// as `retry_after` says.
+    pub fn count_guess(&self, address: IpAddr) -> Result<(), TooMany> {
+        self.count_address(address).inspect_err(|too_many| {
+            let until = Instant::now() + Duration::from_secs(too_many.retry_after);
+            let mut guessing = self.guessing.lock().unwrap_or_else(PoisonError::into_inner);
+            guessing.insert(client_network(address), until);
+        })
+    }
+
+    /// Refuses a key from a network that has just sent too many wrong ones.
+    pub fn check_guessing(&self, address: IpAddr) -> Result<(), TooMany> {
+        let guessing = self.guessing.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = guessing.get(&client_network(address)).map(|until| until.saturating_duration_since(Instant::now()));
+        match left.filter(|left| !left.is_zero()) {
+            Some(left) => Err(TooMany { retry_after: left.as_secs() + 1 }),
+            None => Ok(()),
+        }
     }
 
     /// Counts a request with a shop's key.
     pub fn count_key(&self, tenant: &TenantId) -> Result<(), TooMany> {
         count(self.keys.as_ref(), tenant)
+    }
+
+    /// Returns `true` the first time that it is asked about this notice.
+    pub fn is_first(&self, notice: Notice) -> bool {
+        !self.notices[notice as usize].swap(true, Ordering::Relaxed)
     }
 
     /// Forgets callers that have not been heard of for a while.
@@ -54,6 +90,8 @@ impl Limits {
         if let Some(limiter) = &self.keys {
             limiter.retain_recent();
         }
+        let now = Instant::now();
+        self.guessing.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, until| now < *until);
     }
 }
 
@@ -86,5 +124,17 @@ mod tests {
         assert!((0..3).all(|_| limits.count_address(v6).is_ok()));
         assert!(limits.count_address(neighbour).is_err(), "the same network");
         assert!((0..100).all(|_| limits.count_key(&TenantId::default()).is_ok()), "off");
+    }
+
+    #[test]
+    fn guessing_addresses_cannot_use_right_keys() {
+        let env = [("RATE_LIMIT_PER_SECOND", "1"), ("RATE_LIMIT_BURST", "2")];
+        let env = Env::of(env.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let limits = Limits::new(&Config::read(env).unwrap().http);
+        let (guesser, neighbour, other) = ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1");
+        let [guesser, neighbour, other] = [guesser, neighbour, other].map(|address| address.parse().unwrap());
+        assert!((0..2).all(|_| limits.count_guess(guesser).is_ok() && limits.check_guessing(guesser).is_ok()));
+        assert!(limits.count_guess(guesser).is_err() && limits.check_guessing(guesser).is_err());
+        assert!(limits.check_guessing(neighbour).is_err() && limits.check_guessing(other).is_ok());
     }
 }

@@ -40,6 +40,7 @@ fn buckets() -> Result<PrometheusBuilder, BuildError> {
 }
 
 /// `desk`: the desks there are. `kind`: of messages, or `none`. `status`: how a turn can end. `provider`: `llm`, `embedding`.
+/// `credential`: `api_key`, `token`, `sign_in`. `limit`: `CONNECTIONS_MAX`, `CONNECTIONS_PER_ADDRESS`.
 fn describe() {
     describe_counter!("frontdesk_turns_total", "Turns that have ended, by desk, kind of the main message, and status");
     let seconds = Unit::Seconds;
@@ -55,6 +56,8 @@ fn describe() {
     describe_gauge!("frontdesk_embedding_dead_jobs", "Jobs that were given up");
     describe_counter!("frontdesk_guards_total", "What was held back from replies, by reason");
     describe_gauge!("frontdesk_open_streams", "Open event streams");
+    describe_counter!("frontdesk_refused_connections_total", "Connections closed at once, by the limit they met");
+    describe_counter!("frontdesk_failed_authentications_total", "Requests with a wrong key or token, by credential");
     describe_histogram!(BATCH, "Events in one commit of the journal");
     describe_histogram!(COMMIT, seconds, "One commit of the journal");
 }

@@ -1,9 +1,14 @@
 //! Console sessions: what a browser of the shop's own people holds instead of the API key.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, TimeDelta, Utc};
 use subtle::ConstantTimeEq;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::keys::Keys;
 use crate::domain::TenantId;
@@ -19,6 +24,15 @@ pub struct Session {
     /// How the person wants to be called.
     pub name: Option<String>,
     pub expires_at: DateTime<Utc>,
+    /// Names the session; whoever knows it cannot sign in with it.
+    pub id: String,
+}
+
+/// Sessions that were signed out, and those whose streams want to hear of it; each until it expires.
+#[derive(Debug, Default)]
+struct Ended {
+    revoked: HashMap<String, DateTime<Utc>>,
+    watched: HashMap<String, (DateTime<Utc>, CancellationToken)>,
 }
 
 /// Opens sessions and reads them back. A session names its key by a fingerprint, so that it ends with the key.
@@ -27,14 +41,17 @@ pub struct Sessions {
     signer: Signer,
     keys: Keys,
     ttl: TimeDelta,
+    ended: Arc<Mutex<Ended>>,
 }
 
 impl Sessions {
     /// `secret`: what tokens are signed with. `ttl`: how long a session lasts.
-    pub fn new(secret: &str, keys: Keys, ttl: std::time::Duration) -> Self {
+    /// `revoked`: sessions that were signed out earlier, and when they would have expired.
+    pub fn new(secret: &str, keys: Keys, ttl: std::time::Duration, revoked: Vec<(String, DateTime<Utc>)>) -> Self {
         // A century stands in for what no calendar holds.
         let ttl = TimeDelta::from_std(ttl).unwrap_or(TimeDelta::MAX).min(TimeDelta::days(36_525));
-        Self { signer: Signer::new(secret, PURPOSE), keys, ttl }
+        let ended = Ended { revoked: revoked.into_iter().collect(), ..Ended::default() };
+        Self { signer: Signer::new(secret, PURPOSE), keys, ttl, ended: Arc::new(Mutex::new(ended)) }
     }
 
     /// A session for who knows the key, and the token that holds it; `None`: the key opens nothing.
@@ -44,8 +61,11 @@ impl Sessions {
         let expires_at = DateTime::from_timestamp((now + self.ttl).timestamp(), 0)?;
         let fingerprint = self.fingerprint(&Keys::hash(key));
         let encoded = URL_SAFE_NO_PAD.encode(name.as_deref().unwrap_or_default());
-        let payload = format!("{tenant}|{fingerprint}|{}|{encoded}", expires_at.timestamp());
-        Some((Session { tenant, name, expires_at }, self.signer.sign(&payload)))
+        // Two sessions are never the same, so that one can be signed out alone.
+        let nonce = Uuid::now_v7().simple();
+        let payload = format!("{tenant}|{fingerprint}|{}|{encoded}|{nonce}", expires_at.timestamp());
+        let id = self.id(&payload);
+        Some((Session { tenant, name, expires_at, id }, self.signer.sign(&payload)))
     }
 
     /// The session that the token holds, if we signed it, it has not expired at `now`, and its key still opens its shop.
@@ -59,8 +79,39 @@ impl Sessions {
         let is_its_key = |(hash, of): (&[u8; 32], &TenantId)| {
             *of == tenant && bool::from(self.fingerprint(hash).as_bytes().ct_eq(fingerprint.as_bytes()))
         };
-        let holds = now < expires_at && self.keys.iter().any(is_its_key);
-        holds.then_some(Session { tenant, name: Some(name).filter(|name| !name.is_empty()), expires_at })
+        let id = self.id(&payload);
+        let holds = now < expires_at && self.keys.iter().any(is_its_key) && !self.ended().revoked.contains_key(&id);
+        holds.then_some(Session { tenant, name: Some(name).filter(|name| !name.is_empty()), expires_at, id })
+    }
+
+    /// Ends the session and its streams. The caller has stored that.
+    pub fn revoke(&self, session: &Session, now: DateTime<Utc>) {
+        let mut ended = self.ended();
+        ended.revoked.retain(|_, expires_at| now < *expires_at);
+        ended.revoked.insert(session.id.clone(), session.expires_at);
+        if let Some((_, token)) = ended.watched.remove(&session.id) {
+            token.cancel();
+        }
+    }
+
+    /// Returns a token that is cancelled when the session is signed out.
+    pub fn watch(&self, session: &Session, now: DateTime<Utc>) -> CancellationToken {
+        let mut ended = self.ended();
+        ended.watched.retain(|_, (expires_at, _)| now < *expires_at);
+        let watched = ended.watched.entry(session.id.clone());
+        let token = watched.or_insert_with(|| (session.expires_at, CancellationToken::new())).1.clone();
+        if ended.revoked.contains_key(&session.id) {
+            token.cancel();
+        }
+        token
+    }
+
+    fn ended(&self) -> MutexGuard<'_, Ended> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn id(&self, payload: &str) -> String {
+        URL_SAFE_NO_PAD.encode(self.signer.digest(payload.as_bytes()))
     }
 
     fn fingerprint(&self, hash: &[u8; 32]) -> String {
@@ -82,7 +133,7 @@ mod tests {
     fn sessions(secret: &str, keys: &[(&str, &str)]) -> Sessions {
         let entry = |(tenant, key): &(&str, &str)| KeyEntry { tenant: (*tenant).into(), key: (*key).into() };
         let keys: Vec<KeyEntry> = keys.iter().map(entry).collect();
-        Sessions::new(secret, Keys::new(&keys), Duration::from_secs(60))
+        Sessions::new(secret, Keys::new(&keys), Duration::from_secs(60), Vec::new())
     }
 
     #[test]
@@ -93,7 +144,13 @@ mod tests {
         assert_eq!((session.tenant.as_str(), session.name.as_deref()), ("acme", Some("Lan | Đỗ")));
         assert_eq!(ours.verify(&token, now), Some(session.clone()));
         assert_eq!(ours.verify(&token, session.expires_at), None);
-        assert_eq!(ours.begin(b"k2", None, now), None);
+        assert_eq!(ours.begin(b"k2", None, now).map(|(session, _)| session), None);
+        let (_, twin) = ours.begin(b"k1", Some("Lan | Đỗ".to_owned()), now).unwrap();
+        let stream = ours.watch(&session, now);
+        let signed_out = sessions(SECRET, &[("acme", "k1")]);
+        signed_out.revoke(&session, now);
+        assert_eq!((signed_out.verify(&token, now), stream.is_cancelled()), (None, false));
+        assert!(signed_out.verify(&twin, now).is_some(), "another session of the same person goes on");
         let kept = sessions(SECRET, &[("acme", "k1")]);
         assert_eq!(kept.verify(&token, now), Some(session));
         for other in [&[("default", "k0")][..], &[("acme", "k9")], &[("default", "k1")]] {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use chrono::TimeDelta;
+use chrono::{TimeDelta, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use rand::Rng;
 use tokio::sync::Notify;
@@ -128,8 +128,9 @@ impl App {
         engine.recover().await?;
         let keys = config.auth.keys.as_deref().map(Keys::new);
         let sessions = keys.clone().filter(|_| config.console.on);
+        let revoked = store.list_revoked_sessions(Utc::now()).await?;
         Ok(Arc::new(Self {
-            sessions: sessions.map(|keys| Sessions::new(&secret, keys, config.console.session_ttl)),
+            sessions: sessions.map(|keys| Sessions::new(&secret, keys, config.console.session_ttl, revoked)),
             keys,
             tokens: Tokens::new(&secret),
             metrics,

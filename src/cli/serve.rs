@@ -24,10 +24,15 @@ use crate::store::{Store, StoreOptions};
 /// `frontdesk doctor` holds an SQLite database's lock for an instant; after so long it is another server.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// Open files that are no clients' connections: the database, the log, calls to other services.
+const FILES_RESERVED: usize = 128;
+
 /// A server that holds its database and its socket, and does not serve yet.
 pub(super) struct Prepared {
     pub app: Arc<App>,
     pub listener: TcpListener,
+    /// The listener of `METRICS_ADDR`.
+    pub metrics: Option<TcpListener>,
     pub address: String,
     /// The shop's list, if this is the start that read it.
     pub warranties: Option<Report>,
@@ -43,9 +48,24 @@ pub(super) enum Preparation {
     },
 }
 
-pub(super) async fn run(config: Config) -> anyhow::Result<()> {
+/// The arguments of `frontdesk serve`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct Args {
+    /// Refuse to start without API keys, as every server that customers reach must
+    #[arg(long)]
+    production: bool,
+}
+
+pub(super) async fn run(mut config: Config, args: &Args) -> anyhow::Result<()> {
+    if args.production && config.auth.keys.is_none() {
+        bail!(
+            "--production needs API keys, but X_API_KEYS is not set: make a key with `openssl rand -hex 32` and set \
+             X_API_KEYS to it, in the environment or in .env"
+        );
+    }
     let traces = Traces::begin(&config.traces)?;
     logging::init(&config.log, Terminal::Log, traces.as_ref())?;
+    raise_open_files(&mut config);
     let mut signals = Signals::listen()?;
     // While it starts, nothing has to be ended in order.
     let prepared = tokio::select! {
@@ -62,10 +82,20 @@ pub(super) async fn run(config: Config) -> anyhow::Result<()> {
         }
     };
     announce(&prepared, &mut std::io::stdout())?;
-    let Prepared { app, listener, mut lock, .. } = *prepared;
+    let Prepared { app, listener, metrics, mut lock, .. } = *prepared;
     let store = app.store.clone();
+    let metrics = {
+        let app = app.clone();
+        async move {
+            match metrics {
+                Some(listener) => crate::http::serve_metrics(app, listener).await,
+                None => std::future::pending().await,
+            }
+        }
+    };
     tokio::select! {
         () = crate::http::serve(app, listener, told_to_end(signals)) => {}
+        () = metrics => {}
         // At once: what it still does is not stored any more.
         () = lock.lost(&store) => bail!(
             "another frontdesk has taken this database while its connection was cut: stop that one and start this one again, \
@@ -89,8 +119,10 @@ fn announce(prepared: &Prepared, out: &mut impl Write) -> anyhow::Result<()> {
     for (part, state) in prepared.app.report() {
         writeln!(out, "{part}: {state}")?;
     }
-    if prepared.app.keys.is_none() {
-        writeln!(out, "development: no X_API_KEYS, so only this machine may call, and it needs no key")?;
+    let auth = &prepared.app.config.auth;
+    writeln!(out, "{}: {}", if auth.keys.is_none() { "development" } else { "keys" }, auth.describe())?;
+    if let Some(metrics) = &prepared.metrics {
+        writeln!(out, "metrics: http://{}/metrics, without a key", metrics.local_addr()?)?;
     }
     writeln!(out, "listening on {}", prepared.address)?;
     Ok(out.flush()?)
@@ -103,13 +135,17 @@ pub(super) async fn prepare(config: Config) -> anyhow::Result<Preparation> {
         return Ok(Preparation::Served { at: find_server(&options).await });
     };
     // Before the store is touched: a port that is taken is the likelier mistake.
-    let listener = bind(config.http.bind).await?;
+    let listener = bind("BIND_ADDR", config.http.bind).await?;
+    let metrics = match config.http.metrics_bind {
+        Some(address) => Some(bind("METRICS_ADDR", address).await?),
+        None => None,
+    };
     let store = Store::open_locked(&options, &lock).await?;
     let warranties = import_first_warranties(&config, &store).await?;
     let address = format!("http://{}", listener.local_addr()?);
     store.set_setting(SERVING_AT, &address).await?;
     let app = App::start(config, store).await?;
-    Ok(Preparation::Ready(Box::new(Prepared { app, listener, address, warranties, lock })))
+    Ok(Preparation::Ready(Box::new(Prepared { app, listener, metrics, address, warranties, lock })))
 }
 
 /// Where the server of a database that is served says that it is.
@@ -120,14 +156,30 @@ pub(super) async fn find_server(options: &StoreOptions) -> Option<String> {
     at
 }
 
-async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+async fn bind(name: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => anyhow!(
-            "BIND_ADDR={address} is taken by another program: stop that one, or set BIND_ADDR to another port (port 0: \
-             any free one)"
+            "{name}={address} is taken by another program: stop that one, or set {name} to another port (port 0: any \
+             free one)"
         ),
-        _ => anyhow!("BIND_ADDR={address} cannot be used: {error}"),
+        _ => anyhow!("{name}={address} cannot be used: {error}"),
     })
+}
+
+/// Raises the limit of open files as far as the system allows, and keeps connections below it.
+fn raise_open_files(config: &mut Config) {
+    let limit = match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
+        Err(error) => {
+            warn!(%error, "The limit of open files cannot be raised; connections may be refused early");
+            return;
+        }
+    };
+    let most = limit.saturating_sub(FILES_RESERVED).max(1);
+    if config.http.connections_max > most {
+        warn!(open_files = limit, "CONNECTIONS_MAX is {most}, because the system allows no more open files");
+        config.http.connections_max = most;
+    }
 }
 
 /// How long to wait for a process that is going down. An SQLite file's server is ended before the next one is started;

@@ -1,8 +1,11 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use super::Env;
 use crate::domain::TenantId;
+
+/// The shortest API key, so that none can be guessed.
+const KEY_MIN_CHARS: usize = 16;
 
 /// Who may call.
 #[derive(Clone, Debug)]
@@ -34,6 +37,27 @@ impl std::fmt::Debug for KeyEntry {
 }
 
 impl AuthConfig {
+    /// Describes who may call, on one line and without the keys.
+    pub fn describe(&self) -> String {
+        let Some(keys) = &self.keys else {
+            return "only programs on this machine may call, without a key; requests through a proxy are refused. For \
+                    customers, set X_API_KEYS and use `frontdesk serve --production`"
+                .to_owned();
+        };
+        let mut tenants: BTreeMap<&str, usize> = BTreeMap::new();
+        for KeyEntry { tenant, .. } in keys {
+            *tenants.entry(tenant).or_default() += 1;
+        }
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let (count, of) = (keys.len(), tenants.len());
+        let tenants: Vec<String> = tenants.iter().map(|(tenant, count)| format!("{tenant} ({count})")).collect();
+        let visitors = match self.web_chat {
+            true => "; visitors of the chat page need none (WEB_CHAT=on)",
+            false => "",
+        };
+        format!("{count} key{} for tenant{} {}{visitors}", plural(count), plural(of), tenants.join(", "))
+    }
+
     pub(super) fn read(env: &mut Env) -> Self {
         let keys = env.raw("X_API_KEYS").map(|list| {
             list.split(',')
@@ -52,8 +76,17 @@ impl AuthConfig {
                     "is set but empty: give at least one key, or unset it for development".to_owned(),
                 );
             }
-            if keys.iter().any(|entry| entry.key.is_empty()) {
-                env.refuse("X_API_KEYS", "an entry has a tenant but no key: write tenant:key".to_owned());
+            for (number, KeyEntry { key, .. }) in (1..).zip(keys) {
+                let length = key.chars().count();
+                if length < KEY_MIN_CHARS {
+                    env.refuse(
+                        "X_API_KEYS",
+                        format!(
+                            "key {number} has {length} characters, but a key needs at least {KEY_MIN_CHARS}: make one with \
+                             `openssl rand -hex 32`"
+                        ),
+                    );
+                }
             }
             let mut shops: HashMap<&str, &str> = HashMap::new();
             if keys

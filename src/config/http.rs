@@ -28,6 +28,14 @@ pub struct HttpConfig {
     pub stall: Duration,
     /// `REQUEST_HEAD_SECONDS`: a connection that sends no whole request head for so long is closed, an idle one too; 0 = never.
     pub head_timeout: Duration,
+    /// `REQUEST_BODY_SECONDS`: how long a whole request body may take to arrive; 0 = no limit.
+    pub body_timeout: Duration,
+    /// `CONNECTIONS_MAX`: open connections in all.
+    pub connections_max: usize,
+    /// `CONNECTIONS_PER_ADDRESS`: open connections of one client address; 0 = no limit.
+    pub connections_per_address: usize,
+    /// `METRICS_ADDR`: where `/metrics` is served without a key; `None` = nowhere.
+    pub metrics_bind: Option<SocketAddr>,
     /// `BODY_MAX_BYTES`
     pub body_max_bytes: usize,
     /// `SSE_KEEP_ALIVE_SECONDS`: a comment after so much silence; 0 = never.
@@ -48,7 +56,7 @@ impl HttpConfig {
     pub(super) fn read(env: &mut Env) -> Self {
         Self {
             bind: env.number("BIND_ADDR", SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))),
-            cors_origins: env.list("CORS_ORIGINS", origin),
+            cors_origins: env.cors_origins(),
             public_url: env.public_url(),
             trusted_proxies: env.list("TRUSTED_PROXIES", |entry| {
                 entry.parse::<IpNet>().ok().or_else(|| entry.parse::<IpAddr>().ok().map(IpNet::from))
@@ -58,6 +66,10 @@ impl HttpConfig {
             key_rate_per_second: env.number("KEY_RATE_LIMIT_PER_SECOND", 0),
             stall: env.seconds("SSE_STALL_SECONDS", 30),
             head_timeout: env.seconds("REQUEST_HEAD_SECONDS", 30),
+            body_timeout: env.seconds("REQUEST_BODY_SECONDS", 30),
+            connections_max: env.at_least(1, "CONNECTIONS_MAX", 10_000),
+            connections_per_address: env.number("CONNECTIONS_PER_ADDRESS", 256),
+            metrics_bind: env.metrics_bind(),
             body_max_bytes: env.at_least(1, "BODY_MAX_BYTES", 64 * 1024),
             keep_alive: env.seconds("SSE_KEEP_ALIVE_SECONDS", 15),
             retry: env.milliseconds("SSE_RETRY_MS", 2000),
@@ -78,6 +90,27 @@ fn origin(text: &str) -> Option<String> {
 }
 
 impl Env {
+    fn metrics_bind(&mut self) -> Option<SocketAddr> {
+        let text = self.find("METRICS_ADDR")?;
+        let address = text.parse().ok();
+        if address.is_none() {
+            self.refuse(
+                "METRICS_ADDR",
+                format!("'{text}' is not an address: write host and port, such as 127.0.0.1:9090"),
+            );
+        }
+        address
+    }
+
+    fn cors_origins(&mut self) -> Vec<String> {
+        if self.find("CORS_ORIGINS").as_deref() == Some("*") {
+            let why = "'*' cannot be used: list the sites whose pages may call, such as https://shop.example";
+            self.refuse("CORS_ORIGINS", why.to_owned());
+            return Vec::new();
+        }
+        self.list("CORS_ORIGINS", origin)
+    }
+
     fn public_url(&mut self) -> Option<String> {
         let url = self.find("PUBLIC_URL")?;
         let public = origin(&url);

@@ -3,16 +3,16 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
 use chrono::{DateTime, Utc};
+use tokio_util::sync::CancellationToken;
 
 use super::browser::{cookie_tokens, is_foreign_page, is_own_page, session_tokens};
-use super::client::ClientAddress;
+use super::client::{ClientAddress, is_from_this_machine};
 use super::error::ApiError;
 use super::extract::{conversation_id, path_parameter};
-use super::serve::Peer;
 use super::sse::Lease;
 use crate::app::{App, Claims, Session, StreamPlace, TooManyStreams};
 use crate::desks::Caller;
@@ -51,7 +51,9 @@ const CONSOLE: &str = "x-console";
 
 const NO_KEY: &str = "Send your API key as X-API-Key, or a conversation token as Authorization: Bearer.";
 const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; this address is for the shop alone.";
-const NOT_LOCAL: &str = "No keys are set, so only this machine may call, directly: set X_API_KEYS to let others in.";
+const NO_METRICS_KEY: &str = "Send an API key as X-API-Key, or read the metrics at METRICS_ADDR.";
+const NOT_LOCAL: &str =
+    "X_API_KEYS is not set, so only programs on this machine may call, and not through a proxy: set X_API_KEYS.";
 
 /// The shop: an API key, development, or somebody who has signed in to the console.
 pub(super) struct Shop {
@@ -59,6 +61,8 @@ pub(super) struct Shop {
     pub access: Access,
     /// How the person who has signed in wants to be called.
     pub name: Option<String>,
+    /// Cancelled when the person signs out; `None` without a session.
+    pub signed_out: Option<CancellationToken>,
 }
 
 impl FromRequestParts<Arc<App>> for Shop {
@@ -72,7 +76,7 @@ impl FromRequestParts<Arc<App>> for Shop {
 
 impl Shop {
     fn with(tenant: TenantId, access: Access) -> Self {
-        Self { tenant, access, name: None }
+        Self { tenant, access, name: None, signed_out: None }
     }
 
     /// Development opens every door; who shows a token all the same gets what the token opens.
@@ -113,6 +117,7 @@ pub(super) struct Guest {
     pub conversation: ConversationId,
     pub access: Access,
     pub caller: Caller,
+    signed_out: Option<CancellationToken>,
 }
 
 impl Guest {
@@ -131,7 +136,7 @@ impl Guest {
     }
 
     fn leased(&self, place: Result<StreamPlace, TooManyStreams>) -> Result<Lease, ApiError> {
-        Ok(Lease::new(place?, self.access.expires_at()))
+        Ok(Lease::new(place?, self.access.expires_at(), self.signed_out.clone()))
     }
 }
 
@@ -153,6 +158,7 @@ impl FromRequestParts<Arc<App>> for Guest {
             conversation,
             access: shop.access,
             caller: Caller::default(),
+            signed_out: shop.signed_out,
         };
         if let Some(entered) = entered? {
             return Ok(shop(entered, id?));
@@ -170,7 +176,7 @@ impl FromRequestParts<Arc<App>> for Guest {
         }
         let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         let access = Access::Token { expires_at: claims.expires_at };
-        Ok(Self { tenant: claims.tenant, conversation, access, caller: Caller { address } })
+        Ok(Self { tenant: claims.tenant, conversation, access, caller: Caller { address }, signed_out: None })
     }
 }
 
@@ -189,7 +195,7 @@ fn claims(parts: &Parts, app: &App, id: Option<&ConversationId>) -> Option<(Clai
 }
 
 /// The token in the query, for an `EventSource` alone.
-fn query_token(parts: &Parts) -> Option<&str> {
+pub(super) fn query_token(parts: &Parts) -> Option<&str> {
     let events = parts.method.is_safe() && parts.uri.path().ends_with("/events");
     let query = parts.uri.query().filter(|_| events)?;
     query.split('&').find_map(|pair| pair.strip_prefix("token="))
@@ -202,13 +208,23 @@ impl FromRequestParts<Arc<App>> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let local =
-            parts.extensions.get::<ConnectInfo<Peer>>().is_some_and(|info| info.0.0.ip().to_canonical().is_loopback())
-                && !is_forwarded(&parts.headers);
-        if local || matches!(enter(parts, app), Ok(Some(_))) {
-            Ok(Self)
-        } else {
-            Err(ApiError::Unauthorized(NO_SHOP_KEY))
+        if is_from_this_machine(parts) {
+            return Ok(Self);
+        }
+        Shop::from_request_parts(parts, app).await.map(|_| Self)
+    }
+}
+
+/// A caller that may read `/metrics`. With keys, being on this machine is not enough: a reverse proxy is, too.
+pub(super) struct Monitor;
+
+impl FromRequestParts<Arc<App>> for Monitor {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        match enter(parts, app)? {
+            Some(_) => Ok(Self),
+            None => Err(ApiError::Unauthorized(NO_METRICS_KEY)),
         }
     }
 }
@@ -237,11 +253,13 @@ fn is_console(headers: &HeaderMap) -> bool {
 fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
     let Some(sessions) = &app.sessions else { return Ok(None) };
     let session = session_tokens(&parts.headers).find_map(|token| sessions.verify(token, Utc::now()));
-    let Some(Session { tenant, name, expires_at }) = session else { return Ok(None) };
+    let Some(session) = session else { return Ok(None) };
     if !parts.method.is_safe() && !is_own_page(&parts.headers, &app.config.http) {
         return Err(ApiError::ForbiddenOrigin);
     }
-    Ok(Some(Shop { tenant, access: Access::Session { expires_at }, name }))
+    let signed_out = Some(sessions.watch(&session, Utc::now()));
+    let Session { tenant, name, expires_at, .. } = session;
+    Ok(Some(Shop { tenant, access: Access::Session { expires_at }, name, signed_out }))
 }
 
 /// The shop that an API key, or development, opens. `None`: no key was sent.
@@ -254,7 +272,7 @@ fn by_key(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
         },
         (Some(_), None) => Ok(None),
         (None, _) => {
-            if !is_local_host(&parts.headers, &parts.uri) || is_forwarded(&parts.headers) {
+            if !is_from_this_machine(parts) || !is_local_host(&parts.headers, &parts.uri) {
                 return Err(ApiError::Unauthorized(NOT_LOCAL));
             }
             if !parts.method.is_safe() && is_foreign_page(&parts.headers, &app.config.http) {
@@ -282,10 +300,6 @@ fn is_local_host(headers: &HeaderMap, uri: &Uri) -> bool {
         _ => host,
     };
     ["localhost", "127.0.0.1", "[::1]"].iter().any(|local| name.eq_ignore_ascii_case(local))
-}
-
-fn is_forwarded(headers: &HeaderMap) -> bool {
-    headers.keys().any(|name| name.as_str() == "forwarded" || name.as_str().starts_with("x-forwarded-"))
 }
 
 #[cfg(test)]

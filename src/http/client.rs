@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, Version};
 use ipnet::IpNet;
 
 use super::serve::Peer;
@@ -27,9 +27,8 @@ impl FromRequestParts<Arc<App>> for ClientAddress {
 
 /// The nearest address that is no trusted proxy: what stands further left in `X-Forwarded-For` is only claimed.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let mut client = peer;
-    if !is_trusted(&client) {
+    if !is_trusted(trusted, client) {
         return client;
     }
     let named = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
@@ -37,11 +36,45 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     for text in addresses.into_iter().rev() {
         let Some(address) = address(text) else { break };
         client = address.to_canonical();
-        if !is_trusted(&client) {
+        if !is_trusted(trusted, client) {
             break;
         }
     }
     client
+}
+
+pub(super) fn is_trusted(proxies: &[IpNet], address: IpAddr) -> bool {
+    proxies.iter().any(|net| net.contains(&address))
+}
+
+/// Headers that only proxies add, besides those of [`PROXY_PREFIXES`].
+const PROXY_HEADERS: [&str; 9] = [
+    "forwarded",
+    "via",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-real-ip",
+    "true-client-ip",
+    "client-ip",
+    "cdn-loop",
+    "x-request-start",
+];
+const PROXY_PREFIXES: [&str; 7] = ["x-forwarded", "x-original-", "cf-", "fastly-", "fly-", "x-envoy-", "x-amzn-"];
+
+/// Returns whether a header shows that a proxy passed the request on.
+pub(super) fn has_proxy_header(headers: &HeaderMap) -> bool {
+    headers
+        .keys()
+        .map(HeaderName::as_str)
+        .any(|name| PROXY_HEADERS.contains(&name) || PROXY_PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+/// Returns whether the request came straight from a program on this machine, as far as it shows: nginx, by default, adds no
+/// header but speaks HTTP/1.0, which no current client does.
+pub(super) fn is_from_this_machine(parts: &Parts) -> bool {
+    let peer = parts.extensions.get::<ConnectInfo<Peer>>();
+    let loopback = peer.is_some_and(|info| info.0.0.ip().to_canonical().is_loopback());
+    loopback && parts.version >= Version::HTTP_11 && !has_proxy_header(&parts.headers)
 }
 
 /// As proxies write it: alone, in brackets, with a port, or in quotes.

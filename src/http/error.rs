@@ -28,6 +28,8 @@ pub enum ApiError {
     /// The type that is wanted instead.
     UnsupportedMediaType(&'static str),
     TooLarge,
+    /// The body did not arrive within its deadline.
+    RequestTimeout,
     /// A file that is larger than its own limit, in MB.
     TooLargeFile {
         max_mb: usize,
@@ -136,6 +138,12 @@ impl IntoResponse for ApiError {
                 text = format!("Send the body as {wanted}.");
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "Unsupported media type", text.as_str())
             }
+            Self::RequestTimeout => (
+                StatusCode::REQUEST_TIMEOUT,
+                "request_timeout",
+                "Request timeout",
+                "The body did not arrive in time; send it again, without a pause.",
+            ),
             Self::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "too_large",

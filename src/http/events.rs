@@ -46,7 +46,7 @@ fn last_event_id(uri: &Uri) -> Option<String> {
     responses(
         (status = 200, description = "the events", body = sse::Frame, content_type = "text/event-stream"),
         RefusedRead,
-        (status = 429, description = "`rate_limited`: the key has too many streams open", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`: the key has too many streams open, or the address sent too many wrong credentials", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn get(

@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 use sha2::{Digest, Sha256};
 
+use super::body_deadline::BodyTimeout;
 use super::error::ApiError;
 use crate::domain::ConversationId;
 use crate::domain::text::hex;
@@ -41,12 +42,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// Why a body could not be read: it is larger than allowed, or it is no HTTP body.
+/// Why a body could not be read: it is larger than allowed, it is late, or it is no HTTP body.
 fn unreadable(cause: &axum::Error) -> ApiError {
     let mut source = std::error::Error::source(cause);
     while let Some(error) = source {
         if error.is::<LengthLimitError>() {
             return ApiError::TooLarge;
+        }
+        if error.is::<BodyTimeout>() {
+            return ApiError::RequestTimeout;
         }
         source = error.source();
     }

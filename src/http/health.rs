@@ -9,8 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::access::Operator;
-use super::error::ApiError;
+use super::access::Monitor;
 use super::problem::Problem;
 use crate::app::{App, PartState};
 use crate::store::Outage;
@@ -86,7 +85,12 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
         (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
     )
 )]
-pub(super) async fn metrics(_: Operator, State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(super) async fn metrics(_: Monitor, app: State<Arc<App>>) -> Response {
+    open_metrics(app).await
+}
+
+/// The same at `METRICS_ADDR`, for everyone who can connect.
+pub(super) async fn open_metrics(State(app): State<Arc<App>>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    Ok((kind, app.metrics.render()).into_response())
+    (kind, app.metrics.render()).into_response()
 }

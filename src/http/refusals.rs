@@ -18,9 +18,10 @@ type Described = BTreeMap<String, RefOr<Response>>;
 
 const READ: [(&str, &str); 4] =
     [("401", "unauthorized"), ("404", "not_found"), ("429", "rate_limited"), ("503", "unavailable")];
-const WRITE: [(&str, &str); 5] = [
+const WRITE: [(&str, &str); 6] = [
     ("400", "invalid_json"),
     ("403", "forbidden_origin"),
+    ("408", "request_timeout"),
     ("413", "too_large"),
     ("415", "unsupported_media_type"),
     ("422", "invalid_request"),

@@ -20,6 +20,7 @@ use tokio_util::task::TaskTracker;
 use tower::Service;
 use tracing::{debug, info, warn};
 
+use super::places::{Place, Places};
 use crate::app::App;
 use crate::config::HttpConfig;
 
@@ -28,7 +29,7 @@ const LAST_BYTES: Duration = Duration::from_secs(2);
 
 /// Serves on the listener until `shutdown`, then lets running turns end, for at most `DRAIN_SECONDS`.
 pub async fn serve(app: Arc<App>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
-    let connections = Arc::new(Connections::new(&app.config.http, super::router(app.clone())));
+    let connections = Connections::new(&app.config.http, super::router(app.clone()));
     // Also when this future is dropped.
     let _cut = connections.cut.clone().drop_guard();
     let going_down = async {
@@ -44,6 +45,13 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, shutdown: impl Future<O
     connections.end().await;
 }
 
+/// Serves `/metrics` alone, without a key, until this future is dropped.
+pub async fn serve_metrics(app: Arc<App>, listener: TcpListener) {
+    let connections = Connections::new(&app.config.http, super::metrics_router(app.clone()));
+    let _cut = connections.cut.clone().drop_guard();
+    connections.accept(listener).await;
+}
+
 /// The open connections.
 ///
 /// They are hyper's, and HTTP/1.1: `axum::serve` sets no deadline for a request's head, and takes the first bytes apart in
@@ -52,6 +60,7 @@ struct Connections {
     http: http1::Builder,
     router: Router,
     stall: Option<Duration>,
+    places: Arc<Places>,
     tasks: TaskTracker,
     /// What is being answered may end, and nothing new is taken.
     ending: CancellationToken,
@@ -60,29 +69,33 @@ struct Connections {
 }
 
 impl Connections {
-    fn new(config: &HttpConfig, router: Router) -> Self {
+    fn new(config: &HttpConfig, router: Router) -> Arc<Self> {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(unless_zero(config.head_timeout));
         let cut = CancellationToken::new();
-        Self {
+        Arc::new(Self {
             http,
             router,
             stall: unless_zero(config.stall),
+            places: Places::new(config),
             tasks: TaskTracker::new(),
             ending: cut.child_token(),
             cut,
-        }
+        })
     }
 
     async fn accept(self: &Arc<Self>, mut listener: TcpListener) {
         loop {
             let (socket, address) = Listener::accept(&mut listener).await;
-            self.tasks.spawn(self.clone().answer(socket, Peer(address)));
+            // A connection without a place is closed at once.
+            if let Some(place) = self.places.take(address.ip()) {
+                self.tasks.spawn(self.clone().answer(socket, Peer(address), place));
+            }
         }
     }
 
     /// Answers the connection's requests until it ends.
-    async fn answer(self: Arc<Self>, socket: TcpStream, peer: Peer) {
+    async fn answer(self: Arc<Self>, socket: TcpStream, peer: Peer, _place: Place) {
         let service = service_fn(|mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             self.router.clone().call(request)
@@ -99,7 +112,7 @@ impl Connections {
             }
         };
         if let Err(error) = outcome {
-            debug!(%error, "A connection broke");
+            debug!(client.address = %peer.0, %error, "Closed a connection because of an error or a malformed request");
         }
     }
 

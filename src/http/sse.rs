@@ -11,6 +11,7 @@ use chrono::{DateTime, Utc};
 use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use crate::app::StreamPlace;
@@ -42,13 +43,16 @@ pub(super) struct Lease {
     pub place: StreamPlace,
     /// When the token that opened it expires.
     pub until: Option<Instant>,
+    /// Cancelled when the session that opened it is signed out.
+    pub signed_out: CancellationToken,
 }
 
 impl Lease {
-    /// `expires_at`: when what opened the stream ends.
-    pub fn new(place: StreamPlace, expires_at: Option<DateTime<Utc>>) -> Self {
+    /// `expires_at`: when what opened the stream ends. `signed_out`: ends it earlier.
+    pub fn new(place: StreamPlace, expires_at: Option<DateTime<Utc>>, signed_out: Option<CancellationToken>) -> Self {
         let left = |end: DateTime<Utc>| (end - Utc::now()).to_std().unwrap_or_default();
-        Self { place, until: expires_at.map(|end| Instant::now() + left(end)) }
+        let until = expires_at.map(|end| Instant::now() + left(end));
+        Self { place, until, signed_out: signed_out.unwrap_or_default() }
     }
 }
 
@@ -128,6 +132,7 @@ fn frames(
             let next = tokio::select! {
                 biased;
                 () = lease.place.evicted.cancelled() => break,
+                () = lease.signed_out.cancelled() => break,
                 () = &mut expiry => break,
                 next = source.next_frame() => next,
             };

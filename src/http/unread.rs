@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body::{Frame, SizeHint};
@@ -64,6 +64,7 @@ pub(super) async fn take_in(request: Request, next: Next) -> Response {
     let rest = back.lock().unwrap_or_else(PoisonError::into_inner).take();
     let is_whole = match rest {
         Some(rest) if rest.is_end_stream() => true,
+        Some(_) if response.status() == StatusCode::REQUEST_TIMEOUT => false,
         Some(rest) => !asks_first && tokio::time::timeout(LONGEST, is_drained(rest)).await.unwrap_or(false),
         // Still being read: by a handler that answers meanwhile.
         None => true,

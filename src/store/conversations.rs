@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
 use super::columns::{from_db, object, to_db};
@@ -62,7 +62,9 @@ impl TenantStore<'_> {
                 return Ok(earlier.map_or(Creation::KeyReused, |row| repeated(&row, idempotency)));
             }
         }
-        conversations::Entity::insert(conversation_row(conversation)).exec_without_returning(&transaction).await?;
+        let mut row = conversation_row(conversation);
+        row.visitor = Set(!scope.is_empty());
+        conversations::Entity::insert(row).exec_without_returning(&transaction).await?;
         messages::Entity::insert(super::messages::message_row(self.tenant, greeting))
             .exec_without_returning(&transaction)
             .await?;
@@ -130,9 +132,20 @@ impl TenantStore<'_> {
 
     /// Removes the conversation and all that belongs to it. `false`: there was none.
     pub async fn delete_conversation(&self, id: ConversationId) -> Result<bool, StoreError> {
+        self.delete_conversation_if(id, Condition::all()).await
+    }
+
+    /// Removes the conversation if it still meets the condition. `false`: it is gone or has changed.
+    pub(super) async fn delete_conversation_if(
+        &self,
+        id: ConversationId,
+        condition: Condition,
+    ) -> Result<bool, StoreError> {
         let transaction = self.store.begin().await?;
-        let deleted = conversations::Entity::delete_by_id(id.0)
+        let deleted = conversations::Entity::delete_many()
+            .filter(conversations::Column::Id.eq(id.0))
             .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(condition)
             .exec(&transaction)
             .await?;
         if deleted.rows_affected == 0 {
@@ -215,6 +228,7 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
         waiting_since: Set(conversation.waiting_since),
         last_activity_at: Set(conversation.last_activity_at),
         folded_user: Set(conversation.user_id.as_deref().map(fold).unwrap_or_default()),
+        visitor: Set(false),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod order_misses;
 pub mod orders;
 pub mod persona_versions;
 pub mod return_policies;
+pub mod revoked_sessions;
 pub mod rma_items;
 pub mod rmas;
 pub mod settings;

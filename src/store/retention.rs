@@ -4,14 +4,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::ExprTrait;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
-use super::entities::{events, idempotency_keys, messages, order_misses, turns};
+use super::entities::{conversations, events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::{Store, StoreError};
-use crate::domain::{ConversationId, TenantId};
+use crate::domain::{ConversationId, ConversationStatus, TenantId};
 
 /// Turns whose events are removed in one transaction: a short one, since others who write wait for it.
 const TURNS_AT_ONCE: u64 = 200;
@@ -70,6 +70,30 @@ impl Store {
             .exec(self.writer()?)
             .await?;
         Ok(())
+    }
+
+    /// Removes conversations that a visitor opened before `before` without ever writing in them, some at a time. `false`: there
+    /// is nothing more to remove.
+    pub async fn forget_empty_conversations(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+        // The first part is the index's own condition, word by word.
+        let empty = Condition::all()
+            .add(Expr::cust("(visitor AND last_turn = 0)"))
+            .add(conversations::Column::Status.eq(ConversationStatus::Bot.as_str()))
+            .add(conversations::Column::CreatedAt.lt(before));
+        let found: Vec<(Uuid, String)> = conversations::Entity::find()
+            .select_only()
+            .columns([conversations::Column::Id, conversations::Column::TenantId])
+            .filter(empty.clone())
+            .limit(TURNS_AT_ONCE)
+            .into_tuple()
+            .all(&self.read)
+            .await?;
+        let mut removed = false;
+        for (id, tenant) in found {
+            let Ok(tenant) = tenant.parse::<TenantId>() else { continue };
+            removed |= self.tenant(&tenant).delete_conversation_if(ConversationId(id), empty.clone()).await?;
+        }
+        Ok(removed)
     }
 
     /// Removes messages older than `before`, oldest first, some at a time. `false`: there is nothing more to remove.

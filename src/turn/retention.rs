@@ -44,6 +44,12 @@ pub async fn forget(
             tokio::task::yield_now().await;
         }
     }
+    if let Some(before) = config.turns.empty_conversation.and_then(|age| now.checked_sub_signed(age)) {
+        while !shutdown.is_cancelled() && store.forget_empty_conversations(before).await? {
+            tokio::task::yield_now().await;
+        }
+    }
+    store.forget_revoked_sessions(now).await?;
     store.forget_idempotency_keys(now).await?;
     store.forget_misses(now, config.returns.misses.lock).await
 }

@@ -47,6 +47,7 @@ impl Own {
 /// The server that serves this database already, or else a new one on a free port of this machine alone.
 pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> {
     config.http.bind = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    config.http.metrics_bind = None;
     let options = serve::store_options(&config);
     match serve::prepare(config).await? {
         Preparation::Ready(prepared) => {

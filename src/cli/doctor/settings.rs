@@ -1,12 +1,11 @@
 //! The configuration, the keys, the log.
 
-use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use super::Check;
 use crate::cli::logging;
-use crate::config::{AuthConfig, Config, KeyEntry, LogConfig};
+use crate::config::{AuthConfig, Config, HttpConfig, LogConfig};
 
 pub(super) fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> {
     let mut checks: Vec<Check> = mistakes.iter().map(|mistake| Check::fail("config", mistake)).collect();
@@ -18,27 +17,31 @@ pub(super) fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> {
         checks.push(Check::ok("config", format!("every value of the environment{dotenv} can be used")));
     }
     checks.extend(keys(&config.auth));
+    checks.extend(proxies(&config.http));
     checks.extend(log_file(&config.log));
     checks
 }
 
 /// Whose keys there are, never the keys. Keys that cannot be used are the configuration's matter.
 fn keys(auth: &AuthConfig) -> Option<Check> {
-    let keys = match &auth.keys {
-        None => {
-            return Some(Check::ok("keys", "none: development, so only this machine may call, and it needs no key"));
-        }
-        Some(keys) if keys.is_empty() => return None,
-        Some(keys) => keys,
-    };
-    let mut tenants: BTreeMap<&str, usize> = BTreeMap::new();
-    for KeyEntry { tenant, .. } in keys {
-        *tenants.entry(tenant).or_default() += 1;
+    match &auth.keys {
+        None => Some(Check::ok("keys", format!("none: development, so {}", auth.describe()))),
+        Some(keys) => (!keys.is_empty()).then(|| Check::ok("keys", auth.describe())),
     }
-    let tenants: Vec<String> = tenants.iter().map(|(tenant, count)| format!("{tenant} ({count})")).collect();
-    let (plural, whose) =
-        (if keys.len() == 1 { "" } else { "s" }, if tenants.len() == 1 { "tenant" } else { "tenants" });
-    Some(Check::ok("keys", format!("{} key{plural} for {whose} {}", keys.len(), tenants.join(", "))))
+}
+
+/// A proxy that encrypts must be in front of an https address, since the server itself does not.
+fn proxies(http: &HttpConfig) -> Option<Check> {
+    let url = http.public_url.as_ref().filter(|url| url.starts_with("https://"))?;
+    http.trusted_proxies.is_empty().then(|| {
+        Check::warn(
+            "proxies",
+            format!(
+                "PUBLIC_URL={url} needs a proxy in front, but TRUSTED_PROXIES is empty, so all customers share one rate \
+                 limit: set TRUSTED_PROXIES to the proxy's address and have it send X-Forwarded-For"
+            ),
+        )
+    })
 }
 
 fn log_file(log: &LogConfig) -> Option<Check> {
@@ -78,6 +81,7 @@ pub(super) fn may_create_in(folder: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::KeyEntry;
 
     fn auth(keys: Option<&[(&str, &str)]>) -> AuthConfig {
         let entry = |(tenant, key): &(&str, &str)| KeyEntry { tenant: (*tenant).to_owned(), key: (*key).to_owned() };

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::MutexGuard;
 
+use crate::domain::network::client_network;
 use crate::domain::{ConversationId, TenantId};
 
 /// Under what a miss is counted.
@@ -15,8 +16,14 @@ use crate::domain::{ConversationId, TenantId};
 pub(super) enum MissKey {
     Conversation(ConversationId),
     User(TenantId, String),
-    /// A browser's address; a shop's back end, which speaks for all its customers, has none here.
-    Address(IpAddr),
+    /// A browser's network; a shop's back end, which speaks for all its customers, has none here.
+    Network(IpAddr),
+}
+
+impl MissKey {
+    pub(super) fn of_address(address: IpAddr) -> Self {
+        Self::Network(client_network(address))
+    }
 }
 
 /// So many keys are kept before those without a recent miss are swept out.
@@ -105,5 +112,8 @@ mod tests {
         assert!(over(&b, 20));
         assert!(misses.is_over(&[a, b.clone()], 5, window, at(20)));
         assert!(!over(&b, 601), "the two of the beginning no longer count");
+        let [one, neighbour, other] = ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"]
+            .map(|address| MissKey::of_address(address.parse().unwrap()));
+        assert!(one == neighbour && one != other, "IPv6 counts by /64");
     }
 }

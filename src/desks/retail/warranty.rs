@@ -248,7 +248,7 @@ fn is_bare(text: &str, candidates: &[&str]) -> bool {
 fn miss_keys(turn: &Turn) -> Vec<MissKey> {
     let conversation = &turn.conversation;
     let user = conversation.user_id.as_ref().map(|user| MissKey::User(conversation.tenant.clone(), user.clone()));
-    let address = turn.caller.address.map(MissKey::Address);
+    let address = turn.caller.address.map(MissKey::of_address);
     std::iter::once(MissKey::Conversation(conversation.id)).chain(user).chain(address).collect()
 }
 

@@ -43,7 +43,7 @@ pub(super) enum News {
 )]
 pub(super) async fn get(owner: Owner, State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     let key = (owner.access == Access::Key).then(|| owner.tenant.clone());
-    let lease = Lease::new(app.streams.open_turn(key)?, owner.expires_at());
+    let lease = Lease::new(app.streams.open_turn(key)?, owner.expires_at(), owner.signed_out);
     let config = app.config.clone();
     Ok(sse::news(news(app, owner.tenant), lease, &config.http))
 }

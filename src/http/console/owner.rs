@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, Utc};
+use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::domain::TenantId;
@@ -17,6 +18,8 @@ pub(in crate::http) struct Owner {
     /// What customers are told of who answers.
     pub name: Option<String>,
     pub access: Access,
+    /// Cancelled when the person signs out; `None` without a session.
+    pub signed_out: Option<CancellationToken>,
 }
 
 impl Owner {
@@ -43,8 +46,8 @@ impl FromRequestParts<Arc<App>> for Owner {
         if !app.config.console.on {
             return Err(ApiError::NotFound);
         }
-        let Shop { tenant, access, name } = Shop::from_request_parts(parts, app).await?;
-        Ok(Self { tenant, name, access })
+        let Shop { tenant, access, name, signed_out } = Shop::from_request_parts(parts, app).await?;
+        Ok(Self { tenant, name, access, signed_out })
     }
 }
 

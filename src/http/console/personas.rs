@@ -174,6 +174,7 @@ pub(super) async fn version(
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "`request_timeout`", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),

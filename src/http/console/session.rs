@@ -10,9 +10,10 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::http::browser::{forget_session, is_encrypted, is_own_page, set_session};
+use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
 use crate::http::error::ApiError;
 use crate::http::extract::Body;
+use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
 
 /// The longest name by which customers know who answers, in characters.
@@ -38,6 +39,7 @@ pub(super) struct SignIn {
         (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "`request_timeout`", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`; in development nobody signs in", body = Problem, content_type = "application/problem+json"),
@@ -66,7 +68,7 @@ pub(super) async fn begin(
     Ok(with_cookie(set_session(&token, session.expires_at, is_encrypted(&headers, &app.config.http))))
 }
 
-/// Signs the browser out.
+/// Signs the browser out: the session ends with all its streams, also where the cookie was copied.
 #[utoipa::path(
     delete, path = "/console/session", operation_id = "console_sign_out", tag = "console",
     responses(
@@ -74,11 +76,24 @@ pub(super) async fn begin(
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
         (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn end(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, ApiError> {
     from_our_own_page(&app, &headers)?;
+    revoke_sessions(&app, &headers).await?;
     Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
+}
+
+/// Ends the sessions of the request's cookies. Stored first, so that they stay ended after a restart.
+async fn revoke_sessions(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
+    let (Some(sessions), now) = (&app.sessions, Utc::now()) else { return Ok(()) };
+    for session in session_tokens(headers).filter_map(|token| sessions.verify(token, now)) {
+        let tenant = app.store.tenant(&session.tenant);
+        in_time(app, tenant.revoke_session(&session.id, session.expires_at)).await?;
+        sessions.revoke(&session, now);
+    }
+    Ok(())
 }
 
 /// Another site must not sign anybody in or out.

@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, timeout_at};
 use tracing::{error, warn};
 use utoipa::{IntoParams, ToSchema};
 
@@ -86,6 +87,7 @@ struct RefusedView {
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "`conflict`: this is not the file of `hash`", body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "`request_timeout`", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
         (status = 422, description = "`invalid_request`: the file as a whole cannot be read", body = Problem, content_type = "application/problem+json"),
@@ -99,11 +101,11 @@ pub(super) async fn post(
 ) -> Result<Json<UploadView>, ApiError> {
     let wish = wish(query)?;
     check_type(&request)?;
-    let work = async {
-        let file = read(request.into_body(), app.config.console.csv_max_bytes).await?;
-        Ok(app.take_warranty_list(&owner.tenant, file, &wish).await?)
-    };
-    match tokio::time::timeout(app.config.console.csv_timeout, work).await {
+    let deadline = Instant::now() + app.config.console.csv_timeout;
+    let file = timeout_at(deadline, read(request.into_body(), app.config.console.csv_max_bytes));
+    let file = file.await.map_err(|_| ApiError::RequestTimeout)??;
+    let work = async { Ok(app.take_warranty_list(&owner.tenant, file, &wish).await?) };
+    match timeout_at(deadline, work).await {
         Ok(outcome) => outcome.map(|outcome| Json(outcome.into())),
         Err(_) => {
             warn!("A list of warranties took longer than CONSOLE_CSV_SECONDS");

@@ -46,6 +46,8 @@ pub(super) async fn get(
     if !app.config.console.on {
         return Err(ApiError::NotFound);
     }
+    // This page is not rate limited, so a key must not open it. Browsers send cookies here.
+    parts.headers.remove("x-api-key");
     let me = Me::of(&mut parts, &app).await;
     let desks = app.desks();
     let persona = desks.prompts().default_persona();

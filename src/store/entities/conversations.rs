@@ -1,7 +1,8 @@
 use sea_orm::entity::prelude::*;
 
 /// A conversation. `last_turn` is the number of the last accepted turn, `last_event_*` the last event of the last
-/// ended one, `state` what the desk remembers; `folded_user` is the user's name as it is searched.
+/// ended one, `state` what the desk remembers; `folded_user` is the user's name as it is searched,
+/// `visitor` that a page opened it without a key.
 #[sea_orm::model]
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "conversations")]
@@ -27,6 +28,7 @@ pub struct Model {
     pub last_activity_at: DateTimeUtc,
     #[sea_orm(column_type = "Text")]
     pub folded_user: String,
+    pub visitor: bool,
 }
 
 impl ActiveModelBehavior for ActiveModel {}

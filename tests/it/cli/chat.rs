@@ -93,11 +93,11 @@ async fn beside_a_running_server_it_talks_to_that_one() {
 #[tokio::test]
 async fn where_keys_are_set_it_comes_with_the_default_tenants() {
     let shop = Shop::new();
-    let keys = [("X_API_KEYS", "other:k1,default:k2")];
+    let keys = [("X_API_KEYS", "other:key-of-the-shop-1,default:key-of-the-shop-2")];
     let (_server, address) = shop.serve(&keys);
     assert_eq!(shop.run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
-    assert_eq!(said(&address, Some("k2")).await, ["xin chào"]);
-    shop.run(&["chat"], &[("X_API_KEYS", "wrong")]).is_refused_with(&["set X_API_KEYS"]);
+    assert_eq!(said(&address, Some("key-of-the-shop-2")).await, ["xin chào"]);
+    shop.run(&["chat"], &[("X_API_KEYS", "a-wrong-key-of-16-characters")]).is_refused_with(&["set X_API_KEYS"]);
     // And a server of its own is opened by them as well.
     assert_eq!(Shop::new().run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
 }

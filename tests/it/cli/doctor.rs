@@ -52,7 +52,7 @@ fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
 #[test]
 fn beside_a_running_server_it_finds_it_and_leaves_it_alone() {
     let shop = Shop::new();
-    let keys = ("X_API_KEYS", "default:s3cret-1,other:s3cret-2,other:s3cret-3");
+    let keys = ("X_API_KEYS", "default:s3cret-of-the-shop-1,other:s3cret-of-the-shop-2,other:s3cret-of-the-shop-3");
     let (server, address) = shop.serve(&[keys]);
     let bind = address.strip_prefix("http://").unwrap();
     let (code, lines) = doctor(&shop, &[keys, ("BIND_ADDR", bind)]);
@@ -107,6 +107,11 @@ fn a_mail_server_that_nobody_reaches_is_named_without_its_password() {
     let shop = Shop::new();
     let smtp = ("SMTP_URL", "smtp://shop:s3cret@127.0.0.1:1");
     let (code, lines) = doctor(&shop, &[smtp, ("PUBLIC_URL", "https://chat.example.com")]);
+    has(
+        &lines,
+        WARN,
+        "proxies: PUBLIC_URL=https://chat.example.com needs a proxy in front, but TRUSTED_PROXIES is empty",
+    );
     has(&lines, WARN, "mail: SMTP, 127.0.0.1: the e-mail could not be sent now: the mail server cannot be reached");
     has(&lines, OK, "links in mails: they lead to https://chat.example.com");
     assert_eq!(code, Some(0), "mails wait: {lines:#?}");

@@ -1,8 +1,10 @@
 //! `frontdesk serve`: what it says at its start, what it refuses to start with, and how it ends.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
-use super::shop::{Shop, taken_port};
+use super::shop::{Running, Shop, taken_port};
 use crate::support::eventually;
 
 const PERSONA: &str = "prompts/system_persona_vi.md";
@@ -57,6 +59,9 @@ fn a_second_server_of_the_same_database_refuses_and_names_the_first() {
 fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
     let shop = Shop::new();
     shop.run(&["serve"], &[("X_API_KEYS", "")]).is_refused_with(&["X_API_KEYS: is set but empty", "unset it"]);
+    shop.run(&["serve"], &[("X_API_KEYS", "a")]).is_refused_with(&["X_API_KEYS: key 1 has 1 characters", "openssl"]);
+    shop.run(&["serve", "--production"], &[]).is_refused_with(&["--production", "X_API_KEYS", "openssl"]);
+    assert!(!shop.path("database").exists(), "it has not begun");
     shop.run(&["serve"], &[("BIND_ADDR", "0.0.0.0:0")]).is_refused_with(&["BIND_ADDR: ", "X_API_KEYS"]);
     let (_held, address) = taken_port();
     shop.run(&["serve"], &[("BIND_ADDR", &address)])
@@ -111,4 +116,32 @@ async fn the_log_file_gets_more_than_the_terminal() {
     assert!(!run.stderr.contains("INFO"), "{run:?}");
     let log = || std::fs::read_to_string(shop.path("log/frontdesk.log")).unwrap();
     eventually("the file has the end", || log().contains("Ended")).await;
+}
+
+#[tokio::test]
+async fn metrics_have_a_listener_of_their_own() {
+    let shop = Shop::new();
+    let (server, address) = shop.serve(&[("METRICS_ADDR", "127.0.0.1:0"), ("X_API_KEYS", "key-of-the-shop-0")]);
+    let line = server.stdout_line("metrics: http://");
+    let metrics = line.strip_prefix("metrics: ").unwrap().strip_suffix("/metrics, without a key").unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (url, status) in [
+        (format!("{metrics}/metrics"), 200),
+        (format!("{metrics}/conversations"), 404),
+        (format!("{address}/metrics"), 401),
+    ] {
+        assert_eq!(client.get(&url).send().await.unwrap().status(), status, "{url}");
+    }
+}
+
+#[test]
+fn open_files_are_raised_to_the_hard_limit() {
+    let shop = Shop::new();
+    let server = shop.command(&["serve"], &[]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -H -n 400 && ulimit -S -n 200 && exec \"$0\" serve"]).arg(server.get_program());
+    limited.current_dir(shop.path(".")).env_clear();
+    limited.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Running::start(&mut limited).log_line("CONNECTIONS_MAX is 272, because the system allows no more open files");
 }

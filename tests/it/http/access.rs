@@ -11,7 +11,11 @@ use crate::support::sse::read_events;
 const SECRET: &str = "a secret of the tests, long enough for all";
 
 async fn guarded() -> TestApp {
-    TestApp::builder().env("X_API_KEYS", "k0, acme:k1 ,beta:k:2").env("TOKEN_SECRET", SECRET).start().await
+    TestApp::builder()
+        .env("X_API_KEYS", "key-of-the-shop-0, acme:key-of-the-shop-1 ,beta:key-of-the:shop-2")
+        .env("TOKEN_SECRET", SECRET)
+        .start()
+        .await
 }
 
 async fn open(app: &TestApp, key: &str) -> (String, String) {
@@ -49,11 +53,11 @@ fn all_routes(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
 #[tokio::test]
 async fn nobody_gets_in_without_a_key_or_with_a_wrong_one() {
     let app = guarded().await;
-    let (id, _) = open(&app, "k0").await;
+    let (id, _) = open(&app, "key-of-the-shop-0").await;
     for request in all_routes(&app, &id) {
         refused(request, 401, "unauthorized").await;
     }
-    for key in ["", "k", "k00", "acme:k1", "K0", " k1x", "k0,acme:k1"] {
+    for key in ["", "k", "k00", "acme:key-of-the-shop-1", "K0", " k1x", "key-of-the-shop-0,acme:key-of-the-shop-1"] {
         for request in all_routes(&app, &id) {
             refused(request.header("x-api-key", key), 401, "unauthorized").await;
         }
@@ -67,13 +71,13 @@ async fn nobody_gets_in_without_a_key_or_with_a_wrong_one() {
 #[tokio::test]
 async fn another_shops_conversation_looks_exactly_like_one_that_is_not_there() {
     let app = guarded().await;
-    let (id, _) = open(&app, "k1").await;
+    let (id, _) = open(&app, "key-of-the-shop-1").await;
     let nobody = uuid::Uuid::now_v7().to_string();
     let strip = |mut body: Value| {
         body.as_object_mut().unwrap().remove("request_id");
         body.to_string()
     };
-    for key in ["k0", "k:2"] {
+    for key in ["key-of-the-shop-0", "key-of-the:shop-2"] {
         let theirs = routes_of(&app, &id).into_iter().zip(routes_of(&app, &nobody));
         for (foreign, missing) in theirs {
             let foreign = refused(foreign.header("x-api-key", key), 404, "not_found").await;
@@ -87,7 +91,8 @@ async fn another_shops_conversation_looks_exactly_like_one_that_is_not_there() {
         let list: Value = app.get(&cursor).header("x-api-key", key).send().await.unwrap().json().await.unwrap();
         assert_eq!(list["conversations"], json!([]));
     }
-    let history = app.get(&format!("/conversations/{id}/history")).header("x-api-key", "k1").send().await.unwrap();
+    let history =
+        app.get(&format!("/conversations/{id}/history")).header("x-api-key", "key-of-the-shop-1").send().await.unwrap();
     let history: Value = history.json().await.unwrap();
     assert_eq!(history["messages"].as_array().unwrap().len(), 1, "nobody said anything in it");
 }
@@ -96,7 +101,7 @@ async fn another_shops_conversation_looks_exactly_like_one_that_is_not_there() {
 async fn two_shops_may_use_the_same_idempotency_key() {
     let app = guarded().await;
     let mut ids = Vec::new();
-    for key in ["k0", "k1"] {
+    for key in ["key-of-the-shop-0", "key-of-the-shop-1"] {
         let request = app.post("/conversations", &json!({})).header("x-api-key", key).header("idempotency-key", "same");
         let body: Value = request.send().await.unwrap().json().await.unwrap();
         ids.push(body["id"].clone());
@@ -107,8 +112,8 @@ async fn two_shops_may_use_the_same_idempotency_key() {
 #[tokio::test]
 async fn a_token_opens_its_conversation_and_nothing_else() {
     let app = guarded().await;
-    let (id, token) = open(&app, "k1").await;
-    let (other, _) = open(&app, "k1").await;
+    let (id, token) = open(&app, "key-of-the-shop-1").await;
+    let (other, _) = open(&app, "key-of-the-shop-1").await;
     let path = format!("/conversations/{id}");
     let stream =
         app.post(&format!("{path}/stream"), &json!({"text": "hello"})).bearer_auth(&token).send().await.unwrap();
@@ -124,7 +129,7 @@ async fn a_token_opens_its_conversation_and_nothing_else() {
     for request in routes_of(&app, &other).into_iter().take(5) {
         refused(request.bearer_auth(&token), 404, "not_found").await;
     }
-    let deleted = app.request(Method::DELETE, &path).header("x-api-key", "k1").send().await.unwrap();
+    let deleted = app.request(Method::DELETE, &path).header("x-api-key", "key-of-the-shop-1").send().await.unwrap();
     assert_eq!(deleted.status(), 204);
     refused(app.get(&path).bearer_auth(&token), 404, "not_found").await;
 }
@@ -132,7 +137,7 @@ async fn a_token_opens_its_conversation_and_nothing_else() {
 #[tokio::test]
 async fn a_token_that_is_forged_expired_or_of_another_server_opens_nothing() {
     let app = guarded().await;
-    let (id, token) = open(&app, "k1").await;
+    let (id, token) = open(&app, "key-of-the-shop-1").await;
     let (payload, signature) = token.split_once('.').unwrap();
     let sign = |secret: &str, seconds: i64| {
         frontdesk::app::Tokens::new(secret).sign(&frontdesk::app::Claims {
@@ -169,12 +174,12 @@ async fn a_token_that_is_forged_expired_or_of_another_server_opens_nothing() {
 #[tokio::test]
 async fn receipts_are_for_the_shop_alone() {
     let app = guarded().await;
-    let (id, token) = open(&app, "k1").await;
+    let (id, token) = open(&app, "key-of-the-shop-1").await;
     let path = format!("/conversations/{id}");
     let post = app.post(&format!("{path}/stream"), &json!({"text": "kiểm tra bảo hành ABC123"}));
     read_events(post.bearer_auth(&token).send().await.unwrap()).await;
     let get = app.get(&format!("{path}/history"));
-    let shop: Value = get.header("x-api-key", "k1").send().await.unwrap().json().await.unwrap();
+    let shop: Value = get.header("x-api-key", "key-of-the-shop-1").send().await.unwrap().json().await.unwrap();
     let customer: Value =
         app.get(&format!("{path}/history")).bearer_auth(&token).send().await.unwrap().json().await.unwrap();
     let mut without = shop.clone();
@@ -195,6 +200,9 @@ async fn without_keys_only_this_machine_may_call_and_directly() {
         ("x-forwarded-host", "shop.example"),
         ("x-forwarded-proto", "https"),
         ("forwarded", "for=203.0.113.9"),
+        ("via", "1.1 proxy"),
+        ("x-real-ip", "203.0.113.9"),
+        ("cf-connecting-ip", "203.0.113.9"),
         ("host", "shop.example"),
         ("host", "127.0.0.1.shop.example"),
         ("host", "localhost.shop.example:8080"),
@@ -207,8 +215,16 @@ async fn without_keys_only_this_machine_may_call_and_directly() {
     for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8080"] {
         assert_eq!(app.get("/conversations").header("host", host).send().await.unwrap().status(), 200, "{host}");
     }
-    let http1 = b"GET /conversations HTTP/1.0\r\n\r\n";
-    raw::send(&app, http1).await.check(401, "unauthorized");
+    // What nginx sends with a plain `proxy_pass`.
+    let host = app.url.strip_prefix("http://").unwrap();
+    for (method, path) in [("GET", "/conversations"), ("DELETE", &format!("/conversations/{id}")), ("GET", "/metrics")]
+    {
+        let request = format!("{method} {path} HTTP/1.0\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        let answer = raw::send(&app, request.as_bytes()).await;
+        answer.check(401, "unauthorized");
+        assert!(String::from_utf8(answer.body).unwrap().contains("X_API_KEYS"), "{path}");
+    }
+    assert_eq!(app.get("/metrics").send().await.unwrap().status(), 200);
 }
 
 #[tokio::test]
@@ -245,10 +261,15 @@ async fn a_page_of_another_site_may_not_write_while_there_are_no_keys() {
 #[tokio::test]
 async fn figures_and_the_description_page_are_for_the_shop() {
     let app = guarded().await;
-    for path in ["/metrics", "/docs", "/docs/index.html"] {
+    // A reverse proxy is on this machine, too.
+    refused(app.get("/metrics"), 401, "unauthorized").await;
+    assert_eq!(app.get("/metrics").header("x-api-key", "key-of-the-shop-0").send().await.unwrap().status(), 200);
+    for path in ["/docs", "/docs/index.html"] {
         let far = app.get(path).header("x-forwarded-for", "203.0.113.9");
         refused(far, 401, "unauthorized").await;
-        let near = app.get(path).header("x-forwarded-for", "203.0.113.9").header("x-api-key", "k0");
+        let http1 = format!("GET {path} HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n");
+        raw::send(&app, http1.as_bytes()).await.check(401, "unauthorized");
+        let near = app.get(path).header("x-forwarded-for", "203.0.113.9").header("x-api-key", "key-of-the-shop-0");
         assert_eq!(near.send().await.unwrap().status(), 200, "{path}");
         assert_eq!(app.get(path).send().await.unwrap().status(), 200, "{path}");
     }

@@ -99,14 +99,14 @@ async fn a_turn_that_has_ended_cannot_be_cancelled_and_one_that_is_not_there_is_
 
 #[tokio::test]
 async fn nobody_cancels_another_shops_turn() {
-    let (app, _ollama) = stalled(TestApp::builder().env("X_API_KEYS", "a:key-a,b:key-b")).await;
-    let opened = app.post("/conversations", &json!({})).header("x-api-key", "key-a");
+    let (app, _ollama) = stalled(TestApp::builder().env("X_API_KEYS", "a:key-of-the-shop-a,b:key-of-the-shop-b")).await;
+    let opened = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-a");
     let opened: Value = opened.send().await.unwrap().json().await.unwrap();
     let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
     let request = app.post(&format!("/conversations/{id}/stream"), &json!({"text": QUESTION})).bearer_auth(token);
     let mut running = Live::open(request).await;
     running.until(BEGINNING).await;
-    refused(cancel(&app, id, "1").header("x-api-key", "key-b"), 404, "not_found").await;
+    refused(cancel(&app, id, "1").header("x-api-key", "key-of-the-shop-b"), 404, "not_found").await;
     refused(cancel(&app, id, "1"), 401, "unauthorized").await;
     let record = app.get(&format!("/conversations/{id}/turns/1")).bearer_auth(token).send().await.unwrap();
     assert_eq!(record.json::<Value>().await.unwrap()["status"], "running");

@@ -1,5 +1,7 @@
 //! Connections that ask for nothing, or too slowly.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -59,4 +61,68 @@ async fn a_connection_takes_one_request_after_another() {
     }
     let answers = String::from_utf8(rest_of(connection).await).unwrap();
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3, "{answers}");
+}
+
+/// Sends the head and one byte of the body now and then; gives the answer, until the server closes.
+async fn drip(app: &TestApp, path: &str, kind: &str) -> String {
+    let (mut reading, mut writing) = raw::connect(app).await.into_split();
+    let head =
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\ncontent-length: 60000\r\n\r\n");
+    let mut answer = Vec::new();
+    let dripping = async {
+        writing.write_all(head.as_bytes()).await.unwrap();
+        while writing.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        std::future::pending().await
+    };
+    tokio::select! {
+        () = dripping => {}
+        // A reset ends it, too.
+        _ = reading.read_to_end(&mut answer) => {}
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn unfinished_bodies_are_given_up_on_every_route() {
+    let app = TestApp::builder().env("REQUEST_BODY_SECONDS", 0.2).env("CONSOLE_CSV_SECONDS", 0.2).start().await;
+    let id = app.open(&json!({})).await;
+    for (path, kind, status) in [
+        ("/conversations", "application/json", 408),
+        (&format!("/conversations/{id}/messages"), "application/json", 408),
+        (&format!("/conversations/{id}/stream"), "application/json", 408),
+        ("/console/api/warranty-files", "text/csv", 408),
+        ("/console/api/warranty-files", "application/json", 415),
+        ("/nothing", "application/json", 404),
+    ] {
+        let answer = drip(&app, path, kind).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
+        assert!(answer.contains("connection: close\r\n"), "{path}: {answer}");
+        assert_eq!(answer.contains(r#""code":"request_timeout""#), status == 408, "{path}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn connections_above_the_limit_are_closed() {
+    let app = TestApp::builder().env("CONNECTIONS_MAX", 2).start().await;
+    let request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let mut connection = raw::connect(&app).await;
+        connection.write_all(request).await.unwrap();
+        // Its place is taken once it is answered.
+        assert_ne!(connection.read(&mut [0; 64]).await.unwrap(), 0);
+        open.push(connection);
+    }
+    assert!(rest_of(raw::connect(&app).await).await.is_empty());
+    drop(open);
+    // The server sees the end of those a moment later.
+    loop {
+        let mut connection = raw::connect(&app).await;
+        let _ = connection.write_all(request).await;
+        if connection.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {
+            break;
+        }
+    }
 }

@@ -20,7 +20,7 @@ use crate::support::app::{TestApp, TestAppBuilder};
 
 /// A shop with keys: two shops, and pages of our own that need none.
 pub fn guarded() -> TestAppBuilder {
-    TestApp::builder().env("X_API_KEYS", "k0, acme:k1").env("WEB_CHAT", "on")
+    TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0, acme:key-of-the-shop-1").env("WEB_CHAT", "on")
 }
 
 /// A browser that somebody of the shop has signed in with.

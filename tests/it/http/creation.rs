@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 
+use frontdesk::app::App;
+use frontdesk::turn::retention;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::problem::refused;
 use crate::support::app::TestApp;
@@ -127,14 +130,14 @@ async fn a_key_is_up_to_255_visible_ascii_characters() {
 
 #[tokio::test]
 async fn a_visitors_key_opens_nothing_of_the_shops_or_of_another_visitors() {
-    let settings = TestApp::builder().env("X_API_KEYS", "k0").env("WEB_CHAT", "on");
+    let settings = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on");
     let app = settings.env("TRUSTED_PROXIES", "127.0.0.0/8").start().await;
     let create = async |who: (&str, &str), body: Value| -> (u16, Value) {
         let request = app.post("/conversations", &body).header("idempotency-key", "visit-42").header(who.0, who.1);
         let response = request.header("sec-fetch-site", "same-origin").send().await.unwrap();
         (response.status().as_u16(), response.json().await.unwrap())
     };
-    let shop = create(("x-api-key", "k0"), json!({})).await.1;
+    let shop = create(("x-api-key", "key-of-the-shop-0"), json!({})).await.1;
     let (visitor, again) = ("198.51.100.7", json!({}));
     let first = create(("x-forwarded-for", visitor), again.clone()).await.1;
     assert_ne!(first["id"], shop["id"], "whoever guesses the shop's key is not let in");
@@ -167,7 +170,7 @@ async fn a_repeated_creation_is_answered_before_limits_are_counted() {
 
 #[tokio::test]
 async fn a_page_that_came_by_an_encrypted_connection_gets_a_cookie_for_those_alone() {
-    let app = TestApp::builder().env("X_API_KEYS", "k0").env("WEB_CHAT", "on").start().await;
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on").start().await;
     let host = app.url.strip_prefix("http://").unwrap().to_owned();
     let (secure, plain) = (format!("https://{host}"), app.url.clone());
     for (name, value, expected) in [
@@ -180,5 +183,30 @@ async fn a_page_that_came_by_an_encrypted_connection_gets_a_cookie_for_those_alo
         let response = request.header(name, value).send().await.unwrap();
         let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
         assert_eq!(cookie.contains("; Secure"), expected, "{name}: {value}: {cookie}");
+    }
+}
+
+#[tokio::test]
+async fn empty_conversations_of_visitors_expire() {
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on").start().await;
+    let key = ("x-api-key", "key-of-the-shop-0");
+    let open = async |name: &str, value: &str| -> (String, String) {
+        let opened = app.post("/conversations", &json!({})).header(name, value).send().await.unwrap();
+        let opened: Value = opened.json().await.unwrap();
+        (opened["id"].as_str().unwrap().to_owned(), opened["token"].as_str().unwrap().to_owned())
+    };
+    let (empty, _) = open("sec-fetch-site", "same-origin").await;
+    let (spoken, token) = open("sec-fetch-site", "same-origin").await;
+    let (shops, _) = open(key.0, key.1).await;
+    let said = app.post(&format!("/conversations/{spoken}/messages"), &json!({"text": "ABC123"})).bearer_auth(&token);
+    assert_eq!(said.send().await.unwrap().status(), 202);
+    for (hours, status) in [(47, 200), (49, 404)] {
+        let now = chrono::Utc::now() + chrono::TimeDelta::hours(hours);
+        let App { store, config, .. } = &*app.inner;
+        retention::forget(store, config, now, &CancellationToken::new()).await.unwrap();
+        for (id, status) in [(&empty, status), (&spoken, 200), (&shops, 200)] {
+            let found = app.get(&format!("/conversations/{id}")).header(key.0, key.1).send().await.unwrap();
+            assert_eq!(found.status(), status, "after {hours} h");
+        }
     }
 }

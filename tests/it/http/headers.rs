@@ -15,6 +15,8 @@ async fn every_response_has_a_request_id_and_a_sane_one_of_the_client_is_kept() 
             request = request.header("x-request-id", sent);
         }
         let response = request.send().await.unwrap();
+        assert_eq!(response.headers()["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(response.headers()["cache-control"], "no-store", "{path}");
         response.headers()["x-request-id"].to_str().unwrap().to_owned()
     };
     for path in ["/healthz", "/conversations", "/nothing", "/openapi.json", "/docs/index.html"] {

@@ -1,7 +1,8 @@
 //! How much may wait, and how often a conversation may speak.
 
 use futures_util::future::join_all;
-use serde_json::json;
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
 
 use super::live::{BEGINNING, Live, QUESTION, delete, ended, stalled};
 use super::problem::refused;
@@ -82,7 +83,7 @@ async fn a_conversation_has_so_many_turns_in_a_minute() {
 async fn the_address_that_a_proxy_names_counts_only_where_the_proxy_is_trusted() {
     for (trusted, expected) in [("", [401, 429]), ("127.0.0.0/8", [401, 401])] {
         let app = TestApp::builder()
-            .env("X_API_KEYS", "k0")
+            .env("X_API_KEYS", "key-of-the-shop-0")
             .env("RATE_LIMIT_PER_SECOND", 1)
             .env("RATE_LIMIT_BURST", 1)
             .env("TRUSTED_PROXIES", trusted)
@@ -112,4 +113,61 @@ async fn a_waiting_turn_that_is_cancelled_gives_its_place_to_another() {
     assert_eq!(cancel.send().await.unwrap().status(), 202);
     assert_eq!([say().await, say().await], [202, 429]);
     delete(&app, &id).await;
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_limited_on_every_route() {
+    let app = TestApp::builder()
+        .env("X_API_KEYS", "key-of-the-shop-0")
+        .env("WEB_CHAT", "on")
+        .env("RATE_LIMIT_PER_SECOND", 1)
+        .env("RATE_LIMIT_BURST", 5)
+        .env("TRUSTED_PROXIES", "127.0.0.0/8")
+        .start()
+        .await;
+    let key = "key-of-the-shop-0";
+    let opened: Value =
+        app.post("/conversations", &json!({})).header("x-api-key", key).send().await.unwrap().json().await.unwrap();
+    let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
+    let events = format!("/conversations/{id}/events");
+    let guess = |request: RequestBuilder| request.header("x-api-key", "key-of-the-shop-1");
+    let repeat = |request: RequestBuilder| guess(request).header("idempotency-key", "k");
+    let stream = |token: &str| app.get(&format!("{events}?token={token}"));
+    let all: [(&str, &dyn Fn() -> RequestBuilder); 4] = [
+        ("192.0.2.1", &|| guess(app.get(&events))),
+        ("192.0.2.2", &|| repeat(app.post("/conversations", &json!({})))),
+        ("192.0.2.3", &|| stream("rubbish")),
+        ("192.0.2.4", &|| guess(app.get("/conversations"))),
+    ];
+    let from = |request: RequestBuilder, address: &str| request.header("x-forwarded-for", address.to_owned());
+    for (address, request) in all {
+        let mut statuses = Vec::new();
+        while statuses.len() < 100 && statuses.last() != Some(&429) {
+            statuses.push(from(request(), address).send().await.unwrap().status().as_u16());
+        }
+        assert!(statuses.starts_with(&[401; 5]) && statuses.ends_with(&[429]), "{address}: {statuses:?}");
+        // A browser with a valid token is always let in.
+        assert_eq!(from(stream(token), address).send().await.unwrap().status(), 200, "{address}");
+    }
+    // Which guess is right does not show. Other addresses are not affected.
+    let mut statuses = Vec::new();
+    while statuses.len() < 100 && statuses.last() != Some(&429) {
+        from(guess(app.get("/conversations")), "192.0.2.4").send().await.unwrap();
+        let right = from(app.get("/conversations").header("x-api-key", key), "192.0.2.4");
+        statuses.push(right.send().await.unwrap().status().as_u16());
+    }
+    assert!(statuses.ends_with(&[429]), "{statuses:?}");
+    let other = from(app.get("/conversations").header("x-api-key", key), "192.0.2.5");
+    assert_eq!(other.send().await.unwrap().status(), 200);
+    // The console's page is not limited, so a key opens nothing there.
+    let page = async |key: &str| {
+        let page = app.get("/console").header("x-api-key", key.to_owned()).send().await.unwrap();
+        page.text().await.unwrap()
+    };
+    assert_eq!(page(key).await, page("key-of-the-shop-1").await);
+    let metrics = app.get("/metrics").header("x-api-key", key).send().await.unwrap().text().await.unwrap();
+    for credential in ["api_key", "token"] {
+        let line = format!("frontdesk_failed_authentications_total{{credential=\"{credential}\"}}");
+        assert!(metrics.contains(&line), "{metrics}");
+    }
 }

@@ -64,11 +64,18 @@ async fn an_idle_server_ends_at_once() {
 
 #[tokio::test]
 async fn tokens_hold_over_a_restart() {
-    let app = TestApp::builder().env("X_API_KEYS", "k").start().await;
-    let opened: Value =
-        app.post("/conversations", &json!({})).header("x-api-key", "k").send().await.unwrap().json().await.unwrap();
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
+    let opened: Value = app
+        .post("/conversations", &json!({}))
+        .header("x-api-key", "key-of-the-shop-0")
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
     let path = format!("/conversations/{}", opened["id"].as_str().unwrap());
-    let next = app.stop().await.env("X_API_KEYS", "k").start().await;
+    let next = app.stop().await.env("X_API_KEYS", "key-of-the-shop-0").start().await;
     let token = opened["token"].as_str().unwrap();
     assert_eq!(next.get(&path).bearer_auth(token).send().await.unwrap().status(), 200);
 }

@@ -9,7 +9,7 @@ use crate::support::sse::parse;
 
 /// With a key, and a page of our own that may open conversations.
 async fn shop() -> TestApp {
-    TestApp::builder().env("X_API_KEYS", "k0,acme:k1").env("WEB_CHAT", "on").start().await
+    TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1").env("WEB_CHAT", "on").start().await
 }
 
 /// Opens a conversation as a page of ours: its id, its token and its cookie.
@@ -36,7 +36,7 @@ async fn a_page_of_ours_opens_conversations_without_a_key_and_others_do_not() {
     assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
     let claims = app.post("/conversations", &json!({"user_id": "u-1"})).header("sec-fetch-site", "same-origin");
     assert_eq!(claims.send().await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
-    let off = TestApp::builder().env("X_API_KEYS", "k0").start().await;
+    let off = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     let page = off.post("/conversations", &json!({})).header("sec-fetch-site", "same-origin").send().await.unwrap();
     assert_eq!(page.status(), StatusCode::UNAUTHORIZED, "WEB_CHAT is off where keys are set");
 }
@@ -84,14 +84,14 @@ async fn a_token_is_renewed_by_itself_or_by_the_key_and_never_by_another_shop() 
     let bearer = format!("Bearer {}", fresh["token"].as_str().unwrap());
     let read = app.get(&format!("/conversations/{id}")).header("authorization", bearer).send().await.unwrap();
     assert_eq!(read.status(), StatusCode::OK);
-    assert_eq!(renew("x-api-key", "k0".to_owned()).await.unwrap().status(), StatusCode::OK);
-    assert_eq!(renew("x-api-key", "k1".to_owned()).await.unwrap().status(), StatusCode::NOT_FOUND);
+    assert_eq!(renew("x-api-key", "key-of-the-shop-0".to_owned()).await.unwrap().status(), StatusCode::OK);
+    assert_eq!(renew("x-api-key", "key-of-the-shop-1".to_owned()).await.unwrap().status(), StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
 async fn a_stream_ends_when_the_token_that_opened_it_expires() {
-    let app = TestApp::builder().env("X_API_KEYS", "k0").env("TOKEN_TTL_HOURS", "0.002").start().await;
-    let created = app.post("/conversations", &json!({})).header("x-api-key", "k0").send().await.unwrap();
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("TOKEN_TTL_HOURS", "0.002").start().await;
+    let created = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     let created: Value = created.json().await.unwrap();
     let (id, token) = (created["id"].as_str().unwrap(), created["token"].as_str().unwrap());
     let stream = app.get(&format!("/conversations/{id}/events?token={token}")).send().await.unwrap();
@@ -106,7 +106,7 @@ async fn a_stream_ends_when_the_token_that_opened_it_expires() {
 #[tokio::test]
 async fn a_burst_from_one_address_is_refused_and_event_streams_keys_and_repetitions_are_not() {
     let app = TestApp::builder()
-        .env("X_API_KEYS", "k0")
+        .env("X_API_KEYS", "key-of-the-shop-0")
         .env("WEB_CHAT", "on")
         .env("RATE_LIMIT_PER_SECOND", 1)
         .env("RATE_LIMIT_BURST", 4)
@@ -131,7 +131,7 @@ async fn a_burst_from_one_address_is_refused_and_event_streams_keys_and_repetiti
     }
     let refused = refused.expect("a burst is refused");
     assert!(refused.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
-    let keyed = app.get(&format!("/conversations/{id}")).header("x-api-key", "k0").send().await.unwrap();
+    let keyed = app.get(&format!("/conversations/{id}")).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     assert_eq!(keyed.status(), StatusCode::OK);
     for _ in 0..20 {
         let stream = app.get(&format!("/conversations/{id}/events?token={token}")).send().await.unwrap();
@@ -143,8 +143,12 @@ async fn a_burst_from_one_address_is_refused_and_event_streams_keys_and_repetiti
 
 #[tokio::test]
 async fn a_shop_has_its_turns_of_a_day_and_another_shop_has_its_own() {
-    let app = TestApp::builder().env("X_API_KEYS", "k0,acme:k1").env("TURNS_PER_DAY", 2).start().await;
-    for key in ["k0", "k1"] {
+    let app = TestApp::builder()
+        .env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1")
+        .env("TURNS_PER_DAY", 2)
+        .start()
+        .await;
+    for key in ["key-of-the-shop-0", "key-of-the-shop-1"] {
         let created = app.post("/conversations", &json!({})).header("x-api-key", key).send().await.unwrap();
         let created: Value = created.json().await.unwrap();
         let path = format!("/conversations/{}/messages", created["id"].as_str().unwrap());

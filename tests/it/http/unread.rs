@@ -37,14 +37,14 @@ fn post(path: &str, headers: &str, length: usize) -> String {
 
 #[tokio::test]
 async fn the_connection_goes_on_behind_a_body_that_nobody_read() {
-    let app = TestApp::builder().env("X_API_KEYS", "k0").start().await;
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     let mut stream = BufReader::new(connect(&app).await);
     for (path, headers, length, status) in [
         ("/nope", "", 60_000, 404),
         ("/healthz", "", 60_000, 405),
         ("/conversations", "", 60_000, 401),
-        ("/conversations", "x-api-key: k0\r\n", 70_000, 413),
-        ("/conversations", "x-api-key: k0\r\n", 2_000_000, 413),
+        ("/conversations", "x-api-key: key-of-the-shop-0\r\n", 70_000, 413),
+        ("/conversations", "x-api-key: key-of-the-shop-0\r\n", 2_000_000, 413),
     ] {
         let began = Instant::now();
         stream.write_all(post(path, headers, length).as_bytes()).await.unwrap();
@@ -63,7 +63,7 @@ async fn the_connection_goes_on_behind_a_body_that_nobody_read() {
 
 #[tokio::test]
 async fn a_body_that_is_not_sent_to_its_end_ends_with_its_connection() {
-    let app = TestApp::builder().env("X_API_KEYS", "k0").start().await;
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     for headers in ["", "expect: 100-continue\r\n"] {
         let mut stream = BufReader::new(connect(&app).await);
         stream.write_all(post("/conversations", headers, 60_000).as_bytes()).await.unwrap();

@@ -105,14 +105,14 @@ async fn no_site_may_show_the_console_in_a_frame() {
 
 #[tokio::test]
 async fn the_console_tells_who_is_signed_in_and_nobody_else_anything_of_the_shop() {
-    let app = TestApp::builder().env("X_API_KEYS", "k0").start().await;
+    let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     let settings = async |cookie: &str| -> serde_json::Value {
         let page = app.get("/console").header("cookie", cookie).send().await.unwrap().text().await.unwrap();
         let json = page.split("id=\"settings\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
         serde_json::from_str(json).unwrap()
     };
     assert_eq!(settings("").await["me"], serde_json::Value::Null);
-    let entering = app.post("/console/session", &serde_json::json!({"key": "k0", "name": "Lan"}));
+    let entering = app.post("/console/session", &serde_json::json!({"key": "key-of-the-shop-0", "name": "Lan"}));
     let entered = entering.header("sec-fetch-site", "same-origin").send().await.unwrap();
     let cookie = entered.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     let seen = settings(&cookie).await;

@@ -68,6 +68,7 @@ function enter(moved) {
   byId("rail").hidden = false;
   byId("who").textContent = session.me.name ?? "";
   byId("sign-out").hidden = session.me.development;
+  byId("development").hidden = !session.me.development;
   for (const [name, , everybody] of views) {
     document.querySelector(`#rail a[href="#/${name}"]`).parentNode.hidden = !everybody && !session.me.may_edit;
   }

@@ -113,14 +113,14 @@ async fn below_the_threshold_the_desk_asks_instead_of_guessing() {
 #[tokio::test]
 async fn the_reason_is_the_shops_to_see_and_not_the_customers() {
     let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(TestApp::builder().ollama(&ollama).env("X_API_KEYS", "k0")).await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama).env("X_API_KEYS", "key-of-the-shop-0")).await;
     ollama.classify(&verdict("warranty", 0.9));
-    let mut browser = shop.chat_in_a_browser("k0", json!({})).await;
+    let mut browser = shop.chat_in_a_browser("key-of-the-shop-0", json!({})).await;
     let events = browser.say(UNCLEAR).await;
     assert!(!format!("{events:?}").contains("Because of"), "not in the stream");
     assert!(browser.history().await.iter().all(|message| message.get("receipt").is_none()), "not in the history");
     let path = format!("/conversations/{}/history", browser.id);
-    let response = shop.app.get(&path).header("x-api-key", "k0").send().await.unwrap();
+    let response = shop.app.get(&path).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     let seen: Value = response.json().await.unwrap();
     let prompt = seen["messages"].as_array().unwrap().last().unwrap();
     assert_eq!(prompt["metadata"]["type"], "warranty_prompt");

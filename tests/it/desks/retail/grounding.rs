@@ -74,7 +74,7 @@ async fn what_stands_in_the_passages_arrives_as_it_was_written() {
 #[tokio::test]
 async fn the_shop_sees_what_was_held_back_and_the_customer_only_that_something_was() {
     let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(TestApp::builder().ollama(&ollama).env("X_API_KEYS", "key-of-the-shop")).await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama).env("X_API_KEYS", "key-of-the-shop-0")).await;
     ollama.reply("Dạ giá 1.234.000đ ạ.");
     let mut chat = shop.chat_as("key-of-the-shop", serde_json::json!({})).await;
     let events = chat.say(QUESTION).await;
@@ -85,7 +85,7 @@ async fn the_shop_sees_what_was_held_back_and_the_customer_only_that_something_w
     assert_eq!(reply["receipt"]["guards"][0]["kind"], "money");
     assert!(!reply["metadata"].to_string().contains("1.234.000"));
     let figures =
-        shop.app.get("/metrics").header("x-api-key", "key-of-the-shop").send().await.unwrap().text().await.unwrap();
+        shop.app.get("/metrics").header("x-api-key", "key-of-the-shop-0").send().await.unwrap().text().await.unwrap();
     assert!(figures.contains("frontdesk_guards_total{reason=\"unsupported_fact\"}"), "{figures}");
 }
 

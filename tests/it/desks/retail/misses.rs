@@ -8,7 +8,7 @@ use crate::support::app::TestApp;
 const WAIT: &str = "Dạ quý khách đã tra khá nhiều số serial";
 
 async fn keyed() -> Shop {
-    open_shop(TestApp::builder().env("X_API_KEYS", "k0")).await
+    open_shop(TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0")).await
 }
 
 async fn miss(chat: &mut Chat<'_>, times: usize) {
@@ -71,7 +71,7 @@ async fn guesses_that_look_like_telephone_numbers_count_as_well() {
 #[tokio::test]
 async fn misses_of_a_customer_count_over_all_conversations() {
     let shop = keyed().await;
-    let of = |user: &'static str| shop.chat_as("k0", json!({ "user_id": user }));
+    let of = |user: &'static str| shop.chat_as("key-of-the-shop-0", json!({ "user_id": user }));
     miss(&mut of("u-1").await, 3).await;
     miss(&mut of("u-1").await, 2).await;
     assert!(is_told_to_wait(&mut of("u-1").await).await);
@@ -81,26 +81,26 @@ async fn misses_of_a_customer_count_over_all_conversations() {
 #[tokio::test]
 async fn misses_of_a_browser_count_by_its_address() {
     let shop = keyed().await;
-    miss(&mut shop.chat_in_a_browser("k0", json!({})).await, 3).await;
-    miss(&mut shop.chat_in_a_browser("k0", json!({})).await, 2).await;
-    assert!(is_told_to_wait(&mut shop.chat_in_a_browser("k0", json!({})).await).await);
+    miss(&mut shop.chat_in_a_browser("key-of-the-shop-0", json!({})).await, 3).await;
+    miss(&mut shop.chat_in_a_browser("key-of-the-shop-0", json!({})).await, 2).await;
+    assert!(is_told_to_wait(&mut shop.chat_in_a_browser("key-of-the-shop-0", json!({})).await).await);
 }
 
 #[tokio::test]
 async fn the_shops_back_end_speaks_for_many_and_is_not_counted_by_its_address() {
     let shop = keyed().await;
     for _ in 0..3 {
-        miss(&mut shop.chat_as("k0", json!({})).await, 4).await;
+        miss(&mut shop.chat_as("key-of-the-shop-0", json!({})).await, 4).await;
     }
-    assert!(!is_told_to_wait(&mut shop.chat_as("k0", json!({})).await).await);
-    assert!(!is_told_to_wait(&mut shop.chat_in_a_browser("k0", json!({})).await).await);
+    assert!(!is_told_to_wait(&mut shop.chat_as("key-of-the-shop-0", json!({})).await).await);
+    assert!(!is_told_to_wait(&mut shop.chat_in_a_browser("key-of-the-shop-0", json!({})).await).await);
 }
 
 #[tokio::test]
 async fn guesses_in_many_conversations_at_once_are_counted_before_the_next_is_looked_up() {
     let shop = keyed().await;
     let guess = async |n: usize| {
-        let mut chat = shop.chat_in_a_browser("k0", json!({})).await;
+        let mut chat = shop.chat_in_a_browser("key-of-the-shop-0", json!({})).await;
         let text = chat.say(&format!("bảo hành QQQ-{n}")).await.text("warranty_result");
         usize::from(!text.starts_with(WAIT))
     };

@@ -11,7 +11,7 @@ use crate::support::app::TestApp;
 #[tokio::test]
 async fn a_persons_answer_is_a_turn_with_one_message_of_the_person() {
     let app = guarded().start().await;
-    let lan = Browser::sign_in(&app, "k0", "Lan").await;
+    let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
     let opened: Value = lan.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
     let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
     let customer = app.get(&format!("/conversations/{id}/events")).bearer_auth(token);

@@ -75,7 +75,7 @@ pub async fn answer(request: RequestBuilder, status: u16) -> Value {
 
 #[tokio::test]
 async fn what_belongs_to_the_whole_server_is_not_there_for_another_shop_and_nothing_for_strangers() {
-    let desk = Desk::open(TestApp::builder().env("X_API_KEYS", "k0,acme:k1"), &[]).await;
+    let desk = Desk::open(TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1"), &[]).await;
     let turn = format!("/conversations/{}/turns/1/wrong", uuid::Uuid::now_v7());
     let requests = || {
         [
@@ -91,13 +91,14 @@ async fn what_belongs_to_the_whole_server_is_not_there_for_another_shop_and_noth
         ]
     };
     for (request, editors_alone) in requests() {
-        let response = request.header("x-api-key", "k1").send().await.unwrap();
+        let response = request.header("x-api-key", "key-of-the-shop-1").send().await.unwrap();
         let (status, path) = (response.status(), response.url().path().to_owned());
         assert_eq!(status == StatusCode::NOT_FOUND, editors_alone, "{path}: {status}");
     }
     for (request, _) in requests() {
         crate::http::problem::refused(request, 401, "unauthorized").await;
     }
-    let answered = desk.request(Method::GET, "/personas").header("x-api-key", "k0").send().await.unwrap();
+    let answered =
+        desk.request(Method::GET, "/personas").header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     assert_eq!(answered.status(), 200);
 }

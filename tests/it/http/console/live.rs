@@ -51,9 +51,9 @@ async fn another_shop_hears_nothing_of_it() {
         let opened = app.post("/conversations", &json!({})).header("x-api-key", key).send().await.unwrap();
         opened.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned()
     };
-    let (ours, theirs) = (open("k0").await, open("k1").await);
-    let mut stream = Live::open(app.get(NEWS).header("x-api-key", "k0")).await.opened().await;
-    for (id, key) in [(&theirs, "k1"), (&ours, "k0")] {
+    let (ours, theirs) = (open("key-of-the-shop-0").await, open("key-of-the-shop-1").await);
+    let mut stream = Live::open(app.get(NEWS).header("x-api-key", "key-of-the-shop-0")).await.opened().await;
+    for (id, key) in [(&theirs, "key-of-the-shop-1"), (&ours, "key-of-the-shop-0")] {
         let take = app.request(reqwest::Method::POST, &format!("/console/api/conversations/{id}/take"));
         assert_eq!(take.header("x-api-key", key).send().await.unwrap().status(), 200);
     }

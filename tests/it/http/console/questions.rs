@@ -55,13 +55,15 @@ async fn what_asks_the_same_is_one_group_and_what_was_answered_is_none() {
 
 #[tokio::test]
 async fn another_shops_questions_are_not_shown() {
-    let desk = Desk::open(TestApp::builder().env("X_API_KEYS", "k0,acme:k1"), &DOCUMENTS).await;
-    let opened = desk.app.post("/conversations", &json!({})).header("x-api-key", "k1").send().await.unwrap();
+    let desk =
+        Desk::open(TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1"), &DOCUMENTS).await;
+    let opened =
+        desk.app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-1").send().await.unwrap();
     let opened: Value = opened.json().await.unwrap();
     let path = format!("/conversations/{}/stream", opened["id"].as_str().unwrap());
-    let asked = desk.app.post(&path, &json!({"text": "cái này thế nào"})).header("x-api-key", "k1");
+    let asked = desk.app.post(&path, &json!({"text": "cái này thế nào"})).header("x-api-key", "key-of-the-shop-1");
     asked.send().await.unwrap().text().await.unwrap();
-    for (key, groups) in [("k0", 0), ("k1", 1)] {
+    for (key, groups) in [("key-of-the-shop-0", 0), ("key-of-the-shop-1", 1)] {
         let request = desk.request(Method::GET, "/questions").header("x-api-key", key);
         assert_eq!(seen(&answer(request, 200).await).len(), groups, "{key}");
     }

@@ -27,7 +27,7 @@ impl<'a> Case<'a> {
     }
 
     async fn open_with(app: &'a TestApp, wish: &Value, said: &[&str]) -> Self {
-        let lan = Browser::sign_in(app, "k0", "Lan").await;
+        let lan = Browser::sign_in(app, "key-of-the-shop-0", "Lan").await;
         let opened: Value = lan.post("/conversations", wish).send().await.unwrap().json().await.unwrap();
         let case = Self { lan, id: opened["id"].as_str().unwrap().to_owned() };
         for text in said {
@@ -206,7 +206,7 @@ async fn a_step_is_taken_once_in_its_order_and_in_a_persons_name() {
         refused(case.lan.post(&path_of(rma), &body), status, code).await;
     }
     // A program with the key says no name.
-    let by_key = app.post(&path_of(&rma), &json!({"to": "Approved"})).header("x-api-key", "k0");
+    let by_key = app.post(&path_of(&rma), &json!({"to": "Approved"})).header("x-api-key", "key-of-the-shop-0");
     assert_eq!(answer(by_key, 200).await["rma"]["status"], "Approved");
     let last = recorded(&case.returns().await).pop().unwrap();
     assert_eq!(last, "operator rma.status");
@@ -276,7 +276,7 @@ async fn an_escalated_rma_is_locked_until_a_person_decides_and_says_why() {
     assert_eq!(said, (&json!("approve"), &json!("Lan"), &json!("seen the photos")));
     assert_eq!((&done["rmas"][0]["locked"], &done["rmas"][0]["status"]), (&json!(false), &json!("In_Transit")));
     assert_eq!(case.resolve(number, "approve", "seen the photos").await["ticket"], done["ticket"], "twice is once");
-    let minh = Browser::sign_in(&app, "k0", "Minh").await;
+    let minh = Browser::sign_in(&app, "key-of-the-shop-0", "Minh").await;
     let other = minh.post(&decide(number), &json!({"decision": "reject", "why": "no"}));
     let detail = refused(other, 409, "already_resolved").await["detail"].clone();
     assert!(detail.as_str().unwrap().contains("approve, by Lan"), "{detail}");
@@ -303,7 +303,7 @@ async fn another_shop_and_strangers_see_and_change_nothing_and_other_sites_write
         ]
     };
     let all = || writes().into_iter().chain([app.request(Method::GET, &path)]);
-    let theirs = Browser::sign_in(&app, "k1", "Minh").await;
+    let theirs = Browser::sign_in(&app, "key-of-the-shop-1", "Minh").await;
     for request in all() {
         let request = request.header("cookie", &theirs.cookie).header("sec-fetch-site", "same-origin");
         refused(request, 404, "not_found").await;

@@ -14,14 +14,14 @@ use crate::support::app::TestApp;
 async fn who_knows_the_key_signs_in_and_out_and_nobody_else() {
     let app = guarded().start().await;
     let sign_in = |body: Value| app.post("/console/session", &body).header("sec-fetch-site", "same-origin");
-    for key in ["", "k", "k2", "acme:k1"] {
+    for key in ["", "k", "key-of-the-shop-2", "acme:key-of-the-shop-1"] {
         refused(sign_in(json!({ "key": key })), 401, "unauthorized").await;
     }
     refused(sign_in(json!({})), 422, "invalid_request").await;
-    refused(sign_in(json!({"key": "k0", "name": "x".repeat(81)})), 422, "invalid_request").await;
-    refused(sign_in(json!({"key": "k0", "name": "a\nb"})), 422, "invalid_request").await;
-    refused(app.post("/console/session", &json!({"key": "k0"})), 403, "forbidden_origin").await;
-    let response = sign_in(json!({"key": "k1", "name": " Lan "})).send().await.unwrap();
+    refused(sign_in(json!({"key": "key-of-the-shop-0", "name": "x".repeat(81)})), 422, "invalid_request").await;
+    refused(sign_in(json!({"key": "key-of-the-shop-0", "name": "a\nb"})), 422, "invalid_request").await;
+    refused(app.post("/console/session", &json!({"key": "key-of-the-shop-0"})), 403, "forbidden_origin").await;
+    let response = sign_in(json!({"key": "key-of-the-shop-1", "name": " Lan "})).send().await.unwrap();
     assert_eq!(response.status(), 204);
     let cookie = response.headers()["set-cookie"].to_str().unwrap();
     for part in ["fd_console=", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=4"] {
@@ -30,8 +30,8 @@ async fn who_knows_the_key_signs_in_and_out_and_nobody_else() {
     assert!(!cookie.contains("Secure"), "{cookie}");
     let payload = cookie.trim_start_matches("fd_console=").split('.').next().unwrap();
     let payload = String::from_utf8(URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap();
-    assert!(payload.split('|').all(|part| part != "k1"), "{payload}");
-    let lan = Browser::sign_in(&app, "k1", "Lan").await;
+    assert!(payload.split('|').all(|part| part != "key-of-the-shop-1"), "{payload}");
+    let lan = Browser::sign_in(&app, "key-of-the-shop-1", "Lan").await;
     let me = lan.json("/console/api/me").await;
     let expires_at = me["expires_at"].as_str().unwrap();
     let expected = json!({
@@ -40,7 +40,7 @@ async fn who_knows_the_key_signs_in_and_out_and_nobody_else() {
     assert_eq!(me, expected);
     let hours = expires_at.parse::<chrono::DateTime<chrono::Utc>>().unwrap() - chrono::Utc::now();
     assert!((11..=12).contains(&hours.num_hours()), "{expires_at}");
-    let default = Browser::sign_in(&app, "k0", "").await;
+    let default = Browser::sign_in(&app, "key-of-the-shop-0", "").await;
     let me = default.json("/console/api/me").await;
     assert_eq!((&me["name"], &me["may_edit"]), (&Value::Null, &json!(true)));
     let out = default.request(Method::DELETE, "/console/session").send().await.unwrap();
@@ -50,9 +50,44 @@ async fn who_knows_the_key_signs_in_and_out_and_nobody_else() {
 }
 
 #[tokio::test]
+async fn signed_out_session_stays_closed_after_restart() {
+    let app = guarded().start().await;
+    let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
+    let other = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
+    let copied = (lan.cookie.clone(), other.cookie.clone());
+    let me = |app: &TestApp, cookie: &str| app.get("/console/api/me").header("cookie", cookie.to_owned());
+    let opened: Value = lan.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
+    let events = format!("/conversations/{}/events", opened["id"].as_str().unwrap());
+    let streams = [lan.get("/console/api/events"), lan.get(&events)].map(|request| request.send());
+    let streams = futures_util::future::try_join_all(streams).await.unwrap();
+    let forged = lan.app.request(Method::DELETE, "/console/session").header("cookie", &lan.cookie);
+    refused(forged.header("sec-fetch-site", "cross-site"), 403, "forbidden_origin").await;
+    assert_eq!(me(&app, &copied.0).send().await.unwrap().status(), 200);
+    assert_eq!(lan.request(Method::DELETE, "/console/session").send().await.unwrap().status(), 204);
+    refused(me(&app, &copied.0), 401, "unauthorized").await;
+    for stream in streams {
+        assert_eq!(stream.status(), 200);
+        stream.text().await.unwrap();
+    }
+    assert_eq!(me(&app, &copied.1).send().await.unwrap().status(), 200, "another session is not signed out");
+    let app = app.stop().await.env("X_API_KEYS", "key-of-the-shop-0").start().await;
+    refused(me(&app, &copied.0), 401, "unauthorized").await;
+    assert_eq!(me(&app, &copied.1).send().await.unwrap().status(), 200);
+    // Retention keeps it as long as it would have lasted.
+    let store = &app.inner.store;
+    for (hours, kept) in [(11, 1), (13, 0)] {
+        let now = chrono::Utc::now() + chrono::TimeDelta::hours(hours);
+        store.forget_revoked_sessions(now).await.unwrap();
+        assert_eq!(store.list_revoked_sessions(chrono::Utc::now()).await.unwrap().len(), kept);
+    }
+}
+
+#[tokio::test]
 async fn an_encrypted_shop_keeps_its_sessions_off_plain_connections() {
     let app = guarded().env("PUBLIC_URL", "https://chat.shop.example").start().await;
-    let sign_in = app.post("/console/session", &json!({"key": "k0"})).header("origin", "https://chat.shop.example");
+    let sign_in = app
+        .post("/console/session", &json!({"key": "key-of-the-shop-0"}))
+        .header("origin", "https://chat.shop.example");
     let response = sign_in.send().await.unwrap();
     assert!(response.headers()["set-cookie"].to_str().unwrap().contains("; Secure"));
 }
@@ -60,12 +95,13 @@ async fn an_encrypted_shop_keeps_its_sessions_off_plain_connections() {
 #[tokio::test]
 async fn a_session_opens_what_its_key_opens_and_changes_nothing_for_other_sites() {
     let app = guarded().start().await;
-    let lan = Browser::sign_in(&app, "k1", "Lan").await;
+    let lan = Browser::sign_in(&app, "key-of-the-shop-1", "Lan").await;
     let wish = json!({"user_id": "u-1"});
     let opened: Value = lan.post("/conversations", &wish).send().await.unwrap().json().await.unwrap();
     assert_eq!(opened["user_id"], "u-1", "it is the shop that opened it");
     let id = opened["id"].as_str().unwrap();
-    let listed: Value = app.get("/conversations").header("x-api-key", "k1").send().await.unwrap().json().await.unwrap();
+    let listed: Value =
+        app.get("/conversations").header("x-api-key", "key-of-the-shop-1").send().await.unwrap().json().await.unwrap();
     assert_eq!(listed["conversations"][0]["id"], id);
     let history = lan.json(&format!("/conversations/{id}/history")).await;
     assert_eq!(history["messages"].as_array().unwrap().len(), 1);
@@ -89,10 +125,10 @@ async fn a_session_opens_what_its_key_opens_and_changes_nothing_for_other_sites(
 #[tokio::test]
 async fn another_shop_sees_and_takes_nothing() {
     let app = guarded().start().await;
-    let opened = app.post("/conversations", &json!({})).header("x-api-key", "k0").send().await.unwrap();
+    let opened = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     let opened: Value = opened.json().await.unwrap();
     let id = opened["id"].as_str().unwrap();
-    let theirs = Browser::sign_in(&app, "k1", "Minh").await;
+    let theirs = Browser::sign_in(&app, "key-of-the-shop-1", "Minh").await;
     let inbox = theirs.json("/console/api/conversations").await;
     let nothing = json!({"bot": 0, "waiting": 0, "taken": 0, "closed": 0});
     assert_eq!((&inbox["conversations"], &inbox["counts"]), (&json!([]), &nothing));
@@ -109,14 +145,14 @@ async fn another_shop_sees_and_takes_nothing() {
     for request in routes(&app, id) {
         refused(request.bearer_auth(token), 401, "unauthorized").await;
     }
-    let ours = Browser::sign_in(&app, "k0", "Lan").await;
+    let ours = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
     assert_eq!(ours.json("/console/api/conversations").await["conversations"][0]["status"], "bot");
 }
 
 #[tokio::test]
 async fn a_customers_token_goes_before_the_session_unless_the_console_asks() {
     let app = guarded().start().await;
-    let lan = Browser::sign_in(&app, "k0", "Lan").await;
+    let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
     // The chat page in the same browser.
     let page =
         app.post("/conversations", &json!({})).header("sec-fetch-site", "same-origin").header("cookie", &lan.cookie);
@@ -142,7 +178,7 @@ async fn a_session_ends_when_it_expires_and_its_stream_with_it() {
     let app = guarded().env("CONSOLE_SESSION_HOURS", 2.1 / 3600.0).start().await;
     // A machine may be so slow that a session is over before it is used.
     let (lan, stream) = loop {
-        let lan = Browser::sign_in(&app, "k0", "Lan").await;
+        let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
         let response = lan.get("/console/api/events").send().await.unwrap();
         if response.status() == 200 {
             break (lan, response);
@@ -157,22 +193,34 @@ async fn a_session_ends_when_it_expires_and_its_stream_with_it() {
 #[tokio::test]
 async fn a_session_ends_with_its_key() {
     let app = guarded().env("TOKEN_SECRET", "a secret of the tests, long enough for all").start().await;
-    let cookie = Browser::sign_in(&app, "k1", "Lan").await.cookie;
+    let cookie = Browser::sign_in(&app, "key-of-the-shop-1", "Lan").await.cookie;
     let me = |app: &TestApp| app.get("/console/api/me").header("cookie", &cookie);
     let same = ("TOKEN_SECRET", "a secret of the tests, long enough for all");
-    let app = app.stop().await.env(same.0, same.1).env("X_API_KEYS", "k0, acme:k1").start().await;
+    let app = app
+        .stop()
+        .await
+        .env(same.0, same.1)
+        .env("X_API_KEYS", "key-of-the-shop-0, acme:key-of-the-shop-1")
+        .start()
+        .await;
     assert_eq!(me(&app).send().await.unwrap().status(), 200, "the server's own end ends no session");
-    let app = app.stop().await.env(same.0, same.1).env("X_API_KEYS", "k0, acme:k9, beta:k1").start().await;
+    let app = app
+        .stop()
+        .await
+        .env(same.0, same.1)
+        .env("X_API_KEYS", "key-of-the-shop-0, acme:key-of-the-shop-9, beta:key-of-the-shop-1")
+        .start()
+        .await;
     refused(me(&app), 401, "unauthorized").await;
 }
 
 #[tokio::test]
 async fn tokens_of_one_purpose_do_not_pass_as_the_other() {
     let app = guarded().start().await;
-    let opened = app.post("/conversations", &json!({})).header("x-api-key", "k0").send().await.unwrap();
+    let opened = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     let opened: Value = opened.json().await.unwrap();
     let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
-    let lan = Browser::sign_in(&app, "k0", "Lan").await;
+    let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
     let session = lan.cookie.strip_prefix("fd_console=").unwrap();
     refused(app.get("/console/api/me").header("cookie", format!("fd_console={token}")), 401, "unauthorized").await;
     let path = format!("/conversations/{id}");
@@ -189,20 +237,23 @@ async fn in_development_nobody_signs_in_and_without_a_console_there_is_nothing()
         "signed_in": true, "development": true, "tenant": "default", "name": null, "expires_at": null, "may_edit": true
     });
     assert_eq!(me, expected);
-    let sign_in = app.post("/console/session", &json!({"key": "k0"})).header("sec-fetch-site", "same-origin");
+    let sign_in =
+        app.post("/console/session", &json!({"key": "key-of-the-shop-0"})).header("sec-fetch-site", "same-origin");
     refused(sign_in, 422, "invalid_request").await;
 
     let kept = guarded().start().await;
-    let cookie = Browser::sign_in(&kept, "k0", "Lan").await.cookie;
-    let off = kept.stop().await.env("X_API_KEYS", "k0").env("CONSOLE", "off").start().await;
+    let cookie = Browser::sign_in(&kept, "key-of-the-shop-0", "Lan").await.cookie;
+    let off = kept.stop().await.env("X_API_KEYS", "key-of-the-shop-0").env("CONSOLE", "off").start().await;
     let id = uuid::Uuid::now_v7().to_string();
     let mut all = routes(&off, &id);
     for path in ["me", "conversations", "events", "figures"] {
         all.push(off.get(&format!("/console/api/{path}")));
     }
-    all.push(off.post("/console/session", &json!({"key": "k0"})).header("sec-fetch-site", "same-origin"));
+    all.push(
+        off.post("/console/session", &json!({"key": "key-of-the-shop-0"})).header("sec-fetch-site", "same-origin"),
+    );
     for request in all {
-        refused(request.header("x-api-key", "k0"), 404, "not_found").await;
+        refused(request.header("x-api-key", "key-of-the-shop-0"), 404, "not_found").await;
     }
     refused(off.get("/conversations").header("cookie", cookie), 401, "unauthorized").await;
 }

@@ -91,9 +91,9 @@ async fn what_is_written_is_what_was_seen() {
 
 #[tokio::test]
 async fn a_list_goes_to_the_shop_of_the_key_alone() {
-    let desk = Desk::open(TestApp::builder().env("X_API_KEYS", "k0,acme:k1"), &[]).await;
+    let desk = Desk::open(TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1"), &[]).await;
     let list = format!("{HEADER}NEW-1,Loa,2027-01-01\nABC123,Loa,2027-01-01\n");
-    let send = |query: &str| send(&desk, query, list.clone()).header("x-api-key", "k1");
+    let send = |query: &str| send(&desk, query, list.clone()).header("x-api-key", "key-of-the-shop-1");
     let seen = answer(send(""), 200).await;
     assert_eq!(seen["new"], 2, "the other shop's rows are not there: {seen}");
     let hash = seen["file_hash"].as_str().unwrap();
