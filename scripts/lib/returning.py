@@ -84,11 +84,34 @@ class Returner(threading.Thread):
         self.done[number] = conversation
         request = f"I want to return order CT-{number:05}, my email is {address(number)}"
         answers = {"order_confirm": "yes", "action_prompt": "return"}
+        if self.chance.random() < 0.3:
+            self.talk(conversation, f"{request}, it arrived shattered", answers, lambda told: "escalation" in told)
+            return self.approve(conversation)
         self.talk(conversation, request, answers, lambda told: "action_ticket" in told)
         if self.chance.random() < 0.3:
             self.talk(conversation, "actually they arrived shattered", {}, lambda told: "escalation" in told)
             self.world.figures.add("escalations")
         self.world.figures.add("returns")
+
+    def approve(self, conversation):
+        """A person approves the review, and the customer hears of it."""
+        told = [message["metadata"] for message in self.world.history(conversation)]
+        ticket = next(metadata["escalation"]["ticket_id"] for metadata in told if "escalation" in metadata)
+        path = f"/console/api/escalations/{ticket}/resolve"
+        status, answer = self.world.insist("POST", path, {"decision": "approve", "why": "photos seen"})
+        if status != 200:
+            raise RuntimeError(f"POST {path}: {status} {answer}")
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            said = [message for message in self.world.history(conversation) if "decision" in message["metadata"]]
+            if said:
+                with conversation.lock:
+                    conversation.posted[f"decision:{ticket}"] = (said[0]["text"], said[0]["id"], said[0]["turn"])
+                self.world.figures.add("decisions")
+                self.world.figures.add("returns")
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"nothing was said in {conversation.id} about {ticket} in {PATIENCE} s")
 
     def talk(self, conversation, first, answers, is_done):
         """Says `first`, then what answers the last message, or `first` again, until a message says that it is done."""
@@ -123,12 +146,14 @@ def check_returns(world, done):
     for number, conversation in done.items():
         told = [message["metadata"] for message in world.history(conversation)]
         tickets = {metadata["action_ticket"]["id"] for metadata in told if "action_ticket" in metadata}
+        tickets |= {metadata["decision"]["rma_number"] for metadata in told if "decision" in metadata}
         escalations = {metadata["escalation"]["ticket_id"] for metadata in told if "escalation" in metadata}
         if len(tickets) != 1:
             said(f"order {number}: its customer was told of the returns {sorted(tickets)}")
         if len(escalations) > 1:
             said(f"order {number}: its customer was told of the escalations {sorted(escalations)}")
-        rmas[number] = (tickets, bool(escalations))
+        is_decided = any("decision" in metadata for metadata in told)
+        rmas[number] = (tickets, bool(escalations) and not is_decided)
     mails = wait_for_mails(world, rmas)
     for number, (tickets, escalated) in rmas.items():
         check_mails(world, number, tickets, escalated, mails.get(address(number), []))

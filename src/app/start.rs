@@ -120,12 +120,12 @@ impl App {
         background.spawn(keep_fresh(reloading, stop.clone()));
         background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
         background.spawn(outbox.clone().run(stop.clone()));
-        background.spawn(post.clone().run(stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
         let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
         let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
         engine.recover().await?;
+        background.spawn(post.clone().run(Some(Arc::new(engine.clone())), stop.clone()));
         let keys = config.auth.keys.as_deref().map(Keys::new);
         let sessions = keys.clone().filter(|_| config.console.on);
         let revoked = store.list_revoked_sessions(Utc::now()).await?;

@@ -6,10 +6,10 @@ use clap::{Subcommand, ValueEnum};
 
 use crate::config::Config;
 use crate::domain::TenantId;
-use crate::domain::returns::{Hand, Resolution, RmaNumber, RmaStatus, TrackingNumber};
+use crate::domain::returns::{DamageWords, Hand, Resolution, RmaNumber, RmaStatus, TrackingNumber};
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
-use crate::store::returns::resolve::Resolving;
+use crate::store::returns::resolve::{Resolving, Verdict};
 use crate::store::{Store, StoreOptions};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -34,7 +34,7 @@ enum What {
         #[arg(long, value_name = "NAME", default_value = "operator")]
         by: String,
     },
-    /// Decide on an escalation: the RMA goes on, or is rejected, and its lock is released
+    /// Decide on an escalation. The customer reads the decision in the chat and in a mail
     Resolve {
         /// The number of the ticket, or of its RMA
         id: String,
@@ -42,7 +42,7 @@ enum What {
         /// Who decides
         #[arg(long, value_name = "NAME")]
         by: String,
-        /// Why
+        /// Why, for the audit log; with more-info, the question that the customer reads
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -50,11 +50,11 @@ enum What {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Decided {
-    /// The RMA goes on from where it stands
+    /// Make the return that the ticket asks for; a locked RMA continues
     Approve,
-    /// The RMA is rejected, unless it is decided already
+    /// Keep the return refused; a locked RMA is rejected, unless it is decided already
     Reject,
-    /// More is asked of the customer; ticket and lock stay
+    /// Ask the customer the question in --why; the ticket stays open and the RMA locked
     MoreInfo,
 }
 
@@ -97,7 +97,9 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
         },
         What::Resolve { id, decision, by: who, why } => {
             let decision = (*decision).into();
-            match door.resolve_escalation(&id.trim().to_ascii_uppercase(), decision, why, &by(who)).await? {
+            let terms = config.returns.terms(DamageWords::default());
+            let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
+            match door.resolve_escalation(&id.trim().to_ascii_uppercase(), &verdict, &by(who)).await? {
                 Resolving::Done(ticket, rmas) => {
                     println!("{}: {decision}, by {who}", ticket.id);
                     for rma in rmas {
@@ -111,6 +113,7 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
                     }
                     None => bail!("{} was decided already", ticket.id),
                 },
+                refusal @ (Resolving::Refused(_) | Resolving::BadAmounts) => bail!("{}", refusal.why_not(id)),
                 Resolving::NotFound => {
                     bail!("the shop {} has no escalation {id}; --tenant names another shop", args.tenant)
                 }

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use super::Env;
 use crate::domain::returns::misses::MissLimit;
-use crate::domain::returns::{Frequency, Windows};
+use crate::domain::returns::{DamageWords, Frequency, Terms, Windows};
 
 /// How a customer without an account shows whose order it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,11 @@ pub struct ReturnsConfig {
 }
 
 impl ReturnsConfig {
+    /// The settings as the return rules take them.
+    pub fn terms(&self, damage: DamageWords) -> Terms {
+        Terms { windows: self.windows, frequency: self.frequency, damage, time_zone: self.time_zone }
+    }
+
     pub(super) fn read(env: &mut Env, time_zone: chrono_tz::Tz) -> Self {
         let windows = Windows::default();
         let frequency = Frequency::default();

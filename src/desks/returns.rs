@@ -18,6 +18,7 @@ use crate::persona::{PromptError, Prompts};
 
 pub mod advance;
 mod agent;
+mod decisions;
 mod items;
 mod knowledge;
 pub mod mail;
@@ -36,8 +37,8 @@ mod work;
 use advance::Event;
 use agent::Agent;
 use mail::MailTexts;
-pub use post::Post;
 use post::PostTexts;
+pub use post::{Announced, Announcement, Announcer, Post};
 use route::{ReturnsStep, Worker};
 use rules::{Heard, ReturnsRules};
 use scenario::Scenario;
@@ -48,7 +49,7 @@ use voice::Voice;
 /// The returns desk.
 pub struct Returns {
     services: Services,
-    texts: ByLanguage<ReturnsTexts>,
+    texts: Arc<ByLanguage<ReturnsTexts>>,
     common: ByLanguage<CommonTexts>,
     language_rules: LanguageRules,
     rules: ReturnsRules,
@@ -74,12 +75,13 @@ impl Returns {
         // A label has no language of its own: carriers read it.
         let first = languages.first().copied().unwrap_or(Language::EN);
         let label = texts.get(first).label.clone();
-        let post_texts = Arc::new(PostTexts { mails: MailTexts::read(prompts, languages)?, label });
+        let texts = Arc::new(texts);
+        let post_texts = PostTexts { said: texts.clone(), mails: MailTexts::read(prompts, languages)?, label };
         let classify_prompt = prompts.text("returns/classify.md")?.to_owned();
         let agent = Agent::read(prompts)?;
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
-            services.post.set_texts(post_texts);
+            services.post.set_texts(Arc::new(post_texts));
             let services = services.clone();
             let agent = agent(&services);
             Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }
@@ -157,7 +159,12 @@ impl Desk for Returns {
         heard.asks_policy |= heard.asks_exception && heard.number.is_none() && !state.was_refused();
         // Where a mail about a return went out, the desk itself knows more than the documents.
         heard.asks_policy &= !advance::misses_mail(&state, &heard);
-        let for_agent = self.state_for_agent(turn, &state, &heard);
+        let ticket = self.last_escalation(turn, &state, &heard).await?;
+        if let Some(ticket) = &ticket {
+            self.remember_decision(turn, &mut state, ticket).await?;
+        }
+        // The table sends labels again, whatever the mode.
+        let for_agent = self.state_for_agent(turn, &state, &heard).filter(|_| !heard.asks_label);
         match &for_agent {
             Some(state) => self.tell_heard_for_agent(turn, state).await?,
             None => self.tell_heard(turn, &state, &heard).await?,
@@ -172,7 +179,18 @@ impl Desk for Returns {
             remember(turn, &state);
             return Ok(());
         }
-        if heard.asks_policy {
+        if let Some(ticket) = &ticket
+            && self.take_answer(turn, &mut state, &heard, ticket).await?
+        {
+            return Ok(());
+        }
+        if let Some(ticket) = ticket.filter(|_| heard.asks_ticket) {
+            self.tell_ticket(turn, &mut state, &ticket).await?;
+            if state.is_idle() {
+                return self.offer_more(turn, state).await;
+            }
+            heard = Heard::default();
+        } else if heard.asks_policy {
             self.answer_question(turn, &mut state, &text).await?;
             if state.is_idle() && !heard.damage {
                 return self.offer_more(turn, state).await;

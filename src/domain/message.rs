@@ -94,12 +94,16 @@ impl Kind {
 }
 
 /// Who writes a message that becomes a turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Author {
     Customer,
     /// A person of the shop who has taken the conversation, and the name that customers are told.
     Agent {
         name: Option<String>,
+    },
+    /// The shop: the message reports a person's decision, in a conversation of any status.
+    Shop {
+        metadata: Metadata,
     },
 }
 
@@ -107,7 +111,7 @@ impl Author {
     pub fn sender(&self) -> Sender {
         match self {
             Self::Customer => Sender::User,
-            Self::Agent { .. } => Sender::Agent,
+            Self::Agent { .. } | Self::Shop { .. } => Sender::Agent,
         }
     }
 
@@ -117,6 +121,7 @@ impl Author {
             Self::Customer => Metadata::default(),
             Self::Agent { name: None } => Metadata::of(Kind::Agent),
             Self::Agent { name: Some(name) } => Metadata::of(Kind::Agent).with("name", name),
+            Self::Shop { metadata } => metadata.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@
 //! - [`order`], [`rma`]: orders, and the authorizations to send goods back; [`step`]: how their states change
 //! - [`policy`], [`damage`], [`eligibility`]: whether goods may come back
 //! - [`refund`]: how much money goes back
+//! - [`notice`]: a person's decision, for the message to the customer
 //! - [`ticket`]: what was asked of the shop, once; [`number`]: what tickets, RMAs, labels and mails are called
 //! - [`listing`], [`policy_list`]: orders and policies as a shop's own lists name them
 //! - [`misses`]: guesses at whose order it is
@@ -23,6 +24,7 @@ pub mod eligibility;
 pub mod listing;
 pub mod misses;
 pub mod money;
+pub mod notice;
 pub mod number;
 pub mod order;
 pub mod order_number;
@@ -36,13 +38,14 @@ pub mod ticket;
 pub use audit::{AuditEntry, AuditKind};
 pub use contact::{Contact, Email, Phone};
 pub use damage::DamageWords;
-pub use eligibility::{Decision, Frequency, ReasonCode, Rules, Terms, Why, decide};
+pub use eligibility::{Decision, Frequency, History, ReasonCode, Review, Rules, Terms, Why, decide};
 pub use listing::ListedOrder;
 pub use money::{Currency, Money};
+pub use notice::{Notice, Outcome};
 pub use number::{Carrier, MailNumber, RmaNumber, TicketNumber, TrackingNumber};
 pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
 pub use order_number::OrderNumber;
 pub use policy::{Policies, Policy, Scope, Windows};
 pub use rma::{Hand, Label, NoStep, Rma, RmaId, RmaLine, RmaStatus};
 pub use step::{IllegalStep, Step};
-pub use ticket::{Action, Priority, Resolution, Ticket, TicketKind};
+pub use ticket::{Action, Claim, Priority, Resolution, Ticket, TicketKind};

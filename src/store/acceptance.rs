@@ -67,13 +67,15 @@ pub enum Acceptance {
 
 impl TenantStore<'_> {
     /// Stores the message, its queued turn and its idempotency key, or nothing at all. A customer who writes in a closed
-    /// conversation opens it again.
+    /// conversation opens it again; what the shop says there leaves it closed.
     pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         // The row's lock makes requests of one conversation follow each other, so that what is counted below is exact.
         let (status, closed) = (conversations::Column::Status, ConversationStatus::Closed.as_str());
-        let opened = Expr::case(Expr::col(status).eq(closed), ConversationStatus::Bot.as_str());
+        let is_customer = *new.author == Author::Customer;
+        let reopened = if is_customer { ConversationStatus::Bot.as_str() } else { closed };
+        let opened = Expr::case(Expr::col(status).eq(closed), reopened);
         let bumped = conversations::Entity::update_many()
             .col_expr(conversations::Column::LastTurn, Expr::col(conversations::Column::LastTurn).add(1))
             .col_expr(conversations::Column::LastActivityAt, Expr::value(new.now))
@@ -99,7 +101,7 @@ impl TenantStore<'_> {
             }
         }
         let is_taken = conversation.status == ConversationStatus::Taken.as_str();
-        if new.author.sender() == Sender::Agent && !is_taken {
+        if matches!(new.author, Author::Agent { .. }) && !is_taken {
             return Ok(Acceptance::NotTaken);
         }
         if let Some(refusal) = self.refusal(&transaction, new).await? {

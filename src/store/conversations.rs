@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
 use super::columns::{from_db, object, to_db};
@@ -11,7 +11,9 @@ use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::{StoreError, TenantStore, all_inserted};
 use crate::domain::text::fold;
-use crate::domain::{Conversation, ConversationId, ConversationStatus, EventId, LanguageSource, Message, TenantId};
+use crate::domain::{
+    Conversation, ConversationId, ConversationStatus, EventId, Language, LanguageSource, Message, TenantId,
+};
 
 /// How creating a conversation ended.
 #[derive(Debug, PartialEq)]
@@ -179,6 +181,7 @@ impl TenantStore<'_> {
                 subject: id.0,
                 tenant: self.tenant,
                 conversation: Some(id),
+                payload: None,
                 now: Utc::now(),
             };
             enqueue(&transaction, &[forget]).await?;
@@ -230,6 +233,16 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
         folded_user: Set(conversation.user_id.as_deref().map(fold).unwrap_or_default()),
         visitor: Set(false),
     }
+}
+
+/// The language of the conversation; English where there is none.
+pub(super) async fn language_of(
+    connection: &impl ConnectionTrait,
+    conversation: Option<ConversationId>,
+) -> Result<Language, StoreError> {
+    let Some(id) = conversation else { return Ok(Language::EN) };
+    let row = conversations::Entity::find_by_id(id.0).one(connection).await?;
+    Ok(row.and_then(|row| row.preferred_language.parse().ok()).unwrap_or(Language::EN))
 }
 
 pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversation, StoreError> {

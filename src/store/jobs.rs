@@ -14,13 +14,15 @@ use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait};
 use sea_orm::{QueryFilter, QueryOrder, QuerySelect};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::columns::from_db;
 use super::entities::{jobs, messages};
 use super::mails::MailId;
 use super::{Store, StoreError};
-use crate::domain::returns::RmaId;
+use crate::domain::returns::{Notice, RmaId};
 use crate::domain::{ConversationId, MessageId, TenantId};
 
 /// Messages that are given a job in one statement.
@@ -39,13 +41,15 @@ pub enum JobKind {
     IssueLabel,
     /// Sends a mail; the subject is the mail's id.
     SendMail,
+    /// Says in the chat what a person decided: the payload is the [`Notice`]; the subject is a hash of it.
+    SayDecision,
 }
 
 impl JobKind {
     /// What keeps the memory of conversations in line with them.
     pub const MEMORY: &'static [Self] = &[Self::EmbedMessage, Self::ForgetConversation, Self::ForgetMessage];
     /// What a return leaves to be done. It outlives the conversation that it was asked for in.
-    pub const RETURNS: &'static [Self] = &[Self::IssueLabel, Self::SendMail];
+    pub const RETURNS: &'static [Self] = &[Self::IssueLabel, Self::SendMail, Self::SayDecision];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +58,7 @@ impl JobKind {
             Self::ForgetMessage => "forget_message",
             Self::IssueLabel => "issue_label",
             Self::SendMail => "send_mail",
+            Self::SayDecision => "say_decision",
         }
     }
 
@@ -74,6 +79,7 @@ pub struct Job {
     pub attempts: u32,
     /// Tells it from a later job of the same name, which whoever still holds this one neither finishes nor puts off.
     pub created_at: DateTime<Utc>,
+    pub payload: Option<Value>,
 }
 
 /// How many jobs there are.
@@ -91,6 +97,7 @@ pub(super) struct NewJob<'a> {
     pub subject: Uuid,
     pub tenant: &'a TenantId,
     pub conversation: Option<ConversationId>,
+    pub payload: Option<Value>,
     pub now: DateTime<Utc>,
 }
 
@@ -101,15 +108,30 @@ impl<'a> NewJob<'a> {
         message: MessageId,
         now: DateTime<Utc>,
     ) -> Self {
-        Self { kind: JobKind::EmbedMessage, subject: message.0, tenant, conversation: Some(conversation), now }
+        let (kind, subject) = (JobKind::EmbedMessage, message.0);
+        Self { kind, subject, tenant, conversation: Some(conversation), payload: None, now }
     }
 
     pub(super) fn label(tenant: &'a TenantId, rma: RmaId, now: DateTime<Utc>) -> Self {
-        Self { kind: JobKind::IssueLabel, subject: rma.0, tenant, conversation: None, now }
+        Self { kind: JobKind::IssueLabel, subject: rma.0, tenant, conversation: None, payload: None, now }
     }
 
     pub(super) fn mail(tenant: &'a TenantId, mail: MailId, now: DateTime<Utc>) -> Self {
-        Self { kind: JobKind::SendMail, subject: mail.0, tenant, conversation: None, now }
+        Self { kind: JobKind::SendMail, subject: mail.0, tenant, conversation: None, payload: None, now }
+    }
+
+    /// The same decision again is the same job.
+    pub(super) fn say_decision(
+        tenant: &'a TenantId,
+        conversation: ConversationId,
+        notice: &Notice,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let payload = serde_json::to_value(notice).unwrap_or_default();
+        let mut id = [0; 16];
+        id.copy_from_slice(&Sha256::digest(payload.to_string())[..16]);
+        let (kind, subject) = (JobKind::SayDecision, Uuid::from_bytes(id));
+        Self { kind, subject, tenant, conversation: Some(conversation), payload: Some(payload), now }
     }
 }
 
@@ -129,6 +151,7 @@ pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>
         attempts: Set(0),
         dead: Set(false),
         error: Set(None),
+        payload: Set(job.payload.clone()),
     });
     jobs::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
     Ok(())
@@ -163,6 +186,7 @@ impl Store {
     pub async fn has_jobs_of(&self, conversation: ConversationId) -> Result<bool, StoreError> {
         let fresh = jobs::Column::Leased.eq(true).or(jobs::Column::Error.is_null());
         let first = jobs::Entity::find()
+            .filter(of_kinds(JobKind::MEMORY))
             .filter(jobs::Column::ConversationId.eq(conversation.0))
             .filter(jobs::Column::Dead.eq(false))
             .filter(fresh)
@@ -337,5 +361,6 @@ fn read_job(row: jobs::Model) -> Result<Job, StoreError> {
         conversation: row.conversation_id.map(ConversationId),
         attempts: from_db(row.attempts) + 1,
         created_at: row.created_at,
+        payload: row.payload,
     })
 }

@@ -12,7 +12,7 @@ use super::entities::{jobs, mails};
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
-use crate::domain::returns::{AuditEntry, AuditKind, Email, MailNumber, OrderNumber, RmaNumber};
+use crate::domain::returns::{AuditEntry, AuditKind, Email, MailNumber, Order, OrderNumber, Rma, RmaNumber};
 use crate::domain::{ConversationId, Language, TenantId};
 
 /// A mail, for the store.
@@ -47,7 +47,7 @@ pub struct NewMail {
     /// Its Message-ID, the same however often it is tried.
     pub number: MailNumber,
     pub to: Email,
-    /// `return_approved`, `return_rejected` or `label_ready`.
+    /// The name of a file under `prompts/returns/mail/`, without language and ending.
     pub template: String,
     pub language: Language,
     /// What the template is filled with: a JSON object.
@@ -55,6 +55,35 @@ pub struct NewMail {
     pub conversation: Option<ConversationId>,
     pub order: Option<OrderNumber>,
     pub rma: Option<RmaNumber>,
+}
+
+impl NewMail {
+    /// A mail about an order, or about an RMA of it, to the address on the order.
+    pub fn about(template: &str, number: MailNumber, order: &Order, rma: Option<&Rma>, language: Language) -> Self {
+        Self {
+            number,
+            to: order.email.clone(),
+            template: template.to_owned(),
+            language,
+            context: mail_context(order, rma, language),
+            conversation: rma.and_then(|rma| rma.conversation),
+            order: Some(order.number.clone()),
+            rma: rma.map(|rma| rma.number.clone()),
+        }
+    }
+
+    /// The number of a mail with that template about that RMA: the same for the same RMA, whenever it is asked for.
+    pub fn number_for(rma: &Rma, template: &str) -> MailNumber {
+        MailNumber::new(rma.created_at, &[rma.number.as_str(), template])
+    }
+}
+
+/// What a template about an order is filled with.
+pub fn mail_context(order: &Order, rma: Option<&Rma>, language: Language) -> Value {
+    json!({
+        "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.map(|rma| &rma.number),
+        "refund_amount": rma.map(|rma| rma.refund.shown(language)),
+    })
 }
 
 /// A mail as it is stored.
@@ -210,6 +239,22 @@ impl TenantStore<'_> {
 async fn forget_job(connection: &impl ConnectionTrait, id: MailId) -> Result<(), StoreError> {
     jobs::Entity::delete_by_id((JobKind::SendMail.as_str().to_owned(), id.0.to_string())).exec(connection).await?;
     Ok(())
+}
+
+/// The last mail about an RMA.
+pub(super) async fn last_mail_of(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    rma: &RmaNumber,
+) -> Result<Option<Mail>, StoreError> {
+    let row = mails::Entity::find()
+        .filter(mails::Column::TenantId.eq(tenant.as_str()))
+        .filter(mails::Column::RmaNumber.eq(rma.as_str()))
+        .order_by_desc(mails::Column::CreatedAt)
+        .order_by_desc(mails::Column::Id)
+        .one(connection)
+        .await?;
+    row.map(read_mail).transpose()
 }
 
 /// Stores a mail, its job and its record in somebody's transaction.

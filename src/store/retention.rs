@@ -116,6 +116,7 @@ impl Store {
             subject: *subject,
             tenant,
             conversation: Some(*conversation),
+            payload: None,
             now,
         });
         let forget: Vec<NewJob<'_>> = forget.collect();

@@ -1,6 +1,8 @@
-//! Running each conversation's turns in order. Messages are taken in by [`accept`]; [`handoff`] changes who answers them.
+//! Running each conversation's turns in order. Messages are taken in by [`accept`]; [`handoff`] changes who answers
+//! them; [`announce`] starts turns of the shop itself.
 
 mod accept;
+mod announce;
 mod handoff;
 
 use std::collections::HashMap;

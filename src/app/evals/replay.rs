@@ -171,7 +171,7 @@ impl Replayer {
             over.cancel();
             played
         };
-        let (played, ()) = tokio::join!(playing, services.post.clone().run(over.clone()));
+        let (played, ()) = tokio::join!(playing, services.post.clone().run(None, over.clone()));
         let failure = match played {
             Ok(Ok(())) => None,
             Ok(Err(DeskError::Store(cause))) => {

@@ -131,7 +131,11 @@ pub fn advance(mut state: State, event: Event) -> State {
             hand_over_damage(&mut state);
         }
         Event::Mailed(status) if state.action_ticket.is_some() => state.email_status = Some(status),
-        Event::Escalated(ticket) => state.escalation_ticket = Some(ticket),
+        Event::Escalated(ticket) => {
+            state.meta.last_ticket = Some(ticket.clone());
+            state.meta.is_ticket_settled = false;
+            state.escalation_ticket = Some(ticket);
+        }
         Event::Asked(question) => {
             // The error has been told.
             state.error = None;

@@ -7,22 +7,38 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use crate::domain::Language;
 use crate::persona::{PromptError, Prompts};
 
-/// Seed 001's templates.
+/// What customers are mailed about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Template {
     ReturnApproved,
     ReturnRejected,
     LabelReady,
+    /// A person asks the customer something.
+    MoreInfo,
+    /// The goods have arrived.
+    ReturnReceived,
+    /// The money was paid back.
+    RefundPaid,
 }
 
 impl Template {
-    pub const ALL: [Self; 3] = [Self::ReturnApproved, Self::ReturnRejected, Self::LabelReady];
+    pub const ALL: [Self; 6] = [
+        Self::ReturnApproved,
+        Self::ReturnRejected,
+        Self::LabelReady,
+        Self::MoreInfo,
+        Self::ReturnReceived,
+        Self::RefundPaid,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ReturnApproved => "return_approved",
             Self::ReturnRejected => "return_rejected",
             Self::LabelReady => "label_ready",
+            Self::MoreInfo => "more_info",
+            Self::ReturnReceived => "return_received",
+            Self::RefundPaid => "refund_paid",
         }
     }
 
@@ -39,17 +55,20 @@ pub struct MailValues {
     /// Empty where there is no RMA.
     pub rma_number: String,
     pub refund_amount: String,
+    /// What a person asks; empty elsewhere.
+    pub question: String,
     pub label_url: String,
 }
 
 impl MailValues {
     fn to_value(&self) -> Value {
-        let Self { customer_name, order_number, rma_number, refund_amount, label_url } = self;
+        let Self { customer_name, order_number, rma_number, refund_amount, question, label_url } = self;
         let pairs = [
             ("customer_name", customer_name),
             ("order_number", order_number),
             ("rma_number", rma_number),
             ("refund_amount", refund_amount),
+            ("question", question),
             ("label_url", label_url),
         ];
         Value::from_pairs(pairs.map(|(name, value)| (name, value.as_str())))
@@ -116,6 +135,7 @@ impl MailTexts {
             order_number: "12345".to_owned(),
             rma_number: "RMA-1-AAAA".to_owned(),
             refund_amount: "1".to_owned(),
+            question: "?".to_owned(),
             label_url: "https://shop.example/label".to_owned(),
         };
         for template in Template::ALL {
@@ -169,6 +189,7 @@ mod tests {
             order_number: "77893".to_owned(),
             rma_number: "RMA-1700000000-AB12".to_owned(),
             refund_amount: "$129.99".to_owned(),
+            question: "Is the <b>sole</b> torn?".to_owned(),
             label_url: "https://shop.example/labels/1?signature=x&until=1".to_owned(),
         }
     }

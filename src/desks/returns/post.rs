@@ -6,19 +6,22 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::RngExt;
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
+use super::decisions;
 use super::mail::{MailTexts, MailValues, Template, Written};
-use super::texts::LabelTexts;
+use super::texts::{LabelTexts, ReturnsTexts};
 use crate::config::OutboxConfig;
-use crate::domain::returns::{Hand, RmaId, RmaNumber, TrackingNumber};
-use crate::domain::{LinkHost, TenantId};
-use crate::persona::texts::fill;
+use crate::domain::returns::{Hand, Notice, RmaId, RmaNumber, TrackingNumber};
+use crate::domain::{ConversationId, LinkHost, Metadata, TenantId};
+use crate::persona::texts::{ByLanguage, fill};
 use crate::providers::email::{Email, EmailError, Mailer};
 use crate::store::jobs::{Job, JobKind};
 use crate::store::mails::{Mail, MailId, MailOutcome, MailStatus};
@@ -49,8 +52,37 @@ pub struct Post {
     done: watch::Sender<u64>,
 }
 
-/// What stands in mails, and on labels in the desk's first language.
+/// Something that the shop says in a conversation.
+pub struct Announcement {
+    pub text: String,
+    pub metadata: Metadata,
+    /// The same announcement has the same key, and is said once.
+    pub key: String,
+}
+
+/// What came of an announcement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announced {
+    /// It is stored and will be said, or its conversation is gone.
+    Done,
+    /// The server takes nothing in now.
+    Later,
+}
+
+/// Starts a turn with a message of the shop. The turn engine implements it.
+#[async_trait]
+pub trait Announcer: Send + Sync {
+    async fn announce(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        said: Announcement,
+    ) -> Result<Announced, StoreError>;
+}
+
+/// The texts of mails, of messages about decisions, and of labels in the desk's first language.
 pub(super) struct PostTexts {
+    pub said: Arc<ByLanguage<ReturnsTexts>>,
     pub mails: MailTexts,
     pub label: LabelTexts,
 }
@@ -141,15 +173,15 @@ impl Post {
     }
 
     /// Works until the shutdown. What was begun is left as it stands: its lease ends, and it comes again.
-    pub async fn run(self: Arc<Self>, shutdown: CancellationToken) {
-        shutdown.run_until_cancelled(self.work()).await;
+    pub async fn run(self: Arc<Self>, announcer: Option<Arc<dyn Announcer>>, shutdown: CancellationToken) {
+        shutdown.run_until_cancelled(self.work(announcer.as_deref())).await;
     }
 
-    async fn work(&self) {
+    async fn work(&self, announcer: Option<&dyn Announcer>) {
         // What an earlier run began, or a store that went away kept us from ending.
         let mut begun = true;
         loop {
-            begun = match self.begin_again(begun).await {
+            begun = match self.begin_again(begun, announcer).await {
                 Ok(()) => false,
                 Err(cause) => {
                     warn!(error = %cause, "Labels and mails wait for the store");
@@ -160,22 +192,22 @@ impl Post {
         }
     }
 
-    async fn begin_again(&self, begun: bool) -> Result<(), StoreError> {
+    async fn begin_again(&self, begun: bool, announcer: Option<&dyn Announcer>) -> Result<(), StoreError> {
         if begun {
             self.store.release_jobs(JobKind::RETURNS, Utc::now()).await?;
         }
-        self.work_through().await
+        self.work_through(announcer).await
     }
 
     /// Does all that is due.
-    async fn work_through(&self) -> Result<(), StoreError> {
+    async fn work_through(&self, announcer: Option<&dyn Announcer>) -> Result<(), StoreError> {
         loop {
             let jobs = self.store.lease_jobs(JobKind::RETURNS, Utc::now(), self.config.lease, BATCH).await?;
             if jobs.is_empty() {
                 return Ok(());
             }
             for job in &jobs {
-                match self.carry_out(job).await {
+                match self.carry_out(job, announcer).await {
                     Err(cause) if cause.is_unavailable() => return Err(cause),
                     // What the store refuses is this job's alone: those behind it are done.
                     Err(cause) => self.put_off(job, &cause.to_string()).await?,
@@ -186,10 +218,11 @@ impl Post {
         }
     }
 
-    async fn carry_out(&self, job: &Job) -> Result<(), StoreError> {
+    async fn carry_out(&self, job: &Job, announcer: Option<&dyn Announcer>) -> Result<(), StoreError> {
         match job.kind {
             JobKind::IssueLabel => self.issue_label(job).await,
             JobKind::SendMail => self.send(job).await,
+            JobKind::SayDecision => self.say_decision(job, announcer).await,
             JobKind::EmbedMessage | JobKind::ForgetConversation | JobKind::ForgetMessage => Ok(()),
         }
     }
@@ -204,6 +237,34 @@ impl Post {
         // Refused is locked: the person who resolves the escalation gives the job again.
         store.issue_label(&rma.number, &tracking, &by).await?;
         done().await
+    }
+
+    /// Says in the chat what a person decided, in the customer's language.
+    async fn say_decision(&self, job: &Job, announcer: Option<&dyn Announcer>) -> Result<(), StoreError> {
+        let store = self.store.tenant(&job.tenant);
+        let done = || self.store.finish_jobs(std::slice::from_ref(job));
+        let notice = job.payload.as_ref().and_then(|payload| Notice::deserialize(payload).ok());
+        let (Some(notice), Some(id), Some(announcer)) = (notice, job.conversation, announcer) else {
+            return done().await;
+        };
+        let Some(conversation) = store.find_conversation(id).await? else { return done().await };
+        let Some(texts) = self.texts() else {
+            return self.put_off(job, "no persona of the shop takes returns, so there are no texts").await;
+        };
+        // Which variant is said follows from the job, so that a repeated job says the same.
+        let variant = usize::from(job.subject.as_bytes()[0]);
+        let language = texts.said.closest(conversation.language);
+        let text = match decisions::text(texts.said.get(language), language, &notice, variant) {
+            Ok(text) => text,
+            Err(cause) => return self.put_off(job, &cause.to_string()).await,
+        };
+        let said =
+            Announcement { text, metadata: decisions::metadata(&notice), key: format!("decision:{}", job.subject) };
+        match announcer.announce(&job.tenant, id, said).await? {
+            Announced::Done => done().await,
+            // The lease ends, or the next start takes the job up.
+            Announced::Later => Ok(()),
+        }
     }
 
     async fn send(&self, job: &Job) -> Result<(), StoreError> {
@@ -260,6 +321,7 @@ impl Post {
             order_number: of("order_number"),
             rma_number: of("rma_number"),
             refund_amount: of("refund_amount"),
+            question: of("question"),
             label_url: claim.map(|claim| self.links.link(&claim, Utc::now())).unwrap_or_default(),
         };
         texts.mails.write(template, mail.language, &values).map_err(|error| error.to_string())

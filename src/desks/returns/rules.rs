@@ -64,6 +64,10 @@ pub struct Heard {
     pub asks_return_number: bool,
     /// The mail about a return has not come.
     pub misses_mail: bool,
+    /// It asks what became of a ticket.
+    pub asks_ticket: bool,
+    /// The label of a return is wanted again.
+    pub asks_label: bool,
     /// It asks how the shop does things, of no order and for no person.
     pub asks_policy: bool,
 }
@@ -98,6 +102,8 @@ pub struct ReturnsRules {
     exception: Vec<Pattern>,
     return_number: Vec<Pattern>,
     mail_missing: Vec<Pattern>,
+    ticket_news: Vec<Pattern>,
+    label_again: Vec<Pattern>,
     policy: Vec<Pattern>,
     hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
@@ -135,6 +141,8 @@ impl ReturnsRules {
             exception: patterns(&file.asides.exception)?,
             return_number: patterns(&file.asides.return_number)?,
             mail_missing: patterns(&file.asides.mail_missing)?,
+            ticket_news: patterns(&file.asides.ticket_news)?,
+            label_again: patterns(&file.asides.label_again)?,
             policy: patterns(&file.asides.policy)?,
             hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
@@ -156,7 +164,13 @@ impl ReturnsRules {
         let has = |patterns: &[Pattern]| is_in(patterns, &wording, &[]);
         let wants_person = has(&self.person);
         let misses_mail = has(&self.mail_missing);
-        let asks_policy = (has(&self.policy) || misses_mail) && number.is_none() && contact.is_none() && !wants_person;
+        let asks_label = has(&self.label_again);
+        let names_ticket = number.is_none() || text.to_uppercase().contains("TICKET-");
+        let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
+        let asks_policy = ((has(&self.policy) && !asks_label) || misses_mail)
+            && number.is_none()
+            && contact.is_none()
+            && !wants_person;
         let Reading { answer, to_cancelling, says_cancel, holds_back, asks, is_doubtful } =
             self.answers.read(&wording, |clause| self.order_words.damage.is_told_in(clause));
         // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
@@ -184,7 +198,10 @@ impl ReturnsRules {
             damage,
             greets: has(&self.greeting),
             points_back: has(&self.pointing_back),
-            intent: if asks_policy { None } else { self.intent(&wording) },
+            intent: match self.intent(&wording).filter(|_| !asks_policy) {
+                _ if asks_label && !asks_policy => Some(Intent::OrderStatus),
+                intent => intent,
+            },
             number,
             more_numbers: numbers.map(|found| found.number).collect(),
             contact,
@@ -193,6 +210,8 @@ impl ReturnsRules {
             asks_exception: has(&self.exception),
             asks_return_number: has(&self.return_number),
             misses_mail,
+            asks_ticket,
+            asks_label: asks_label && !asks_policy && !wants_person,
             asks_policy,
         }
     }

@@ -155,6 +155,7 @@ fn refusal(decision: Option<&Decision>) -> Scenario {
         Some(Why::WindowOver) => Scenario::RefusedTime,
         Some(Why::FinalSale | Why::NotReturnable) => Scenario::RefusedItem,
         Some(Why::AlreadyInRma) => Scenario::RefusedInReturn,
+        Some(Why::Rejected) => Scenario::RefusedByPerson,
         _ => Scenario::RefusedData,
     }
 }

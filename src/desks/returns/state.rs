@@ -176,6 +176,10 @@ pub struct Meta {
     pub last_rma: Option<RmaNumber>,
     /// The order that it is of.
     pub last_returned: Option<OrderNumber>,
+    /// The last ticket of a person who looks. Another conversation may have opened it.
+    pub last_ticket: Option<String>,
+    /// Its decision is known.
+    pub is_ticket_settled: bool,
     /// The orders that were found for this customer, the newest last: what tools may be used on.
     pub opened: Vec<OrderNumber>,
     /// Which variant of each text was said last.
@@ -223,6 +227,8 @@ pub struct State {
     pub other_contact: Option<String>,
     /// How often "is it this order?" was answered with no.
     pub declines: u32,
+    /// The customer wants the label of a return again.
+    pub wants_label: bool,
     /// The order's status stands in the chat.
     pub status_shown: bool,
     /// The customer's words in this flow: why it comes back.

@@ -20,8 +20,8 @@ mod handoff;
 mod orders;
 mod tickets;
 
+pub(super) use crate::store::mails::mail_context;
 pub(super) use orders::status_of;
-pub(super) use tickets::mail_context;
 
 /// Who the desk is in the records.
 pub(super) const WHO: &str = "desk";
@@ -61,13 +61,7 @@ impl Returns {
     }
 
     pub(super) fn terms(&self) -> Terms {
-        let config = &self.services.config;
-        Terms {
-            windows: config.returns.windows,
-            frequency: config.returns.frequency,
-            damage: self.rules.damage().clone(),
-            time_zone: config.returns.time_zone,
-        }
+        self.services.config.returns.terms(self.rules.damage().clone())
     }
 
     pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {

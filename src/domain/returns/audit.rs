@@ -22,6 +22,9 @@ named! {
     }
 }
 
+/// A person of the shop who gave no name.
+pub const OPERATOR: &str = "operator";
+
 /// One row. It holds no text of messages: those have a table of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {

@@ -1,5 +1,7 @@
 //! Whether goods may come back: seed 001's nine steps, with seed 000's two windows. No model has a say in it.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -42,6 +44,8 @@ named! {
         DateInFuture = "date_in_future",
         /// After step 3: an item stands in an RMA, or the whole order has come back.
         AlreadyInRma = "already_in_rma",
+        /// After step 3: a person of the shop has rejected these lines.
+        Rejected = "rejected",
         /// Step 4.
         Damaged = "damaged",
         /// Step 5.
@@ -79,7 +83,7 @@ impl Why {
             | Self::NotDelivered
             | Self::DateInFuture
             | Self::NoPolicy => ReasonCode::DataError,
-            Self::AlreadyInRma | Self::FinalSale | Self::NotReturnable => ReasonCode::ItemExcluded,
+            Self::AlreadyInRma | Self::Rejected | Self::FinalSale | Self::NotReturnable => ReasonCode::ItemExcluded,
             Self::Damaged => ReasonCode::DamagedManual,
             Self::FraudFlag | Self::ReturnsTooFrequent | Self::UnderReview => ReasonCode::RiskManual,
             Self::WindowOver => ReasonCode::TimeExpired,
@@ -132,6 +136,35 @@ pub struct Rules {
     pub frequency: Frequency,
     /// `SHOP_TIME_ZONE`
     pub time_zone: Tz,
+}
+
+/// What a person of the shop decided about a line of an order, before an RMA existed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Review {
+    /// Damage, a fraud flag and frequent returns no longer stop this line.
+    Approved,
+    /// The line is not taken back, whatever reason is named.
+    Rejected,
+}
+
+/// What happened before the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// The days on which RMAs were made for the customer.
+    pub returns: Vec<NaiveDate>,
+    /// The last decision of a person about each line. An approval counts until its RMA is made.
+    pub reviews: BTreeMap<u32, Review>,
+}
+
+impl History {
+    /// Whether a person has approved each of these lines.
+    pub fn approves(&self, lines: &[u32]) -> bool {
+        !lines.is_empty() && lines.iter().all(|line| self.reviews.get(line) == Some(&Review::Approved))
+    }
+
+    fn rejected(&self, lines: &[u32]) -> Vec<u32> {
+        lines.iter().copied().filter(|line| self.reviews.get(line) == Some(&Review::Rejected)).collect()
+    }
 }
 
 /// From where days are counted.
@@ -220,13 +253,13 @@ impl Decision {
 
 /// Decides whether those lines of the order may come back today, for that reason in the customer's words.
 ///
-/// `returns` are the days on which RMAs were made for the customer. Nothing else goes in: the same arguments give the same
-/// decision. The steps are seed 001's, in its order.
+/// Nothing else goes in: the same arguments give the same decision. A person's approval of all these lines skips the steps
+/// that only ask for a person (4 to 6), and no other.
 pub fn decide(
     order: Option<&Order>,
     lines: &[u32],
     reason: &str,
-    returns: &[NaiveDate],
+    history: &History,
     rules: &Rules,
     today: NaiveDate,
 ) -> Decision {
@@ -287,18 +320,16 @@ pub fn decide(
     if !in_rma.is_empty() {
         return refuse(Why::AlreadyInRma, in_rma);
     }
-    // 4: damage
-    if rules.damage.is_told_in(reason) {
-        return refuse(Why::Damaged, Vec::new());
+    // After 3, what a person has decided
+    let rejected = history.rejected(lines);
+    if !rejected.is_empty() {
+        return refuse(Why::Rejected, rejected);
     }
-    // 5: the fraud flag
-    if order.customer.fraud_flag {
-        return refuse(Why::FraudFlag, Vec::new());
-    }
-    // 6: how often goods came back
-    let recent = |day: &&NaiveDate| (0..=i64::from(rules.frequency.days)).contains(&days_between(**day, today));
-    if returns.iter().filter(recent).count() >= rules.frequency.count {
-        return refuse(Why::ReturnsTooFrequent, Vec::new());
+    // 4 to 6: what a person looks at
+    if !history.approves(lines)
+        && let Some(why) = needs_review(order, reason, history, rules, today)
+    {
+        return refuse(why, Vec::new());
     }
     // 7: goods that never come back
     let (final_sale, kept) = (that(|item| item.is_final_sale), that(|item| !item.is_returnable));
@@ -330,6 +361,22 @@ pub fn decide(
         refund_cutoff_days: windows.iter().map(|window| window.refund_days).min(),
         ..refuse(why, refused_lines)
     }
+}
+
+/// Why a person has to decide, if one has to.
+fn needs_review(order: &Order, reason: &str, history: &History, rules: &Rules, today: NaiveDate) -> Option<Why> {
+    // 4: damage
+    if rules.damage.is_told_in(reason) {
+        return Some(Why::Damaged);
+    }
+    // 5: the fraud flag
+    if order.customer.fraud_flag {
+        return Some(Why::FraudFlag);
+    }
+    // 6: how often goods came back
+    let recent = |day: &&NaiveDate| (0..=i64::from(rules.frequency.days)).contains(&days_between(**day, today));
+    let is_too_often = history.returns.iter().filter(recent).count() >= rules.frequency.count;
+    is_too_often.then_some(Why::ReturnsTooFrequent)
 }
 
 /// The days of an order, counted by the shop's calendar.

@@ -70,10 +70,8 @@ pub enum Hand {
 pub enum NoStep {
     #[error(transparent)]
     Illegal(#[from] IllegalStep),
-    /// Seed 001: "RMA record locked from automated state changes".
-    #[error(
-        "an RMA that was escalated does not go from {from} to {to} by itself; a person resolves the escalation first"
-    )]
+    /// A person is to decide about it.
+    #[error("the RMA is locked by an escalation and stays {from}; resolve the escalation first, then take it to {to}")]
     Locked { from: RmaStatus, to: RmaStatus },
     /// Without this, nothing would make the label any more: the RMA would seem to have it.
     #[error("an RMA is Label_Sent when its label has been made; make the label, and the state follows")]
@@ -123,15 +121,15 @@ pub struct Label {
 
 impl Rma {
     /// The next state, unless it is no next state or the RMA is locked.
-    pub fn step(&self, to: RmaStatus, hand: Hand) -> Result<Step<RmaStatus>, NoStep> {
-        step(self.status, self.escalated, to, hand)
+    pub fn step(&self, to: RmaStatus) -> Result<Step<RmaStatus>, NoStep> {
+        step(self.status, self.escalated, to)
     }
 }
 
-/// The rule behind [`Rma::step`]. An illegal step is told before a lock, since no resolution would make it legal.
-pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus, hand: Hand) -> Result<Step<RmaStatus>, NoStep> {
+/// The rule of [`Rma::step`]. An illegal step is reported before a lock, since no resolution would make it legal.
+pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus) -> Result<Step<RmaStatus>, NoStep> {
     let step = Step::new(from, to)?;
-    if escalated && hand == Hand::Automatic {
+    if escalated {
         return Err(NoStep::Locked { from, to });
     }
     Ok(step)
@@ -166,21 +164,21 @@ mod tests {
         ];
         for from in S::ALL {
             for to in S::ALL {
-                let made = step(*from, false, *to, Hand::Automatic);
+                let made = step(*from, false, *to);
                 assert_eq!(made.is_ok(), legal.contains(&(*from, *to)), "{from} {to}");
             }
         }
-        let error = step(S::Received, false, S::Refunded, Hand::Person).unwrap_err().to_string();
+        let error = step(S::Received, false, S::Refunded).unwrap_err().to_string();
         assert_eq!(error, "an RMA cannot go from Received to Refunded; it may go to Inspected");
     }
 
     #[test]
-    fn an_escalated_rma_moves_by_a_persons_hand_alone() {
+    fn an_escalated_rma_takes_no_step() {
         use RmaStatus as S;
-        let locked = step(S::Initiated, true, S::LabelSent, Hand::Automatic);
+        let locked = step(S::Initiated, true, S::LabelSent);
         assert_eq!(locked, Err(NoStep::Locked { from: S::Initiated, to: S::LabelSent }));
-        assert!(step(S::Initiated, true, S::LabelSent, Hand::Person).is_ok());
-        assert!(matches!(step(S::Initiated, true, S::Refunded, Hand::Automatic), Err(NoStep::Illegal(_))));
+        assert!(locked.unwrap_err().to_string().contains("resolve the escalation first"));
+        assert!(matches!(step(S::Initiated, true, S::Refunded), Err(NoStep::Illegal(_))));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tickets: what was asked of the shop, each of it once.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::order_number::OrderNumber;
@@ -53,12 +54,37 @@ named! {
 named! {
     /// What a person decided on an escalation (seed 001: "approve exception, request more info, reject").
     pub enum Resolution {
-        /// The RMA goes on from where it stands, and the lock is released.
+        /// Make what was asked for; a locked RMA continues.
         Approve = "approve",
-        /// The RMA is rejected, and the lock is released.
+        /// Keep it refused; a locked RMA is rejected.
         Reject = "reject",
         /// More is asked of the customer; the ticket stays open and the RMA locked.
         MoreInfo = "more_info",
+    }
+}
+
+/// What a customer asked for that a person is to decide: a return that has no RMA yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// `Return` or `Refund`.
+    pub action: Action,
+    /// The lines of the order, sorted.
+    pub lines: Vec<u32>,
+    /// Why, in the customer's words.
+    pub reason: String,
+}
+
+impl Claim {
+    /// Both claims as one. The earlier action holds.
+    #[must_use]
+    pub fn joined_by(mut self, other: &Self) -> Self {
+        self.lines.extend(&other.lines);
+        self.lines.sort_unstable();
+        self.lines.dedup();
+        if !other.reason.is_empty() && !self.reason.contains(&other.reason) {
+            self.reason = format!("{}\n{}", self.reason, other.reason).trim().to_owned();
+        }
+        self
     }
 }
 
@@ -76,6 +102,10 @@ pub struct Ticket {
     pub reason: String,
     /// What a person should know: the request, what was done, what comes next.
     pub summary: String,
+    /// What an approval makes.
+    pub claim: Option<Claim>,
+    /// What a person asked of the customer, while no answer has come.
+    pub question: Option<String>,
     pub created_at: DateTime<Utc>,
     pub resolved: Option<Resolved>,
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::domain::TenantId;
+use crate::domain::returns::audit::OPERATOR;
 use crate::http::access::{Access, Shop};
 use crate::http::error::ApiError;
 
@@ -30,7 +31,7 @@ impl Owner {
 
     /// Who it is in the shop's records; `operator`, as with `frontdesk rma`, where nobody has said a name.
     pub fn signature(&self) -> &str {
-        self.name.as_deref().unwrap_or("operator")
+        self.name.as_deref().unwrap_or(OPERATOR)
     }
 
     /// When the session ends; `None`: it is none.

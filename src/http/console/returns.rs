@@ -12,7 +12,9 @@ use utoipa::ToSchema;
 
 use super::owner::Owner;
 use crate::app::App;
-use crate::domain::returns::{Hand, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber};
+use crate::domain::returns::{
+    DamageWords, Hand, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber,
+};
 use crate::domain::{ConversationId, TenantId};
 use crate::http::error::ApiError;
 use crate::http::extract::{Body, ConversationPath, Known};
@@ -21,7 +23,7 @@ use crate::http::problem::Problem;
 use crate::http::refusals::{RefusedRead, RefusedWrite};
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
-use crate::store::returns::resolve::Resolving;
+use crate::store::returns::resolve::{Resolving, Verdict};
 use crate::store::{StoreError, TenantStore};
 
 mod views;
@@ -43,7 +45,7 @@ pub(super) struct NextStep {
 #[serde(deny_unknown_fields)]
 pub(super) struct Decided {
     decision: Resolution,
-    /// 1 to 2,000 characters after trimming.
+    /// For the audit log; with `more_info` it is the question that the customer reads. 1 to 2,000 characters after trimming.
     #[schema(min_length = 1, max_length = 2000, pattern = r"\S")]
     why: String,
 }
@@ -132,14 +134,15 @@ async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, b
         return Ok(rma);
     }
     // The label of one that has gone on since is there already, and no step.
-    match refusal.or_else(|| rma.step(to, by.hand).err()) {
+    match refusal.or_else(|| rma.step(to).err()) {
         Some(refusal) => Err(ApiError::IllegalStep(sentence(&refusal.to_string()))),
         None => Ok(rma),
     }
 }
 
-/// Stores what a person decided on an escalation, in the name of whoever is signed in: its RMAs go on, are rejected, or wait for
-/// more from the customer. The same decision by the same person again is answered as if it were made now.
+/// Stores what a person decided on an escalation, in the name of the person who is signed in. `approve` makes the return that the
+/// ticket asks for and releases locked RMAs, `reject` refuses it, `more_info` asks the customer. The customer reads it in the chat
+/// and in a mail. The same decision by the same person again is answered as if it were made now.
 #[utoipa::path(
     post, path = "/console/api/escalations/{id}/resolve", operation_id = "console_resolve_escalation", tag = "console",
     params(("id" = String, Path, description = "the number of the ticket, or of its RMA")),
@@ -147,7 +150,7 @@ async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, b
     responses(
         (status = 200, description = "the escalation, and its RMAs as they are now", body = ResolvedView),
         RefusedWrite,
-        (status = 409, description = "`already_resolved`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`already_resolved`, or `illegal_step` where the return rules refuse what is approved", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn resolve(
@@ -161,13 +164,18 @@ pub(super) async fn resolve(
     let decision = body.value.decision;
     let store = app.store.tenant(&owner.tenant);
     let by = by(&owner);
-    let (ticket, rmas) = match in_time(&app, store.resolve_escalation(&id, decision, why, &by)).await? {
+    let terms = app.config.returns.terms(DamageWords::default());
+    let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
+    let (ticket, rmas) = match in_time(&app, store.resolve_escalation(&id, &verdict, &by)).await? {
         Resolving::Done(ticket, rmas) => (*ticket, rmas),
         Resolving::Resolved(ticket) if is_the_same(&ticket, decision, why, by.who) => (*ticket, Vec::new()),
         Resolving::Resolved(ticket) => return Err(ApiError::AlreadyResolved(resolved_by(&ticket))),
         Resolving::NotFound => return Err(ApiError::NotFound),
+        refusal @ (Resolving::Refused(_) | Resolving::BadAmounts) => {
+            return Err(ApiError::IllegalStep(sentence(&refusal.why_not(&id))));
+        }
     };
-    // What an approval lets go on is a job.
+    // Labels, mails and messages are jobs.
     app.post.wake();
     for conversation in rmas.iter().map(|rma| rma.conversation).chain([ticket.conversation]) {
         tell(&app, &owner.tenant, conversation);

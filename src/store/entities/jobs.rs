@@ -18,6 +18,9 @@ pub struct Model {
     pub dead: bool,
     #[sea_orm(column_type = "Text", nullable)]
     pub error: Option<String>,
+    /// What the job says; `None`: its subject is enough.
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub payload: Option<Json>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -20,6 +20,9 @@ pub struct Model {
     pub reason: String,
     #[sea_orm(column_type = "Text")]
     pub summary: String,
+    /// The return that a person is to decide about.
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub claim: Option<Json>,
     pub created_at: DateTimeUtc,
     pub resolution: Option<String>,
     pub resolved_by: Option<String>,

@@ -7,9 +7,13 @@ use serde_json::json;
 
 use super::rows::load_rmas;
 use super::{By, write_order_step, write_rma_step};
-use crate::domain::returns::{AuditEntry, Label, NoStep, OrderStatus, Rma, RmaNumber, RmaStatus, Step, TrackingNumber};
+use crate::domain::returns::{
+    AuditEntry, Hand, Label, NoStep, OrderStatus, Rma, RmaNumber, RmaStatus, Step, TrackingNumber,
+};
 use crate::store::audit::record;
+use crate::store::conversations::language_of;
 use crate::store::entities::{labels, rmas};
+use crate::store::mails::{NewMail, last_mail_of, queue};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore};
 
@@ -38,7 +42,7 @@ impl TenantStore<'_> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         let Some(rma) = self.lock_rma(&transaction, number).await? else { return Ok(Advance::NotFound) };
-        let step = match rma.step(to, by.hand) {
+        let step = match rma.step(to) {
             Ok(step) => step,
             Err(refusal) => return Ok(Advance::Refused(refusal)),
         };
@@ -46,6 +50,7 @@ impl TenantStore<'_> {
             return Ok(Advance::Refused(NoStep::NoLabel));
         }
         write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
+        self.mail_milestone(&transaction, &rma, to, by).await?;
         if to == RmaStatus::Refunded {
             self.close_order(&transaction, &rma, by).await?;
         }
@@ -66,7 +71,7 @@ impl TenantStore<'_> {
         if let Some(label) = rma.label {
             return Ok(LabelOutcome::Repeated(label));
         }
-        let step = match rma.step(RmaStatus::LabelSent, by.hand) {
+        let step = match rma.step(RmaStatus::LabelSent) {
             Ok(step) => step,
             Err(refusal) => return Ok(LabelOutcome::Refused(refusal)),
         };
@@ -84,8 +89,44 @@ impl TenantStore<'_> {
         };
         record(&transaction, self.tenant, &[issued]).await?;
         write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
+        // The mail about a return that was just made leads to its label already.
+        if by.hand == Hand::Person {
+            self.mail_milestone(&transaction, &rma, RmaStatus::LabelSent, by).await?;
+        }
         transaction.commit().await?;
         Ok(LabelOutcome::Issued(label))
+    }
+
+    /// Mails the customer that the RMA has come so far, once, to the address and in the language of the mail before.
+    async fn mail_milestone(
+        &self,
+        transaction: &DatabaseTransaction,
+        rma: &Rma,
+        to: RmaStatus,
+        by: &By<'_>,
+    ) -> Result<(), StoreError> {
+        let template = match to {
+            RmaStatus::LabelSent => "label_ready",
+            RmaStatus::Received => "return_received",
+            RmaStatus::Rejected => "return_rejected",
+            RmaStatus::Refunded => "refund_paid",
+            RmaStatus::Initiated
+            | RmaStatus::InTransit
+            | RmaStatus::Inspected
+            | RmaStatus::Approved
+            | RmaStatus::Processed => return Ok(()),
+        };
+        let Some(order) = lock_order(transaction, self.tenant, &rma.order).await? else { return Ok(()) };
+        let last = last_mail_of(transaction, self.tenant, &rma.number).await?;
+        let language = match &last {
+            Some(last) => last.language,
+            None => language_of(transaction, rma.conversation).await?,
+        };
+        let number = NewMail::number_for(rma, template);
+        let mut mail = NewMail::about(template, number, &order, Some(rma), language);
+        mail.to = last.map_or(mail.to, |last| last.to);
+        queue(transaction, self.tenant, &mail, by.who, by.now).await?;
+        Ok(())
     }
 
     /// The RMA, with its order locked until the transaction ends.

@@ -7,14 +7,14 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::By;
-use super::escalate::is_under_review;
+use super::escalate::reviews_of;
 use super::rows::{load_rmas, read_ticket};
 use crate::domain::TenantId;
 use crate::domain::returns::calendar::day_of;
 use crate::domain::returns::refund::refund;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{
-    Action, AuditEntry, Decision, MailNumber, Order, OrderNumber, OrderStatus, Rma, RmaId, RmaNumber, RmaStatus, Rules,
+    Action, AuditEntry, Decision, History, Order, OrderNumber, OrderStatus, Rma, RmaId, RmaNumber, RmaStatus, Rules,
     Step, Terms, Ticket, TicketKind, TicketNumber, decide,
 };
 use crate::store::audit::record;
@@ -92,12 +92,26 @@ impl TenantStore<'_> {
     pub async fn create_return(&self, new: &NewReturn<'_>, by: &By<'_>) -> Result<ReturnOutcome, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
-        let order = lock_order(&transaction, self.tenant, new.order).await?;
+        let outcome = self.create_return_in(&transaction, new, by).await?;
+        if matches!(outcome, ReturnOutcome::Created { .. }) {
+            transaction.commit().await?;
+        }
+        Ok(outcome)
+    }
+
+    /// [`Self::create_return`] in somebody's transaction.
+    pub(super) async fn create_return_in(
+        &self,
+        transaction: &DatabaseTransaction,
+        new: &NewReturn<'_>,
+        by: &By<'_>,
+    ) -> Result<ReturnOutcome, StoreError> {
+        let order = lock_order(transaction, self.tenant, new.order).await?;
         let mut generation = 0;
         let key = loop {
             let whole = order.as_ref().is_none_or(|order| order.is_whole(new.lines));
             let key = idempotency_key(new.order, new.action, (!whole).then_some(new.lines), generation);
-            match self.find_earlier(&transaction, &key).await? {
+            match self.find_earlier(transaction, &key).await? {
                 None => break key,
                 Some((_, rma)) if rma.status.is_rejected() => generation += 1,
                 Some((request, rma)) if request == new.request => {
@@ -107,8 +121,7 @@ impl TenantStore<'_> {
             }
         };
         let decision =
-            decide_on(&transaction, self.tenant, order.as_ref(), new.lines, new.reason, new.terms, new.asked_at)
-                .await?;
+            decide_on(transaction, self.tenant, order.as_ref(), new.lines, new.reason, new.terms, new.asked_at).await?;
         let is_open = match new.action {
             Action::Return => decision.is_return_eligible,
             Action::Refund => decision.is_refund_eligible,
@@ -118,7 +131,7 @@ impl TenantStore<'_> {
         let Ok((sum, lines)) = refund(&order, new.lines) else { return Ok(ReturnOutcome::BadAmounts) };
         let rma = Rma {
             id: RmaId(Uuid::now_v7()),
-            number: self.free_number(&transaction, new.random, by).await?,
+            number: self.free_number(transaction, new.random, by).await?,
             order: order.number.clone(),
             action: new.action,
             status: RmaStatus::Initiated,
@@ -133,8 +146,7 @@ impl TenantStore<'_> {
             created_at: by.now,
             updated_at: by.now,
         };
-        self.insert_return(&transaction, new, by, &order, &rma, key.clone()).await?;
-        transaction.commit().await?;
+        self.insert_return(transaction, new, by, &order, &rma, key.clone()).await?;
         Ok(ReturnOutcome::Created { rma: Box::new(rma), key })
     }
 
@@ -248,13 +260,6 @@ impl TenantStore<'_> {
     }
 }
 
-impl NewMail {
-    /// The number of a mail with that template about that RMA: the same for the same RMA, whenever it is asked for.
-    pub fn number_for(rma: &Rma, template: &str) -> MailNumber {
-        MailNumber::new(rma.created_at, &[rma.number.as_str(), template])
-    }
-}
-
 pub(super) async fn find_by_key(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -278,15 +283,14 @@ async fn decide_on(
     asked_at: DateTime<Utc>,
 ) -> Result<Decision, StoreError> {
     let rules: Rules = terms.with(list_policies(connection, tenant).await?);
-    let returns = match order {
-        Some(order) => return_days(connection, tenant, order, &rules, asked_at).await?,
-        None => Vec::new(),
-    };
-    let decision = decide(order, lines, reason, &returns, &rules, day_of(asked_at, rules.time_zone));
-    match order {
-        Some(order) if is_under_review(connection, tenant, &order.number).await? => Ok(decision.under_review()),
-        _ => Ok(decision),
+    let (mut history, mut is_under_review) = (History::default(), false);
+    if let Some(order) = order {
+        history.returns = return_days(connection, tenant, order, &rules, asked_at).await?;
+        (history.reviews, is_under_review) = reviews_of(connection, tenant, &order.number).await?;
     }
+    let decision = decide(order, lines, reason, &history, &rules, day_of(asked_at, rules.time_zone));
+    let waits = is_under_review && !history.approves(lines);
+    Ok(if waits { decision.under_review() } else { decision })
 }
 
 /// The days on which RMAs were made for the order's customer, as far back as the rules look.
@@ -363,6 +367,7 @@ fn ticket_row(
         priority: Set(None),
         reason: Set(reason.to_owned()),
         summary: Set(String::new()),
+        claim: Set(None),
         created_at: Set(by.now),
         resolution: Set(None),
         resolved_by: Set(None),

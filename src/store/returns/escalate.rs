@@ -1,12 +1,11 @@
 //! Handing over to a person: RMAs are locked until the person has decided.
 
+use std::collections::BTreeMap;
+
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::LockType;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect,
-};
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
 use super::By;
@@ -15,7 +14,8 @@ use super::rows::{load_rmas, read_ticket};
 use crate::domain::TenantId;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{
-    AuditEntry, AuditKind, OrderNumber, Priority, Rma, RmaNumber, Ticket, TicketKind, TicketNumber,
+    AuditEntry, AuditKind, Claim, OrderNumber, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind,
+    TicketNumber,
 };
 use crate::store::audit::record;
 use crate::store::entities::{rmas, tickets};
@@ -32,6 +32,8 @@ pub struct NewEscalation<'a> {
     pub reason: &'a str,
     /// Reason, request, actions taken, next steps.
     pub summary: &'a str,
+    /// The return that waits for the decision: an approval makes it.
+    pub claim: Option<&'a Claim>,
 }
 
 /// How an escalation ended.
@@ -71,20 +73,36 @@ async fn latest_escalation(
     }
 }
 
-/// Whether a person is to look at the order, or at an RMA of it.
-pub(super) async fn is_under_review(
+/// What people have decided about lines of the order, the last decision for each, and whether one is still to look at the
+/// order or at an RMA of it. An approval counts until an RMA of its line is made.
+pub(super) async fn reviews_of(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     order: &OrderNumber,
-) -> Result<bool, StoreError> {
-    let (_, of_order) = latest_escalation(connection, tenant, &subject_of(order)).await?;
-    let locked = rmas::Entity::find()
+) -> Result<(BTreeMap<u32, Review>, bool), StoreError> {
+    let made = rmas::Entity::find()
         .filter(rmas::Column::TenantId.eq(tenant.as_str()))
         .filter(rmas::Column::OrderNumber.eq(order.as_str()))
-        .filter(rmas::Column::Escalated.eq(true))
-        .count(connection)
+        .all(connection)
         .await?;
-    Ok(of_order.is_some() || locked > 0)
+    let made = load_rmas(connection, made).await?;
+    let (mut reviews, mut is_open) = (BTreeMap::new(), made.iter().any(|rma| rma.escalated));
+    for generation in 0.. {
+        let key = escalation_key(&subject_of(order), generation);
+        let Some(row) = find_by_key(connection, tenant, &key).await? else { break };
+        let ticket = read_ticket(row)?;
+        is_open |= ticket.resolved.is_none();
+        let (Some(claim), Some(resolved)) = (ticket.claim, ticket.resolved) else { continue };
+        for line in claim.lines {
+            let is_made = |rma: &Rma| rma.created_at >= resolved.at && rma.lines.iter().any(|of| of.line == line);
+            match resolved.decision {
+                Resolution::Reject => reviews.insert(line, Review::Rejected),
+                Resolution::Approve if !made.iter().any(is_made) => reviews.insert(line, Review::Approved),
+                Resolution::Approve | Resolution::MoreInfo => reviews.remove(&line),
+            };
+        }
+    }
+    Ok((reviews, is_open))
 }
 
 impl TenantStore<'_> {
@@ -126,6 +144,7 @@ impl TenantStore<'_> {
             priority: Set(Some(new.priority.as_str().to_owned())),
             reason: Set(new.reason.to_owned()),
             summary: Set(new.summary.to_owned()),
+            claim: Set(new.claim.and_then(|claim| serde_json::to_value(claim).ok())),
             created_at: Set(by.now),
             resolution: Set(None),
             resolved_by: Set(None),
@@ -199,6 +218,7 @@ impl TenantStore<'_> {
         for rma in marked.iter().filter(|rma| !rma.escalated) {
             self.mark(transaction, rma, Some((id, new.reason)), by).await?;
         }
+        let ticket = self.join_claim(transaction, ticket, new).await?;
         if ticket.priority >= Some(new.priority) {
             return Ok(Some(ticket));
         }
@@ -221,6 +241,27 @@ impl TenantStore<'_> {
         };
         record(transaction, self.tenant, &[raised]).await?;
         Ok(Some(Ticket { priority: Some(new.priority), ..ticket }))
+    }
+
+    /// The ticket, which is from now on about what is claimed as well.
+    async fn join_claim(
+        &self,
+        transaction: &DatabaseTransaction,
+        ticket: Ticket,
+        new: &NewEscalation<'_>,
+    ) -> Result<Ticket, StoreError> {
+        let Some(claim) = new.claim else { return Ok(ticket) };
+        let joined = ticket.claim.clone().map_or_else(|| claim.clone(), |earlier| earlier.joined_by(claim));
+        if ticket.claim.as_ref() == Some(&joined) {
+            return Ok(ticket);
+        }
+        tickets::Entity::update_many()
+            .set(tickets::ActiveModel { claim: Set(serde_json::to_value(&joined).ok()), ..Default::default() })
+            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+            .filter(tickets::Column::Id.eq(ticket.id.as_str()))
+            .exec(transaction)
+            .await?;
+        Ok(Ticket { claim: Some(joined), ..ticket })
     }
 
     /// The RMAs that the escalation is about, with their order locked.

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::domain::ConversationId;
 use crate::domain::returns::ticket::Resolved;
 use crate::domain::returns::{
-    Action, Currency, Label, Money, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket,
+    Action, Claim, Currency, Label, Money, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket,
     TicketKind,
 };
 use crate::store::StoreError;
@@ -77,13 +78,14 @@ fn read_rma(row: rmas::Model, lines: Vec<rma_items::Model>, label: Option<labels
 
 pub(super) fn read_ticket(row: tickets::Model) -> Result<Ticket, StoreError> {
     let unreadable = |reason: &str| unreadable("tickets", reason);
-    let resolved = match (row.resolution, row.resolved_by, row.resolved_why, row.resolved_at) {
-        (Some(decision), Some(by), Some(why), Some(at)) => {
-            let decision = Resolution::parse(&decision).ok_or_else(|| unreadable("resolution"))?;
-            Some(Resolved { decision, by, why, at })
-        }
-        _ => None,
+    let decision =
+        row.resolution.as_deref().map(|text| Resolution::parse(text).ok_or_else(|| unreadable("resolution")));
+    let (resolved, question) = match (decision.transpose()?, row.resolved_by, row.resolved_why, row.resolved_at) {
+        (Some(decision), Some(by), Some(why), Some(at)) => (Some(Resolved { decision, by, why, at }), None),
+        (Some(Resolution::MoreInfo), _, why, None) => (None, why),
+        _ => (None, None),
     };
+    let claim = row.claim.map(Claim::deserialize).transpose().map_err(|_| unreadable("claim"))?;
     Ok(Ticket {
         id: row.id,
         kind: TicketKind::parse(&row.kind).ok_or_else(|| unreadable("kind"))?,
@@ -93,6 +95,8 @@ pub(super) fn read_ticket(row: tickets::Model) -> Result<Ticket, StoreError> {
         priority: row.priority.as_deref().and_then(Priority::parse),
         reason: row.reason,
         summary: row.summary,
+        claim,
+        question,
         created_at: row.created_at,
         resolved,
     })

@@ -159,8 +159,11 @@ async fn a_person_decides_on_an_escalation_with_a_reason() {
         priority: Priority::High,
         reason: "Damaged items",
         summary: "…",
+        claim: None,
     };
     let ticket = door.escalate(&new, &desk()).await.unwrap().ticket().id.clone();
+    let run = shop.run(&["rma", "advance", number, "label_sent"]);
+    assert!(run.code == 1 && run.stderr.contains("resolve the escalation first"), "{}", run.stderr);
     assert_eq!(shop.run(&["rma", "resolve", number, "approve", "--by", "Thu"]).code, 2, "a reason is needed");
     let run = shop.run(&["rma", "resolve", &ticket, "reject", "--by", "Thu", "--why", "worn out"]);
     let expected = format!("{ticket}: reject, by Thu\n{number} of order 77893 is Rejected, not locked\n");

@@ -2,6 +2,7 @@
 
 pub mod agent;
 mod crash;
+mod decisions;
 mod hearing;
 mod mails;
 mod model;

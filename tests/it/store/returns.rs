@@ -12,8 +12,8 @@ use frontdesk::cli::seed::sample;
 use frontdesk::domain::TenantId;
 use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{
-    Action, AuditEntry, AuditKind, DamageWords, Email, Frequency, Hand, NoStep, Order, OrderNumber, OrderStatus, Rma,
-    RmaStatus, Terms, TrackingNumber, Why, Windows,
+    Action, AuditEntry, AuditKind, DamageWords, Email, Frequency, Hand, NoStep, Order, OrderNumber, OrderStatus,
+    Resolution, Rma, RmaStatus, Terms, TrackingNumber, Why, Windows,
 };
 use frontdesk::store::Store;
 use frontdesk::store::jobs::JobKind;
@@ -21,6 +21,7 @@ use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail};
 use frontdesk::store::returns::By;
 use frontdesk::store::returns::advance::{Advance, LabelOutcome};
 use frontdesk::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
+use frontdesk::store::returns::resolve::{Resolving, Verdict};
 use frontdesk::store::sample_shop::Sampling;
 
 use super::{TestStore, opened, tenant};
@@ -81,6 +82,12 @@ impl Shop {
             mail: &|order, rma| Some(mail(order, rma)),
         };
         self.store().tenant(&self.tenant).create_return(&new, &self.desk()).await.unwrap()
+    }
+
+    /// What a person decides on the escalation.
+    pub async fn resolve(&self, id: &str, decision: Resolution, why: &str) -> Resolving {
+        let verdict = Verdict { decision, why, terms: &self.terms, random: [9; 4] };
+        self.store().tenant(&self.tenant).resolve_escalation(id, &verdict, &self.person()).await.unwrap()
     }
 
     /// A return of the whole order, which is open.

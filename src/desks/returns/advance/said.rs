@@ -64,6 +64,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         _ => {}
     }
     take_intent(&mut state, heard);
+    take_label(&mut state, heard);
     keep_reason(&mut state, heard);
     state
 }
@@ -295,6 +296,18 @@ fn take_intent(state: &mut State, heard: &Heard) {
     state.wants_both = heard.wants_both;
     state.wants_cancel = heard.wants_cancel;
     state.clarifies = 0;
+}
+
+/// The label is wanted again: of the return that was made here, where no other order is named.
+fn take_label(state: &mut State, heard: &Heard) {
+    if !heard.asks_label || state.intent != Some(Intent::OrderStatus) {
+        return;
+    }
+    state.wants_label = true;
+    if state.order_number.is_none() {
+        state.order_number.clone_from(&state.meta.last_returned);
+        state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
+    }
 }
 
 /// What a message is about that names no wish: damaged goods come back, and a number that is all there is asks how its order

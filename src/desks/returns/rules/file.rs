@@ -49,6 +49,8 @@ pub(super) struct AsideFile {
     pub exception: Vec<String>,
     pub return_number: Vec<String>,
     pub mail_missing: Vec<String>,
+    pub ticket_news: Vec<String>,
+    pub label_again: Vec<String>,
     pub pointing_back: Vec<String>,
     pub policy: Vec<String>,
     pub hypothetical: Vec<String>,

@@ -2,9 +2,11 @@
 
 use super::super::Returns;
 use super::super::advance::Event;
-use super::super::state::{Escalate, State};
+use super::super::state::{Escalate, Intent, State};
 use super::by;
+use super::tickets::wanted_lines;
 use crate::desks::{DeskError, Turn};
+use crate::domain::returns::{Action, Claim};
 use crate::store::returns::escalate::NewEscalation;
 
 impl Returns {
@@ -15,15 +17,38 @@ impl Returns {
         // What the assistant could not finish is no reason to lock a return that was made.
         let is_about_order = rma.is_none() && why != Escalate::GaveUp;
         let order = state.order.as_ref().map(|order| &order.number).filter(|_| is_about_order);
+        let claim = self.claim(turn, state, why).await?;
         let new = NewEscalation {
             rma,
             order,
             priority: state.priority(why),
             reason: reason_of(why, state),
             summary: &summary(why, state),
+            claim: claim.as_ref(),
         };
         let escalated = self.store_of(turn).escalate(&new, &by(turn)).await?;
         Ok(Event::Escalated(escalated.ticket().id.clone()))
+    }
+}
+
+impl Returns {
+    /// The return that the person is to decide about; `None`: the customer wants a person for something else.
+    async fn claim(&self, turn: &Turn, state: &State, why: Escalate) -> Result<Option<Claim>, DeskError> {
+        let is_review = match why {
+            Escalate::Review | Escalate::DamageTold => true,
+            Escalate::Person | Escalate::Assistant => {
+                state.damage_told || state.eligibility.as_ref().is_some_and(|decision| decision.requires_manual_review)
+            }
+            Escalate::DamageLater | Escalate::GaveUp => false,
+        };
+        let Some(seen) = state.order.as_ref().filter(|_| is_review) else { return Ok(None) };
+        let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(None) };
+        let open = order.open_lines();
+        let mut lines = wanted_lines(&order, state);
+        lines.retain(|line| open.contains(line));
+        lines.sort_unstable();
+        let action = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
+        Ok((!lines.is_empty()).then(|| Claim { action, lines, reason: state.reason.clone() }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Orders: found for whoever may see them, and shown.
 
+use chrono::Utc;
 use serde_json::{Value, json};
 
 use super::super::Returns;
@@ -10,12 +11,14 @@ use super::super::say::shown_day;
 use super::super::scenario::Scenario;
 use super::super::state::{Meta, SeenItem, SeenOrder, State};
 use super::super::voice::Voice;
+use super::{WHO, request_of};
 use crate::desks::{DeskError, Turn};
 use crate::domain::returns::calendar::day_of;
 use crate::domain::returns::misses::MissSubject;
-use crate::domain::returns::{Contact, Order, OrderNumber, OrderStatus};
+use crate::domain::returns::{Contact, MailNumber, Order, OrderNumber, OrderStatus, Rma};
 use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
+use crate::store::mails::NewMail;
 use crate::store::order_misses::Verification;
 
 impl Returns {
@@ -65,7 +68,10 @@ impl Returns {
         self.record(turn, "order.looked_up", number, json!({ "found": order.is_some() })).await?;
         let Some(order) = order else { return Ok(Event::OrderNotFound) };
         let seen = self.seen(&order);
-        let lines = items::part_of(&seen.items, &state.reason);
+        // What is in a return already does not come back once more.
+        let open = order.open_lines();
+        let rest = (!open.is_empty() && open.len() < order.items.len()).then_some(open);
+        let lines = items::part_of(&seen.items, &state.reason).or(rest);
         Ok(Event::OrderFound(seen, lines))
     }
 
@@ -127,6 +133,11 @@ impl Returns {
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
         let seen = self.seen(&order);
+        if state.wants_label
+            && let Some(said) = self.give_label(turn, state, &order).await?
+        {
+            return Ok(said);
+        }
         let texts = self.texts(turn);
         let day = |at| shown_day(day_of(at, zone), language);
         let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
@@ -156,6 +167,42 @@ impl Returns {
         Ok(said)
     }
 }
+
+impl Returns {
+    /// Gives a new link to the label of the order's return, and mails it. `None`: nothing of the order is coming back.
+    async fn give_label(&self, turn: &mut Turn, state: &State, order: &Order) -> Result<Option<Event>, DeskError> {
+        let store = self.store_of(turn);
+        let made = store.list_rmas_of(&order.number).await?;
+        let is_open = |rma: &Rma| !rma.status.is_rejected() && !rma.status.has_ended();
+        let Some(rma) = made.into_iter().rfind(is_open) else { return Ok(None) };
+        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
+        let number = ("rma_number", rma.number.as_str());
+        if rma.escalated || rma.label.is_none() {
+            let scenario = if rma.escalated { Scenario::LabelLocked } else { Scenario::LabelLater };
+            let text = voice.text(scenario, &[number])?;
+            let said = voice.then(Event::StatusShown);
+            turn.say(Kind::ReturnTicket, &text).await?;
+            return Ok(Some(said));
+        }
+        // The address that the customer named last for this return.
+        let sent = store.list_mails_of(&rma.number).await?.pop();
+        let id = MailNumber::new(rma.created_at, &[rma.number.as_str(), LABEL_MAIL, &request_of(turn, state)]);
+        let mut mail = NewMail::about(LABEL_MAIL, id, order, Some(&rma), turn.language());
+        mail.to = sent.map_or(mail.to, |sent| sent.to);
+        store.queue_mail(&mail, WHO, Utc::now()).await?;
+        self.services.post.wake();
+        let url = self.services.post.label_link(&turn.conversation.tenant, &rma.number);
+        let masked = mail.to.masked();
+        let text = voice.text(Scenario::LabelAgain, &[number, ("label_url", &url), ("masked_email", &masked)])?;
+        let said = voice.then(Event::StatusShown);
+        let told = json!({ "rma_number": rma.number, "url": url });
+        turn.say_with(Kind::ReturnTicket, &text, Metadata::of(Kind::ReturnTicket).with("label", told)).await?;
+        Ok(Some(said))
+    }
+}
+
+/// The mail with a link to the label.
+const LABEL_MAIL: &str = "label_ready";
 
 /// The order's status for clients, which read no prose.
 pub(in crate::desks::returns) fn status_of(order: &Order) -> Value {

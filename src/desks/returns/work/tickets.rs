@@ -1,14 +1,13 @@
 //! Tickets: whether there is to be one, the one that is made, and the mail about it.
 
 use chrono::Utc;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::Returns;
 use super::super::advance::{Event, Ticketed};
 use super::super::state::{ActionTicket, EmailStatus, Intent, State, TicketStatus};
 use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
-use crate::domain::Language;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{Action, Order, Rma, Why};
 use crate::store::mails::{MailStatus, NewMail};
@@ -52,16 +51,8 @@ impl Returns {
         let (Some(seen), Some(lines)) = (&state.order, &state.lines) else { return Ok(Event::Failed) };
         let language = turn.language();
         let mail = |order: &Order, rma: &Rma| {
-            Some(NewMail {
-                number: NewMail::number_for(rma, APPROVED_MAIL),
-                to: order.email.clone(),
-                template: APPROVED_MAIL.to_owned(),
-                language,
-                context: mail_context(order, Some(rma), language),
-                conversation: rma.conversation,
-                order: Some(order.number.clone()),
-                rma: Some(rma.number.clone()),
-            })
+            let number = NewMail::number_for(rma, APPROVED_MAIL);
+            Some(NewMail::about(APPROVED_MAIL, number, order, Some(rma), language))
         };
         let new = NewReturn {
             order: &seen.number,
@@ -138,16 +129,8 @@ impl Returns {
     }
 }
 
-/// What a mail's template is filled with.
-pub(in crate::desks::returns) fn mail_context(order: &Order, rma: Option<&Rma>, language: Language) -> Value {
-    json!({
-        "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.map(|rma| &rma.number),
-        "refund_amount": rma.map(|rma| rma.refund.shown(language)),
-    })
-}
-
 /// What is to come back: what the customer named, or whatever has not come back yet.
-fn wanted_lines(order: &Order, state: &State) -> Vec<u32> {
+pub(super) fn wanted_lines(order: &Order, state: &State) -> Vec<u32> {
     let named = state.lines.clone().filter(|lines| !lines.is_empty());
     let open = Some(order.open_lines()).filter(|lines| !lines.is_empty());
     named.or(open).unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())

@@ -17,7 +17,7 @@ struct Case {
     order: Option<Order>,
     lines: Vec<u32>,
     reason: String,
-    returns: Vec<NaiveDate>,
+    history: History,
     policies: Vec<Policy>,
     only_these_policies: bool,
     zone: Tz,
@@ -76,7 +76,7 @@ impl Case {
             order: Some(order),
             lines: vec![1],
             reason: "too small".to_owned(),
-            returns: Vec::new(),
+            history: History::default(),
             policies: Vec::new(),
             only_these_policies: false,
             zone: chrono_tz::Asia::Ho_Chi_Minh,
@@ -116,8 +116,12 @@ impl Case {
         item.rma = Some(ItemReturn { number, status, amount: item.unit_price });
     }
 
+    fn reviewed(&mut self, line: u32, review: Review) {
+        self.history.reviews.insert(line, review);
+    }
+
     fn returned_days_ago(&mut self, days: &[i64]) {
-        self.returns = days.iter().map(|days| self.today - TimeDelta::days(*days)).collect();
+        self.history.returns = days.iter().map(|days| self.today - TimeDelta::days(*days)).collect();
     }
 
     fn decide(&self) -> Decision {
@@ -127,7 +131,7 @@ impl Case {
             false => Policies::new(self.policies.clone(), windows),
         };
         let rules = Rules { policies, damage: shop_words(), frequency: Frequency::default(), time_zone: self.zone };
-        decide(self.order.as_ref(), &self.lines, &self.reason, &self.returns, &rules, self.today)
+        decide(self.order.as_ref(), &self.lines, &self.reason, &self.history, &rules, self.today)
     }
 }
 
@@ -227,6 +231,17 @@ const TABLE: &[Row] = &[
     ("the third one 30 days ago", |c| c.returned_days_ago(&[1, 2, 30]), Why::ReturnsTooFrequent, NONE),
     ("the third one 31 days ago", |c| c.returned_days_ago(&[1, 2, 31]), Why::Approved, BOTH),
     ("four returns", |c| c.returned_days_ago(&[1, 2, 3, 4]), Why::ReturnsTooFrequent, NONE),
+    // What a person decided, before steps 4 to 6.
+    ("approved, damaged", |c| { c.reviewed(1, Review::Approved); c.reason = "they came shattered".into() }, Why::Approved, BOTH),
+    ("approved, suspected of fraud", |c| { c.reviewed(1, Review::Approved); c.order().customer.fraud_flag = true }, Why::Approved, BOTH),
+    ("approved, three returns", |c| { c.reviewed(1, Review::Approved); c.returned_days_ago(&[1, 2, 3]) }, Why::Approved, BOTH),
+    ("approved, in a return already", |c| { c.reviewed(1, Review::Approved); c.in_rma(1, RmaStatus::Initiated) }, Why::AlreadyInRma, NONE),
+    ("approved, a final sale", |c| { c.reviewed(1, Review::Approved); c.item().is_final_sale = true }, Why::FinalSale, NONE),
+    ("approved, too late", |c| { c.reviewed(1, Review::Approved); c.delivered(400) }, Why::WindowOver, NONE),
+    ("another line approved", |c| { c.reviewed(2, Review::Approved); c.order().customer.fraud_flag = true }, Why::FraudFlag, NONE),
+    ("one of two lines approved", |c| { c.order().items.push(item(2)); c.lines = vec![1, 2]; c.reviewed(1, Review::Approved); c.order().customer.fraud_flag = true }, Why::FraudFlag, NONE),
+    ("rejected", |c| c.reviewed(1, Review::Rejected), Why::Rejected, NONE),
+    ("another line rejected", |c| c.reviewed(2, Review::Rejected), Why::Approved, BOTH),
     // Step 7.
     ("a final sale", |c| c.item().is_final_sale = true, Why::FinalSale, NONE),
     ("never returnable", |c| c.item().is_returnable = false, Why::NotReturnable, NONE),
@@ -282,6 +297,7 @@ fn a_refusal_names_the_items_that_it_is_about() {
     };
     assert_eq!(two(|_| {}), [0; 0]);
     assert_eq!(two(|c| c.in_rma(2, RmaStatus::Received)), [2]);
+    assert_eq!(two(|c| c.reviewed(2, Review::Rejected)), [2]);
     assert_eq!(two(|c| c.order().items[1].is_final_sale = true), [2]);
     assert_eq!(two(|c| c.order().items[1].is_returnable = false), [2]);
     assert_eq!(two(|c| c.lines = vec![1, 2, 3]), [3]);

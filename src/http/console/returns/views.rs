@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::domain::returns::ticket::Resolved;
 use crate::domain::returns::{
-    Action, AuditEntry, AuditKind, Currency, Hand, Money, Order, OrderItem, OrderStatus, Priority, ReasonCode,
+    Action, AuditEntry, AuditKind, Claim, Currency, Money, Order, OrderItem, OrderStatus, Priority, ReasonCode,
     Resolution, Rma, RmaStatus, Ticket, TicketKind,
 };
 use crate::http::views::{optional_time, time};
@@ -152,7 +152,7 @@ pub(super) struct RmaView {
     status: RmaStatus,
     /// The states that a person may take it to now.
     next: Vec<RmaStatus>,
-    /// It was escalated, and goes on by a person's hand alone.
+    /// It was escalated: it takes no step until the escalation is resolved.
     locked: bool,
     escalation_reason: Option<String>,
     lines: Vec<LineView>,
@@ -178,7 +178,7 @@ struct LineView {
 
 impl From<Rma> for RmaView {
     fn from(rma: Rma) -> Self {
-        let next = RmaStatus::ALL.iter().copied().filter(|to| rma.step(*to, Hand::Person).is_ok()).collect();
+        let next = RmaStatus::ALL.iter().copied().filter(|to| rma.step(*to).is_ok()).collect();
         Self {
             number: rma.number.into(),
             order: rma.order.into(),
@@ -211,10 +211,23 @@ pub(super) struct TicketView {
     reason: String,
     /// What a person should know.
     summary: String,
+    /// The return that an approval makes; null where there is none.
+    claim: Option<ClaimView>,
+    /// What the customer was asked and has not answered yet.
+    question: Option<String>,
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
     /// Null while it is open.
     resolved: Option<DecisionView>,
+}
+
+/// A return that waits for a person's decision.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Claim)]
+struct ClaimView {
+    action: Action,
+    /// The lines of the order.
+    lines: Vec<u32>,
 }
 
 /// How an escalation ended.
@@ -238,6 +251,8 @@ impl From<Ticket> for TicketView {
             priority: ticket.priority,
             reason: ticket.reason,
             summary: ticket.summary,
+            claim: ticket.claim.map(|Claim { action, lines, .. }| ClaimView { action, lines }),
+            question: ticket.question,
             created_at: ticket.created_at,
             resolved: ticket.resolved.map(DecisionView::from),
         }

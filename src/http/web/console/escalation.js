@@ -12,10 +12,13 @@ export class Escalation {
   #path;
   #changed;
   #why;
+  #summary = element("p", { class: "told quiet", dir: "auto" });
+  #facts = element("dl");
   #trouble = element("div");
 
   /** Calls `changed()` after a decision. */
-  constructor({ id, priority, reason, summary, rma, order }, changed) {
+  constructor(ticket, changed) {
+    const { id, priority, reason, summary, rma, order } = ticket;
     this.#path = `/console/api/escalations/${encodeURIComponent(id)}/resolve`;
     this.#changed = changed;
     this.#why = element("textarea", { rows: "2", dir: "auto", required: true, maxlength: "2000", "data-focus": id });
@@ -30,11 +33,23 @@ export class Escalation {
       element("div", { class: "block-head" }, said("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
       // A summary names the reason as well.
       element("p", { dir: "auto" }, [rma ?? order, summary.includes(reason) ? "" : reason].filter(Boolean).join(": ")),
-      element("p", { class: "told quiet", dir: "auto" }, summary),
+      this.#summary,
+      this.#facts,
       field("returns.why", this.#why, "returns.why_hint"),
       this.#trouble,
       element("div", { class: "actions" }, ...buttons),
     );
+    this.show(ticket);
+  }
+
+  /** What is known of the ticket now: the customer may have answered a question. What is being written stays. */
+  show({ summary, claim, question }) {
+    this.#summary.replaceChildren(summary);
+    const rows = [
+      claim && row("returns.claim", element("span", {}, word("ticket_kind", claim.action), ` #${claim.lines.join(", #")}`)),
+      question && row("returns.question", question),
+    ];
+    this.#facts.replaceChildren(...rows.filter(Boolean));
   }
 
   async #decide(pressed, decision) {

@@ -103,7 +103,9 @@ export class Returns {
   // The form of a ticket that stays keeps what was written into it.
   #form(ticket) {
     if (!this.#forms.has(ticket.id)) this.#forms.set(ticket.id, new Escalation(ticket, () => this.read()));
-    return this.#forms.get(ticket.id);
+    const form = this.#forms.get(ticket.id);
+    form.show(ticket);
+    return form;
   }
 }
 

@@ -13,7 +13,7 @@ export function rmaCard(rma, items, changed) {
     row("returns.order", order),
     row("returns.wanted", word("ticket_kind", action)),
     row("returns.items", lines.map(name).join(", ")),
-    row("returns.refund", words.money(refund)),
+    row(status === "Refunded" ? "returns.refund" : "returns.to_refund", words.money(refund)),
     row("returns.reason", reason || "–"),
     row("returns.tracking", tracking ?? "–"),
     row("returns.since", words.time(since)),

@@ -17,6 +17,7 @@ pub(super) fn take_back(loan: &mut Loan, later: &[audit::Model]) {
     let rma_states = before(later, "rma.status", "status", of_rma);
     let locks = before(later, "rma.escalated", "escalated", of_rma);
     let priorities = before(later, "ticket.priority", "priority", |row| text(row.before.as_ref()?, "ticket"));
+    let resolutions = before(later, "ticket.", "resolution", |row| text(row.before.as_ref()?, "ticket"));
     let mail_states = before(later, "mail.", "status", |row| text(row.after.as_ref()?, "mail"));
     for order in &mut loan.orders {
         if let Some(status) = order_states.get(&order.number).and_then(|was| was.as_str()) {
@@ -34,6 +35,9 @@ pub(super) fn take_back(loan: &mut Loan, later: &[audit::Model]) {
     for ticket in &mut loan.tickets {
         if let Some(priority) = priorities.get(&ticket.id) {
             ticket.priority = priority.as_str().map(str::to_owned);
+        }
+        if let Some(resolution) = resolutions.get(&ticket.id) {
+            ticket.resolution = resolution.as_str().map(str::to_owned);
         }
     }
     for mail in &mut loan.mails {
@@ -183,6 +187,7 @@ mod tests {
             priority: Some("HIGH".into()),
             reason: String::new(),
             summary: String::new(),
+            claim: None,
             created_at: at(5),
             resolution: resolved_at.map(|_| "approve".into()),
             resolved_by: resolved_at.map(|_| "Thu".into()),

@@ -72,6 +72,11 @@ impl<'a> Chat<'a> {
         Self { app, id: app.open(&body).await, transcript: String::new() }
     }
 
+    /// A conversation that was begun before.
+    pub fn resumed(app: &'a TestApp, id: &str) -> Self {
+        Self { app, id: id.to_owned(), transcript: String::new() }
+    }
+
     pub async fn say(&mut self, text: &str) -> Events {
         let events = self.app.ask(&self.id, text).await;
         assert_eq!(events.status(), "completed", "{events:?}");
@@ -123,7 +128,9 @@ pub fn metadata(events: &Events, kind: &str) -> Value {
 /// The texts of the `.eml` files that went out.
 pub fn mails(app: &TestApp) -> Vec<String> {
     let Ok(folder) = std::fs::read_dir(app.folder().join("outbox")) else { return Vec::new() };
+    // One that is being written has another ending.
     let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "eml"));
     paths.sort();
     paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }

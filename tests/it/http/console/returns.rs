@@ -235,13 +235,10 @@ async fn an_escalated_rma_is_locked_until_a_person_decides_and_says_why() {
     }
     case.say("Actually, the boots are shattered.").await;
     let locked = case.only_rma().await;
-    assert_eq!((&locked["locked"], &locked["next"]), (&json!(true), &json!(["In_Transit"])));
-    let stepped = case.advance(&locked, "In_Transit").await;
-    assert_eq!(
-        (&stepped["status"], &stepped["locked"]),
-        (&json!("In_Transit"), &json!(true)),
-        "goods arrive all the same"
-    );
+    assert_eq!((&locked["locked"], &locked["next"]), (&json!(true), &json!([])));
+    let stepped = case.lan.post(&path_of(&locked), &json!({"to": "In_Transit"}));
+    let detail = refused(stepped, 409, "illegal_step").await["detail"].clone();
+    assert!(detail.as_str().unwrap().contains("resolve the escalation first"), "{detail}");
     let returns = case.returns().await;
     let open = |returns: &Value| {
         let tickets = returns["tickets"].as_array().unwrap().iter();
@@ -269,12 +266,13 @@ async fn an_escalated_rma_is_locked_until_a_person_decides_and_says_why() {
 
     let mut news = Live::open(case.lan.get("/console/api/events")).await.opened().await;
     let done = case.resolve(&number.to_lowercase(), "approve", " seen the photos ").await;
-    let told = json!({"type": "conversation.changed", "conversation_id": case.id, "status": "waiting"});
+    let told = json!({"type": "conversation.changed", "conversation_id": case.id, "status": "bot"});
     news.until(&told.to_string()).await;
     let decision = &done["ticket"]["resolved"];
     let said = (&decision["decision"], &decision["by"], &decision["why"]);
     assert_eq!(said, (&json!("approve"), &json!("Lan"), &json!("seen the photos")));
-    assert_eq!((&done["rmas"][0]["locked"], &done["rmas"][0]["status"]), (&json!(false), &json!("In_Transit")));
+    assert_eq!((&done["rmas"][0]["locked"], &done["rmas"][0]["status"]), (&json!(false), &json!("Label_Sent")));
+    case.advance(&locked, "In_Transit").await;
     assert_eq!(case.resolve(number, "approve", "seen the photos").await["ticket"], done["ticket"], "twice is once");
     let minh = Browser::sign_in(&app, "key-of-the-shop-0", "Minh").await;
     let other = minh.post(&decide(number), &json!({"decision": "reject", "why": "no"}));
@@ -283,8 +281,32 @@ async fn an_escalated_rma_is_locked_until_a_person_decides_and_says_why() {
     let returns = case.returns().await;
     assert_eq!(open(&returns), done["ticket"]);
     let by_lan: Vec<String> = recorded(&returns).into_iter().filter(|row| row.starts_with("Lan ")).collect();
-    let expected = ["Lan rma.status", "Lan ticket.resolved", "Lan rma.escalated", "Lan ticket.resolved"];
+    let expected = [
+        "Lan ticket.resolved",
+        "Lan mail.queued",
+        "Lan ticket.resolved",
+        "Lan rma.escalated",
+        "Lan mail.queued",
+        "Lan rma.status",
+    ];
     assert_eq!(by_lan, expected);
+}
+
+#[tokio::test]
+async fn an_approval_makes_the_return_or_says_why_not() {
+    let app = shop::open(guarded()).await;
+    let case = Case::open(&app, &["return order 77897", "buyer-77897@example.com", "yes"]).await;
+    let ticket = case.returns().await["tickets"][0].clone();
+    assert_eq!((&ticket["kind"], &ticket["claim"]["lines"]), (&json!("escalation"), &json!([1])));
+    let done = case.resolve(ticket["id"].as_str().unwrap(), "approve", "a regular").await;
+    assert_eq!(done["rmas"][0]["order"], "77897", "{done:#}");
+    assert_eq!(case.only_rma().await["number"], done["rmas"][0]["number"]);
+    let late = Case::open(&app, &["return order 77894, it arrived broken", "buyer-77894@example.com", "yes"]).await;
+    let ticket = late.returns().await["tickets"][0]["id"].as_str().unwrap().to_owned();
+    let approval = late.lan.post(&decide(&ticket), &json!({"decision": "approve", "why": "x"}));
+    let detail = refused(approval, 409, "illegal_step").await["detail"].clone();
+    assert!(detail.as_str().unwrap().contains("window_over"), "{detail}");
+    assert_eq!(late.returns().await["rmas"], json!([]));
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-use frontdesk::domain::returns::{Priority, Resolution};
+use frontdesk::domain::ConversationId;
+use frontdesk::domain::returns::{Claim, Priority, Resolution};
 use frontdesk::store::returns::escalate::{Escalated, NewEscalation};
 use frontdesk::store::returns::resolve::Resolving;
 
@@ -12,6 +13,7 @@ fn damage(rma: Option<&frontdesk::domain::returns::RmaNumber>) -> NewEscalation<
         priority: Priority::High,
         reason: "Damaged items",
         summary: "Asked for a return, then told of damage.",
+        claim: None,
     }
 }
 
@@ -25,8 +27,10 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
     assert_eq!((ticket.priority, ticket.rma.as_ref()), (Some(Priority::High), Some(&rma.number)));
     assert!(matches!(door.escalate(&damage(Some(&rma.number)), &shop.desk()).await.unwrap(), Escalated::Duplicate(_)));
 
-    let label = door.issue_label(&rma.number, &TrackingNumber::new(1), &shop.desk()).await.unwrap();
-    assert!(matches!(label, LabelOutcome::Refused(NoStep::Locked { .. })), "{label:?}");
+    for by in [shop.desk(), shop.person()] {
+        let label = door.issue_label(&rma.number, &TrackingNumber::new(1), &by).await.unwrap();
+        assert!(matches!(label, LabelOutcome::Refused(NoStep::Locked { .. })), "{label:?}");
+    }
     let locked = shop.rma(&rma).await;
     assert_eq!((locked.status, locked.escalated), (RmaStatus::Initiated, true));
     assert_eq!(locked.escalation_reason.as_deref(), Some("Damaged items"));
@@ -35,12 +39,11 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
     let jobs = shop.store().lease_jobs(&[JobKind::IssueLabel], shop.now, lease, 9).await.unwrap();
     shop.store().finish_jobs(&jobs).await.unwrap();
 
-    let more =
-        door.resolve_escalation(&ticket.id, Resolution::MoreInfo, "photos, please", &shop.person()).await.unwrap();
+    let more = shop.resolve(&ticket.id, Resolution::MoreInfo, "photos, please").await;
     assert!(matches!(more, Resolving::Done(ticket, _) if ticket.resolved.is_none()));
     assert!(shop.rma(&rma).await.escalated);
 
-    let done = door.resolve_escalation(rma.number.as_str(), Resolution::Approve, "seen", &shop.person()).await.unwrap();
+    let done = shop.resolve(rma.number.as_str(), Resolution::Approve, "seen").await;
     let Resolving::Done(ticket, rmas) = done else { panic!("{done:?}") };
     let resolved = ticket.resolved.unwrap();
     assert_eq!((resolved.decision, resolved.by.as_str(), resolved.why.as_str()), (Resolution::Approve, "Thu", "seen"));
@@ -50,7 +53,7 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
     let label = door.issue_label(&rma.number, &TrackingNumber::new(1), &shop.desk()).await.unwrap();
     assert!(matches!(label, LabelOutcome::Issued(_)), "{label:?}");
 
-    let again = door.resolve_escalation(&ticket.id, Resolution::Reject, "x", &shop.person()).await.unwrap();
+    let again = shop.resolve(&ticket.id, Resolution::Reject, "x").await;
     assert!(matches!(again, Resolving::Resolved(_)), "{again:?}");
     let recorded = shop.recorded("77893").await;
     let about = recorded.iter().filter(|what| what.contains("ticket.") || what.contains("escalated"));
@@ -60,8 +63,8 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
             "desk ticket.escalated",
             "desk rma.escalated",
             "Thu ticket.resolved",
-            "Thu rma.escalated",
-            "Thu ticket.resolved"
+            "Thu ticket.resolved",
+            "Thu rma.escalated"
         ]
     );
 }
@@ -75,7 +78,7 @@ async fn a_rejected_escalation_ends_the_rma_and_opens_the_item_again() {
     let about_the_order = NewEscalation { order: Some(&order), ..damage(None) };
     let opened = door.escalate(&about_the_order, &shop.desk()).await.unwrap();
     assert!(shop.rma(&rma).await.escalated, "the order's RMA is locked with it");
-    let done = door.resolve_escalation(&opened.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    let done = shop.resolve(&opened.ticket().id, Resolution::Reject, "worn").await;
     assert!(matches!(done, Resolving::Done(_, rmas) if rmas[0].status == RmaStatus::Rejected && !rmas[0].escalated));
     assert_eq!(shop.order("77893").await.open_lines(), [1]);
     let again = door.escalate(&about_the_order, &shop.desk()).await.unwrap();
@@ -100,7 +103,7 @@ async fn many_escalations_of_one_conversation_at_once_are_one_ticket() {
     let door = shop.store().tenant(&shop.tenant);
     assert_eq!((created, door.list_tickets_in(conversation).await.unwrap().len()), (1, 1));
     assert_eq!(door.list_audit(conversation).await.unwrap().len(), 1);
-    let nothing = door.resolve_escalation("TICKET-1-AAAA", Resolution::Approve, "x", &shop.person()).await.unwrap();
+    let nothing = shop.resolve("TICKET-1-AAAA", Resolution::Approve, "x").await;
     assert_eq!(nothing, Resolving::NotFound);
 }
 
@@ -128,11 +131,11 @@ async fn while_a_person_is_to_look_at_an_order_nothing_of_it_is_returned_whateve
     let told = door.check_eligibility(&late, &[1], "x", &shop.terms, shop.now).await.unwrap();
     assert_eq!((told.why, told.requires_manual_review), (Why::WindowOver, false));
 
-    let more = door.resolve_escalation(&opened.ticket().id, Resolution::MoreInfo, "photos", &shop.person()).await;
-    assert!(matches!(more.unwrap(), Resolving::Done(..)));
+    let more = shop.resolve(&opened.ticket().id, Resolution::MoreInfo, "photos").await;
+    assert!(matches!(more, Resolving::Done(..)));
     let asked = shop.ask("77893", &[1], Action::Return, "r-1", "too small").await;
     assert!(matches!(asked, ReturnOutcome::Refused(_)), "the person has not decided: {asked:?}");
-    door.resolve_escalation(&opened.ticket().id, Resolution::Approve, "seen", &shop.person()).await.unwrap();
+    shop.resolve(&opened.ticket().id, Resolution::Approve, "seen").await;
     shop.returned("77893").await;
 }
 
@@ -144,7 +147,7 @@ async fn other_items_of_an_order_wait_while_a_person_looks_at_an_rma_of_it() {
     let opened = door.escalate(&damage(Some(&two.number)), &shop.desk()).await.unwrap();
     let asked = shop.ask("77900", &[2], Action::Return, "r", "x").await;
     assert!(matches!(&asked, ReturnOutcome::Refused(decision) if decision.why == Why::UnderReview), "{asked:?}");
-    door.resolve_escalation(&opened.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    shop.resolve(&opened.ticket().id, Resolution::Reject, "worn").await;
     assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created { .. }));
 }
 
@@ -158,7 +161,7 @@ async fn a_second_complaint_about_an_order_locks_what_is_new_and_raises_the_prio
     let low = NewEscalation { order: Some(&order), priority: Priority::Low, ..damage(None) };
     let opened = door.escalate(&low, &shop.desk()).await.unwrap();
     assert!(matches!(opened, Escalated::Created(_)), "the order is more than its RMA: {opened:?}");
-    door.resolve_escalation(&first.ticket().id, Resolution::Approve, "seen", &shop.person()).await.unwrap();
+    shop.resolve(&first.ticket().id, Resolution::Approve, "seen").await;
     assert!(!shop.rma(&rma).await.escalated);
     let recorded = shop.recorded("77893").await.len();
     let again = NewEscalation { priority: Priority::Urgent, ..low };
@@ -171,7 +174,7 @@ async fn a_second_complaint_about_an_order_locks_what_is_new_and_raises_the_prio
     let ticket = door.find_ticket(&opened.ticket().id).await.unwrap().unwrap();
     assert_eq!(ticket.priority, Some(Priority::Urgent));
     assert_eq!(shop.recorded("77893").await[recorded..], ["desk rma.escalated", "desk ticket.priority"]);
-    let done = door.resolve_escalation(&ticket.id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    let done = shop.resolve(&ticket.id, Resolution::Reject, "worn").await;
     assert!(
         matches!(done, Resolving::Done(_, rmas) if rmas[0].number == rma.number && rmas[0].status == RmaStatus::Rejected)
     );
@@ -187,7 +190,7 @@ async fn an_rma_that_is_locked_already_joins_the_ticket_of_its_lock() {
     let joined = door.escalate(&damage(Some(&rma.number)), &shop.desk()).await.unwrap();
     assert!(matches!(&joined, Escalated::Duplicate(_)), "{joined:?}");
     assert_eq!(joined.ticket().id, opened.ticket().id);
-    let done = door.resolve_escalation(&joined.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    let done = shop.resolve(&joined.ticket().id, Resolution::Reject, "worn").await;
     assert!(matches!(done, Resolving::Done(_, rmas) if rmas[0].status == RmaStatus::Rejected && !rmas[0].escalated));
 }
 
@@ -208,10 +211,10 @@ async fn an_rma_that_is_decided_already_does_not_keep_the_others_from_being_reje
         shop.labelled(&rma).await;
         made.push(rma);
     }
-    let opened = door.escalate(&NewEscalation { order: Some(&order), ..damage(None) }, &shop.desk()).await.unwrap();
     use RmaStatus::{Approved, InTransit, Inspected, Received, Rejected};
     shop.walk(&made[0], &[InTransit, Received, Inspected, Approved]).await;
-    let done = door.resolve_escalation(&opened.ticket().id, Resolution::Reject, "worn", &shop.person()).await.unwrap();
+    let opened = door.escalate(&NewEscalation { order: Some(&order), ..damage(None) }, &shop.desk()).await.unwrap();
+    let done = shop.resolve(&opened.ticket().id, Resolution::Reject, "worn").await;
     let Resolving::Done(_, rmas) = done else { panic!("{done:?}") };
     let mut now: Vec<_> = rmas.iter().map(|rma| (&rma.number, rma.status, rma.escalated)).collect();
     now.sort_by_key(|(_, status, _)| *status);
@@ -230,4 +233,140 @@ async fn a_ticket_about_nothing_but_a_conversation_goes_with_it_and_one_about_an
     assert!(door.delete_conversation(conversation).await.unwrap());
     assert_eq!(door.find_ticket(&talk.ticket().id).await.unwrap(), None);
     assert!(door.find_ticket(&about_order.ticket().id).await.unwrap().is_some());
+}
+
+fn claim(lines: &[u32]) -> Claim {
+    Claim { action: Action::Return, lines: lines.to_vec(), reason: "arrived shattered".to_owned() }
+}
+
+/// An escalation of the order, which has no RMA yet, in that conversation.
+async fn reviewed(shop: &Shop, order: &str, lines: &[u32], conversation: Option<ConversationId>) -> String {
+    let (order, claim) = (number(order), claim(lines));
+    let new = NewEscalation { order: Some(&order), claim: Some(&claim), ..damage(None) };
+    let by = By { conversation, ..shop.desk() };
+    shop.store().tenant(&shop.tenant).escalate(&new, &by).await.unwrap().ticket().id.clone()
+}
+
+#[tokio::test]
+async fn an_approval_makes_the_return_once_however_often_it_comes() {
+    let shop = std::sync::Arc::new(Shop::open().await);
+    let conversation = opened(shop.store(), &shop.tenant).await;
+    let ticket = reviewed(&shop, "77893", &[1], Some(conversation)).await;
+    let refused = shop.ask("77893", &[1], Action::Return, "r-1", "arrived shattered").await;
+    assert!(matches!(&refused, ReturnOutcome::Refused(decision) if decision.why == Why::Damaged), "{refused:?}");
+    let approving = (0..8).map(|_| {
+        let (shop, ticket) = (shop.clone(), ticket.clone());
+        tokio::spawn(async move { shop.resolve(&ticket, Resolution::Approve, "photos seen").await })
+    });
+    let mut made = Vec::new();
+    for approved in approving.collect::<Vec<_>>() {
+        match approved.await.unwrap() {
+            Resolving::Done(_, rmas) => made.extend(rmas),
+            other => assert!(matches!(other, Resolving::Resolved(_)), "{other:?}"),
+        }
+    }
+    let door = shop.store().tenant(&shop.tenant);
+    let rmas = door.list_rmas_of(&number("77893")).await.unwrap();
+    assert_eq!((&made, rmas.len(), rmas[0].conversation), (&rmas, 1, Some(conversation)));
+    let mails = door.list_mails_of(&rmas[0].number).await.unwrap();
+    assert_eq!(mails.iter().map(|mail| mail.template.as_str()).collect::<Vec<_>>(), ["return_approved"]);
+    let lease = std::time::Duration::from_secs(60);
+    let jobs = shop.store().lease_jobs(JobKind::RETURNS, shop.now, lease, 9).await.unwrap();
+    let mut kinds: Vec<&str> = jobs.iter().map(|job| job.kind.as_str()).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["issue_label", "say_decision", "send_mail"]);
+}
+
+#[tokio::test]
+async fn an_approval_is_spent_by_its_return_and_covers_its_lines_alone() {
+    let shop = Shop::open().await;
+    // The customer of 77897 is suspected of fraud.
+    let ticket = reviewed(&shop, "77897", &[1], None).await;
+    let Resolving::Done(_, rmas) = shop.resolve(&ticket, Resolution::Approve, "known").await else { panic!() };
+    use RmaStatus::{InTransit, Inspected, LabelSent, Received, Rejected};
+    shop.labelled(&rmas[0]).await;
+    assert_eq!(shop.rma(&rmas[0]).await.status, LabelSent);
+    shop.walk(&rmas[0], &[InTransit, Received, Inspected, Rejected]).await;
+    let again = shop.ask("77897", &[1], Action::Return, "r-2", "too small").await;
+    assert!(matches!(&again, ReturnOutcome::Refused(decision) if decision.why == Why::FraudFlag), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_rejected_review_refuses_the_same_lines_without_a_person() {
+    let shop = Shop::open().await;
+    let ticket = reviewed(&shop, "77893", &[1], None).await;
+    let done = shop.resolve(&ticket, Resolution::Reject, "worn").await;
+    assert!(matches!(&done, Resolving::Done(_, rmas) if rmas.is_empty()), "{done:?}");
+    for reason in ["too small", "arrived shattered"] {
+        match shop.ask("77893", &[1], Action::Return, "r-1", reason).await {
+            ReturnOutcome::Refused(decision) => {
+                assert_eq!((decision.why, decision.requires_manual_review), (Why::Rejected, false), "{reason}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // A person may change their mind on a later ticket.
+    let later = reviewed(&shop, "77893", &[1], None).await;
+    assert_ne!(later, ticket);
+    let Resolving::Done(_, rmas) = shop.resolve(&later, Resolution::Approve, "new photos").await else { panic!() };
+    assert_eq!(rmas.len(), 1);
+}
+
+#[tokio::test]
+async fn an_approval_overrides_no_other_refusal() {
+    let shop = Shop::open().await;
+    let ticket = reviewed(&shop, "77894", &[1], None).await;
+    let refused = shop.resolve(&ticket, Resolution::Approve, "seen").await;
+    assert!(matches!(&refused, Resolving::Refused(decision) if decision.why == Why::WindowOver), "{refused:?}");
+    assert!(refused.why_not(&ticket).contains("window_over"), "{}", refused.why_not(&ticket));
+    let door = shop.store().tenant(&shop.tenant);
+    assert_eq!(door.find_ticket(&ticket).await.unwrap().unwrap().resolved, None);
+    assert_eq!(shop.waiting_jobs().await, 0);
+}
+
+#[tokio::test]
+async fn a_second_claim_joins_the_open_ticket() {
+    let shop = Shop::open().await;
+    let ticket = reviewed(&shop, "77893", &[1], None).await;
+    assert_eq!(reviewed(&shop, "77893", &[2, 1], None).await, ticket);
+    let stored = shop.store().tenant(&shop.tenant).find_ticket(&ticket).await.unwrap().unwrap();
+    assert_eq!(stored.claim, Some(claim(&[1, 2])));
+}
+
+#[tokio::test]
+async fn an_answer_to_a_question_is_stored_with_the_ticket_once() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let ticket = reviewed(&shop, "77893", &[1], None).await;
+    assert_eq!(door.answer_question(&ticket, "hello", &shop.desk()).await.unwrap(), None, "nothing was asked");
+    for _ in 0..2 {
+        let Resolving::Done(asked, _) = shop.resolve(&ticket, Resolution::MoreInfo, "Which sole?").await else {
+            panic!()
+        };
+        assert_eq!(asked.question.as_deref(), Some("Which sole?"));
+    }
+    let order_mails = shop.recorded("77893").await;
+    assert_eq!(
+        order_mails.iter().filter(|row| row.contains("mail.queued")).count(),
+        1,
+        "a click that comes twice is one"
+    );
+    let answered = door.answer_question(&ticket, "the left one", &shop.desk()).await.unwrap().unwrap();
+    assert!(answered.summary.ends_with("Question: Which sole?\nAnswer: the left one"), "{}", answered.summary);
+    assert_eq!(door.answer_question(&ticket, "and more", &shop.desk()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn each_milestone_is_mailed_once() {
+    let shop = Shop::open().await;
+    let door = shop.store().tenant(&shop.tenant);
+    let rma = shop.returned("77893").await;
+    shop.labelled(&rma).await;
+    use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded};
+    shop.walk(&rma, &[InTransit, Received, Inspected, Approved, Refunded]).await;
+    assert!(matches!(door.advance_rma(&rma.number, Received, &shop.person()).await.unwrap(), Advance::Refused(_)));
+    let mut sent: Vec<String> =
+        door.list_mails_of(&rma.number).await.unwrap().into_iter().map(|mail| mail.template).collect();
+    sent.sort();
+    assert_eq!(sent, ["refund_paid", "return_approved", "return_received"]);
 }

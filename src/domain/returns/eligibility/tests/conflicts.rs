@@ -9,6 +9,7 @@ const IN_THE_WAY: &[Obstacle] = &[
     ("state", |c| c.order().status = OrderStatus::Shipped, Why::NotDelivered),
     ("state", |c| c.order().status = OrderStatus::Returned, Why::AlreadyInRma),
     ("rma", |c| c.in_rma(1, RmaStatus::InTransit), Why::AlreadyInRma),
+    ("rejected", |c| c.reviewed(1, Review::Rejected), Why::Rejected),
     ("damage", |c| c.reason = "they came shattered".into(), Why::Damaged),
     ("fraud", |c| c.order().customer.fraud_flag = true, Why::FraudFlag),
     ("frequency", |c| c.returned_days_ago(&[1, 2, 3]), Why::ReturnsTooFrequent),
@@ -36,7 +37,7 @@ fn of_every_two_that_stand_in_the_way_the_earlier_step_decides() {
             pairs += 1;
         }
     }
-    assert_eq!(pairs, 12 * 11 / 2 - 3);
+    assert_eq!(pairs, 13 * 12 / 2 - 3);
 }
 
 #[test]

@@ -88,7 +88,7 @@ proptest! {
         // The order of lists carries no meaning, and who the customer is none either.
         let mut other = case;
         other.policies.reverse();
-        other.returns.reverse();
+        other.history.returns.reverse();
         other.order().items.reverse();
         other.order().customer.name = "Somebody Else".to_owned();
         other.order().number = "OTHER-1".parse().unwrap();

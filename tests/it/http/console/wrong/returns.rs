@@ -4,11 +4,11 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::{Hand, ListedOrder, Resolution, RmaStatus, TrackingNumber};
+use frontdesk::domain::returns::{DamageWords, Hand, ListedOrder, Resolution, RmaStatus, TrackingNumber};
 use frontdesk::store::returns::By;
 use frontdesk::store::returns::advance::Advance;
 use frontdesk::store::returns::overview::Overview;
-use frontdesk::store::returns::resolve::Resolving;
+use frontdesk::store::returns::resolve::{Resolving, Verdict};
 use serde_json::{Value, json};
 
 use super::{case, changed, eval_json, eval_json_with, keep};
@@ -57,7 +57,9 @@ impl Desk {
         let tenant = TenantId::default();
         let store = self.app.inner.store.tenant(&tenant);
         let by = person(Utc::now());
-        let approved = store.resolve_escalation(escalation, Resolution::Approve, "photos seen", &by).await.unwrap();
+        let terms = self.app.inner.config.returns.terms(DamageWords::default());
+        let verdict = Verdict { decision: Resolution::Approve, why: "photos seen", terms: &terms, random: [1; 4] };
+        let approved = store.resolve_escalation(escalation, &verdict, &by).await.unwrap();
         assert!(matches!(approved, Resolving::Done(..)), "{approved:?}");
         let rma = store.list_rmas_of(&order.parse().unwrap()).await.unwrap().pop().unwrap();
         use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded};
@@ -109,7 +111,7 @@ async fn a_return_that_is_played_again_ends_as_it_did_whatever_became_of_it_and_
     let status = desk.app.ask(&id, "where is order 77893?").await.text("order_status");
     assert!(status.contains("Returned"), "{status}");
     let waiting = keep(&desk, &id, 7, json!({})).await;
-    assert_eq!(case(&desk, &waiting)["status"], "waiting", "a person is to look at the damage");
+    assert_eq!(case(&desk, &waiting)["status"], "bot", "a person has decided about the damage");
     let report = eval_json(&desk).await;
     assert_eq!(changed(&report), [[""; 0]; 7], "what has happened since is taken back: {report:#}");
 }

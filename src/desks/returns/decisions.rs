@@ -1,0 +1,231 @@
+//! What people of the shop decide: said in the chat, told when the customer asks, and their questions answered.
+
+use serde_json::json;
+
+use super::rules::Heard;
+use super::scenario::Scenario;
+use super::state::{Intent, State};
+use super::texts::{MissingWord, ReturnsTexts};
+use super::voice::Voice;
+use super::work::by;
+use super::{Returns, remember};
+use crate::desks::{DeskError, Turn};
+use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
+use crate::domain::{Kind, Language, Metadata};
+use crate::store::StoreError;
+
+/// So many characters of an answer are stored with the ticket; the whole of it is in the conversation.
+const ANSWER_MAX_CHARS: usize = 1000;
+
+/// Returns the message about a decision. `variant` picks one of its texts.
+pub(super) fn text(
+    texts: &ReturnsTexts,
+    language: Language,
+    notice: &Notice,
+    variant: usize,
+) -> Result<String, MissingWord> {
+    let order = notice.order.as_ref().map(ToString::to_string).unwrap_or_default();
+    let refund = match &notice.outcome {
+        Outcome::Returned { refund, .. } => refund.shown(language),
+        _ => String::new(),
+    };
+    let ticket = ("ticket_id", notice.ticket.as_str());
+    let (scenario, values) = match &notice.outcome {
+        Outcome::Returned { rma, masked_email, .. } => {
+            let rma = ("rma_number", rma.as_str());
+            let mail = ("masked_email", masked_email.as_str());
+            (Scenario::DecisionReturned, vec![ticket, rma, mail, ("refund_amount", &refund)])
+        }
+        Outcome::Continues { rma } => (Scenario::DecisionApproved, vec![ticket, ("rma_number", rma.as_str())]),
+        Outcome::Rejected => (Scenario::DecisionRejected, vec![ticket, ("order_number", &order)]),
+        Outcome::MoreInfo { question } => (Scenario::DecisionQuestion, vec![ticket, ("question", question)]),
+        Outcome::Closed => (Scenario::DecisionClosed, vec![ticket]),
+    };
+    Ok(texts.say(scenario, Some(variant), &values)?.0)
+}
+
+/// What clients see of the decision without reading the text.
+pub(super) fn metadata(notice: &Notice) -> Metadata {
+    let (outcome, rma) = match &notice.outcome {
+        Outcome::Returned { rma, .. } | Outcome::Continues { rma } => (Resolution::Approve.as_str(), Some(rma)),
+        Outcome::Rejected => (Resolution::Reject.as_str(), None),
+        Outcome::MoreInfo { .. } => (Resolution::MoreInfo.as_str(), None),
+        Outcome::Closed => ("closed", None),
+    };
+    let decision = json!({ "ticket_id": notice.ticket, "decision": outcome, "rma_number": rma });
+    let metadata = Metadata::of(Kind::Agent).with("decision", decision);
+    match &notice.by {
+        Some(name) => metadata.with("name", name),
+        None => metadata,
+    }
+}
+
+impl Returns {
+    /// The last escalation of the conversation. Asked for only where there may be one, since most conversations have none.
+    pub(super) async fn last_escalation(
+        &self,
+        turn: &Turn,
+        state: &State,
+        heard: &Heard,
+    ) -> Result<Option<Ticket>, StoreError> {
+        let is_awaited = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
+        if !is_awaited && !heard.asks_ticket {
+            return Ok(None);
+        }
+        let store = self.store_of(turn);
+        if let Some(id) = &state.meta.last_ticket {
+            return store.find_ticket(id).await;
+        }
+        let tickets = store.list_tickets_in(turn.conversation.id).await?;
+        Ok(tickets.into_iter().rfind(|ticket| ticket.kind == TicketKind::Escalation))
+    }
+
+    /// Remembers the return that a person's approval made: later messages are about it.
+    pub(super) async fn remember_decision(
+        &self,
+        turn: &Turn,
+        state: &mut State,
+        ticket: &Ticket,
+    ) -> Result<(), StoreError> {
+        if ticket.resolved.is_none() || state.meta.is_ticket_settled {
+            return Ok(());
+        }
+        if let Some(rma) = self.rma_of(turn, ticket).await? {
+            state.meta.last_returned = Some(rma.order);
+            state.meta.last_rma = Some(rma.number);
+        }
+        state.meta.is_ticket_settled = true;
+        Ok(())
+    }
+
+    /// The return that a ticket is about, or that its approval made.
+    async fn rma_of(&self, turn: &Turn, ticket: &Ticket) -> Result<Option<Rma>, StoreError> {
+        let store = self.store_of(turn);
+        if let Some(number) = &ticket.rma {
+            return store.find_rma(number).await;
+        }
+        let (Some(claim), Some(order)) = (&ticket.claim, &ticket.order) else { return Ok(None) };
+        let made = store.list_rmas_of(order).await?;
+        let is_of = |rma: &Rma| rma.lines.iter().any(|of| claim.lines.contains(&of.line));
+        Ok(made.into_iter().rfind(|rma| is_of(rma) && rma.created_at >= ticket.created_at))
+    }
+
+    /// Says how the ticket stands.
+    pub(super) async fn tell_ticket(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        ticket: &Ticket,
+    ) -> Result<(), DeskError> {
+        let decision = ticket.resolved.as_ref().map(|resolved| resolved.decision);
+        let rma = self.rma_of(turn, ticket).await?.map(|rma| rma.number.to_string());
+        let order = ticket.order.as_ref().map(ToString::to_string);
+        let scenario = match (decision, &ticket.question) {
+            (None, Some(_)) => Scenario::DecisionQuestion,
+            (None, None) => Scenario::TicketOpen,
+            (Some(Resolution::Approve), _) if rma.is_some() => Scenario::DecisionApproved,
+            (Some(Resolution::Reject), _) if order.is_some() => Scenario::DecisionRejected,
+            (Some(_), _) => Scenario::DecisionClosed,
+        };
+        let values = [
+            ("ticket_id", Some(ticket.id.as_str())),
+            ("rma_number", rma.as_deref()),
+            ("order_number", order.as_deref()),
+            ("question", ticket.question.as_deref()),
+        ];
+        let values: Vec<(&str, &str)> = values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
+        let text = voice.text(scenario, &values)?;
+        state.meta.said.extend(voice.said());
+        let told = json!({ "ticket_id": ticket.id, "decision": decision });
+        turn.say_with(Kind::Escalation, &text, Metadata::of(Kind::Escalation).with("escalation", told)).await?;
+        Ok(())
+    }
+
+    /// Stores the customer's answer to a person's question with the ticket, and calls the person. `true`: the message is
+    /// nothing else, so the turn is over.
+    pub(super) async fn take_answer(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        heard: &Heard,
+        ticket: &Ticket,
+    ) -> Result<bool, DeskError> {
+        if ticket.question.is_none() || heard.asks_ticket {
+            return Ok(false);
+        }
+        let answer: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
+        if self.store_of(turn).answer_question(&ticket.id, &answer, &by(turn)).await?.is_none() {
+            return Ok(false);
+        }
+        if self.services.config.console.on {
+            turn.call_person();
+        }
+        if is_another_matter(heard, ticket) {
+            return Ok(false);
+        }
+        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
+        let text = voice.text(Scenario::AnswerTaken, &[("ticket_id", &ticket.id)])?;
+        state.meta.said.extend(voice.said());
+        let told = json!({ "ticket_id": ticket.id });
+        turn.say_with(Kind::Escalation, &text, Metadata::of(Kind::Escalation).with("escalation", told)).await?;
+        remember(turn, state);
+        Ok(true)
+    }
+}
+
+/// Whether the message, besides answering, wants something that the desk does itself.
+fn is_another_matter(heard: &Heard, ticket: &Ticket) -> bool {
+    let names_another = heard.number.as_ref().is_some_and(|found| ticket.order.as_ref() != Some(&found.number));
+    let is_status = heard.intent == Some(Intent::OrderStatus);
+    heard.asks_policy
+        || heard.wants_person
+        || heard.asks_label
+        || names_another
+        || (is_status && heard.number.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    #[test]
+    fn every_decision_has_its_text_in_each_language() {
+        let files = [
+            (include_str!("../../../prompts/texts/returns.en.toml"), Language::EN, "$129.99"),
+            (include_str!("../../../prompts/texts/returns.vi.toml"), Language::VI, "129"),
+        ];
+        let rma: crate::domain::returns::RmaNumber = "RMA-1701234567-ABCD".parse().unwrap();
+        let refund = crate::domain::returns::Money::new(12_999, crate::domain::returns::Currency::Usd);
+        let outcomes = [
+            Outcome::Returned { rma: rma.clone(), refund, masked_email: "j***@example.com".to_owned() },
+            Outcome::Continues { rma },
+            Outcome::Rejected,
+            Outcome::MoreInfo { question: "Is the sole torn?".to_owned() },
+            Outcome::Closed,
+        ];
+        for (file, language, amount) in files {
+            let texts: ReturnsTexts = toml::from_str(file).unwrap();
+            for outcome in &outcomes {
+                let notice = Notice {
+                    ticket: "TICKET-1-AAAA".to_owned(),
+                    order: Some("77893".parse().unwrap()),
+                    by: None,
+                    outcome: outcome.clone(),
+                    at: DateTime::UNIX_EPOCH,
+                };
+                for variant in 0..3 {
+                    let said = text(&texts, language, &notice, variant).unwrap();
+                    assert!(!said.contains(['{', '}']), "{said}");
+                    match outcome {
+                        Outcome::Returned { .. } => assert!(said.contains(amount) && said.contains("RMA-"), "{said}"),
+                        Outcome::MoreInfo { question } => assert!(said.contains(question), "{said}"),
+                        _ => assert!(said.contains("TICKET-1-AAAA"), "{said}"),
+                    }
+                }
+            }
+        }
+    }
+}

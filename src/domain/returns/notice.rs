@@ -1,0 +1,42 @@
+//! A person's decision, for the chat message to the customer.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::money::Money;
+use super::number::RmaNumber;
+use super::order_number::OrderNumber;
+
+/// A person's decision on a ticket. It is stored as a job, and holds no contact data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    pub ticket: String,
+    pub order: Option<OrderNumber>,
+    /// The name of the person, as customers see it; `None`: the person gave no name.
+    pub by: Option<String>,
+    pub outcome: Outcome,
+    pub at: DateTime<Utc>,
+}
+
+/// How the ticket stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A return was made, and a mail with its label is on its way.
+    Returned {
+        rma: RmaNumber,
+        refund: Money,
+        masked_email: String,
+    },
+    /// An earlier return continues.
+    Continues {
+        rma: RmaNumber,
+    },
+    Rejected,
+    /// The person asks this of the customer.
+    MoreInfo {
+        question: String,
+    },
+    /// The ticket was about nothing that can be approved or rejected.
+    Closed,
+}

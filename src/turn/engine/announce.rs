@@ -1,0 +1,35 @@
+//! Saying something in a conversation that no message of the customer began: a turn in its lane, like a person's answer.
+
+use async_trait::async_trait;
+
+use super::{AcceptError, Engine, Message};
+use crate::desks::Caller;
+use crate::desks::returns::{Announced, Announcement, Announcer};
+use crate::domain::{Author, ConversationId, TenantId};
+use crate::store::StoreError;
+use crate::store::idempotency::IdempotencyKey;
+
+#[async_trait]
+impl Announcer for Engine {
+    async fn announce(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        said: Announcement,
+    ) -> Result<Announced, StoreError> {
+        let Announcement { text, metadata, key } = said;
+        let message = Message {
+            author: Author::Shop { metadata },
+            text,
+            idempotency: Some(IdempotencyKey { body_hash: key.clone(), key }),
+            caller: Caller::default(),
+            new: true,
+        };
+        match self.accept(tenant, conversation, message).await {
+            // A conversation that is gone hears nothing any more.
+            Ok(_) | Err(AcceptError::NotFound | AcceptError::KeyReused) => Ok(Announced::Done),
+            Err(AcceptError::Store(cause)) => Err(cause),
+            Err(_) => Ok(Announced::Later),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What a person decides on a ticket: the customer hears of it in the chat and by mail, once.
+
+use chrono::Utc;
+use frontdesk::desks::returns::{Announcement, Announcer};
+use frontdesk::domain::returns::{DamageWords, Hand, Resolution, Rma};
+use frontdesk::domain::{Kind, Metadata, TenantId};
+use frontdesk::store::returns::By;
+use frontdesk::store::returns::resolve::{Resolving, Verdict};
+use serde_json::Value;
+
+use super::shop::{Chat, mails, metadata, open};
+use crate::support::app::TestApp;
+
+const JOHN: &str = "john.doe@example.com";
+const SHATTERED: [&str; 3] = ["return order 77893, the boots arrived shattered", JOHN, "yes"];
+
+impl Chat<'_> {
+    /// The ticket of the escalation with which the last of these messages ends.
+    async fn escalated(&mut self, texts: &[&str]) -> String {
+        let ended = self.say_all(texts).await;
+        metadata(&ended, "escalation")["escalation"]["ticket_id"].as_str().unwrap().to_owned()
+    }
+
+    async fn history(&self) -> Vec<Value> {
+        let path = format!("/conversations/{}/history?limit=200", self.id);
+        let history: Value = self.app.get(&path).send().await.unwrap().json().await.unwrap();
+        history["messages"].as_array().unwrap().clone()
+    }
+
+    /// What the shop said about decisions, once there is so much of it.
+    async fn decisions(&self, count: usize) -> Vec<Value> {
+        loop {
+            let said = self.history().await;
+            let said: Vec<Value> =
+                said.into_iter().filter(|message| message["metadata"].get("decision").is_some()).collect();
+            if said.len() >= count {
+                return said;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -> Vec<Rma> {
+    let tenant = TenantId::default();
+    let terms = app.inner.config.returns.terms(DamageWords::default());
+    let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
+    let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
+    let done = app.inner.store.tenant(&tenant).resolve_escalation(ticket, &verdict, &by).await.unwrap();
+    app.inner.post.wake();
+    match done {
+        Resolving::Done(_, rmas) => rmas,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The mails that went out, once there are so many.
+async fn mailed(app: &TestApp, count: usize) -> Vec<String> {
+    loop {
+        let sent = mails(app);
+        if sent.len() >= count {
+            // Quoted-printable breaks lines after an equals sign, and writes one itself so.
+            return sent.iter().map(|mail| mail.replace("=\r\n", "").replace("=3D", "=")).collect();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn an_approved_review_is_told_with_return_label_and_mail() {
+    let app = open(TestApp::builder()).await;
+    for (at, (order, said)) in [
+        ("77893", SHATTERED),
+        ("77897", ["return order 77897", "buyer-77897@example.com", "yes"]),
+        ("77898", ["return order 77898", "buyer-77898@example.com", "yes"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut chat = Chat::open(&app).await;
+        let ticket = chat.escalated(&said).await;
+        let rmas = resolve(&app, &ticket, Resolution::Approve, "photos seen").await;
+        assert_eq!((rmas.len(), rmas[0].order.as_str()), (1, order));
+        let told = chat.decisions(1).await.remove(0);
+        assert_eq!((&told["sender"], &told["metadata"]["name"]), (&"agent".into(), &"Lan".into()), "{told}");
+        let text = told["text"].as_str().unwrap();
+        let number = rmas[0].number.as_str();
+        assert!(text.contains(&ticket) && text.contains(number), "{text}");
+        assert!(!text.contains("photos seen"), "the reason is the shop's own: {text}");
+        assert_eq!(chat.status().await, "bot");
+        let mail = mailed(&app, at + 1).await.into_iter().find(|mail| mail.contains(number)).unwrap();
+        assert!(mail.contains("is approved") && mail.contains("/labels/"), "{mail}");
+        let news = chat.say("Any news about my ticket?").await;
+        assert_eq!(news.kinds(), ["escalation", "follow_up"], "{order}");
+        assert!(news.text("escalation").contains(number), "{news:?}");
+    }
+    assert_eq!(mails(&app).len(), 3);
+}
+
+#[tokio::test]
+async fn a_rejected_review_stays_refused_without_a_new_ticket() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let ticket = chat.escalated(&SHATTERED).await;
+    resolve(&app, &ticket, Resolution::Reject, "worn for a year").await;
+    let told = chat.decisions(1).await.remove(0);
+    assert_eq!(told["metadata"]["decision"]["decision"], "reject", "{told}");
+    assert!(!told["text"].as_str().unwrap().contains("worn"), "{told}");
+    assert!(mailed(&app, 1).await[0].contains("cannot accept it"));
+    let again = chat.say_all(&SHATTERED[..1]).await;
+    let again = if again.kinds() == ["order_confirm"] { chat.say("yes").await } else { again };
+    assert_eq!(again.kinds(), ["return_decision", "follow_up"]);
+    assert!(again.text("return_decision").contains("colleague"), "{again:?}");
+    assert_eq!(chat.status().await, "bot");
+    assert_eq!(
+        app.inner.store.tenant(&TenantId::default()).list_tickets_in(chat.id.parse().unwrap()).await.unwrap().len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_question_reaches_the_customer_and_the_answer_the_person() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let ticket = chat.escalated(&SHATTERED).await;
+    assert_eq!(chat.status().await, "waiting");
+    resolve(&app, &ticket, Resolution::MoreInfo, "Is the left sole torn as well?").await;
+    let told = chat.decisions(1).await.remove(0);
+    assert!(told["text"].as_str().unwrap().contains("Is the left sole torn as well?"), "{told}");
+    assert!(mailed(&app, 1).await[0].contains("Is the left sole torn as well?"));
+    assert_eq!(chat.status().await, "bot", "it is the customer's turn");
+    let answered = chat.say("yes, the left one too").await;
+    assert_eq!(answered.kinds(), ["escalation"]);
+    assert_eq!(chat.status().await, "waiting");
+    let tenant = TenantId::default();
+    let stored = app.inner.store.tenant(&tenant).find_ticket(&ticket).await.unwrap().unwrap();
+    assert!(stored.summary.ends_with("Answer: yes, the left one too"), "{}", stored.summary);
+    resolve(&app, &ticket, Resolution::Approve, "clear now").await;
+    assert_eq!(chat.decisions(2).await.len(), 2);
+    assert_eq!(chat.status().await, "bot");
+}
+
+#[tokio::test]
+async fn a_ticket_that_is_open_is_said_to_be_open() {
+    let app = open(TestApp::builder()).await;
+    for (wish, news) in [
+        (serde_json::json!({"language": "en"}), "any news about my ticket?"),
+        (serde_json::json!({"persona": "returns_vi", "language": "vi"}), "phiếu của mình tới đâu rồi ạ?"),
+    ] {
+        let mut chat = Chat::open_with(&app, wish).await;
+        let ticket = chat.escalated(&["return order 77897", "buyer-77897@example.com", "yes"]).await;
+        let told = chat.say(news).await;
+        assert_eq!(told.kinds(), ["escalation", "follow_up"], "{news}");
+        assert!(told.text("escalation").contains(&ticket), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn approved_damage_of_a_return_is_told() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let ticket = chat.escalated(&["return order 77893", JOHN, "yes", "the boots are shattered"]).await;
+    let rmas = resolve(&app, &ticket, Resolution::Approve, "seen").await;
+    let told = chat.decisions(1).await.remove(0);
+    assert!(told["text"].as_str().unwrap().contains(rmas[0].number.as_str()), "{told}");
+    assert_eq!(mailed(&app, 2).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_decision_left_by_a_killed_server_is_said_once() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let ticket = chat.escalated(&SHATTERED).await;
+    let (id, tenant) = (chat.id.clone(), TenantId::default());
+    let terms = app.inner.config.returns.terms(DamageWords::default());
+    let verdict = Verdict { decision: Resolution::Approve, why: "seen", terms: &terms, random: [1; 4] };
+    let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
+    app.inner.store.tenant(&tenant).resolve_escalation(&ticket, &verdict, &by).await.unwrap();
+    let next = app.stop().await.start().await;
+    let chat = Chat::resumed(&next, &id);
+    chat.decisions(1).await;
+    assert_eq!(mailed(&next, 1).await.len(), 1);
+    // A server that was killed before it noted the job as done says the same again.
+    let said = || Announcement {
+        text: "once".to_owned(),
+        metadata: Metadata::of(Kind::Agent).with("decision", "x"),
+        key: "decision:x".to_owned(),
+    };
+    for _ in 0..2 {
+        next.inner.engine.announce(&tenant, id.parse().unwrap(), said()).await.unwrap();
+    }
+    assert_eq!(chat.decisions(2).await.len(), 2);
+    assert_eq!(next.ask(&id, "thanks").await.status(), "completed");
+    assert_eq!(chat.decisions(2).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_closed_conversation_hears_the_decision_and_stays_closed() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let ticket = chat.escalated(&SHATTERED).await;
+    let tenant = TenantId::default();
+    let id = chat.id.parse().unwrap();
+    app.inner.engine.hand_over(&tenant, id, frontdesk::domain::Handoff::Close).await.unwrap();
+    resolve(&app, &ticket, Resolution::Reject, "worn").await;
+    chat.decisions(1).await;
+    assert_eq!(chat.status().await, "closed");
+}
+
+#[tokio::test]
+async fn a_label_is_given_again_once_the_contact_is_verified() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.say_all(&["return order 77893", JOHN, "yes"]).await;
+    let mut later = Chat::open(&app).await;
+    assert_eq!(later.say("please resend the label").await.kinds(), ["order_prompt"]);
+    assert_eq!(later.say("77893").await.kinds(), ["order_prompt"], "whose order it is comes first");
+    let mut sent = 1;
+    for chat in [&mut later, &mut chat] {
+        let given = if sent == 1 { chat.say(JOHN).await } else { chat.say("resend the label").await };
+        assert_eq!(given.kinds(), ["return_ticket", "follow_up"]);
+        let url = metadata(&given, "return_ticket")["label"]["url"].as_str().unwrap().to_owned();
+        assert!(given.text("return_ticket").contains(&url), "{given:?}");
+        let path = url.split_once("/labels/").unwrap().1;
+        assert_eq!(app.get(&format!("/labels/{path}")).send().await.unwrap().status(), 200);
+        sent += 1;
+        let mail = mailed(&app, sent).await;
+        assert!(mail.iter().any(|mail| mail.contains("Subject: The label for your return")), "{mail:?}");
+    }
+    let mut vi = Chat::open_with(&app, serde_json::json!({"persona": "returns_vi", "language": "vi"})).await;
+    let given = vi.say_all(&["gửi lại nhãn đơn 77893 giúp mình", JOHN]).await;
+    assert_eq!(given.kinds(), ["return_ticket", "follow_up"]);
+}
+
+#[tokio::test]
+async fn a_confirmation_lists_what_is_in_no_return_yet() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let confirm = chat.say_all(&["I want to return order 77900", "buyer-77900@example.com"]).await;
+    let text = confirm.text("order_confirm");
+    assert!(text.contains("Trekking Poles") != text.contains("Hiking Boots"), "one of two is on its way back: {text}");
+}
