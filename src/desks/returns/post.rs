@@ -16,8 +16,8 @@ use tracing::{debug, error, warn};
 use super::mail::{MailTexts, MailValues, Template, Written};
 use super::texts::LabelTexts;
 use crate::config::OutboxConfig;
+use crate::domain::TenantId;
 use crate::domain::returns::{Hand, RmaId, RmaNumber, TrackingNumber};
-use crate::domain::{LinkHost, TenantId};
 use crate::persona::texts::fill;
 use crate::providers::email::{Email, EmailError, Mailer};
 use crate::store::jobs::{Job, JobKind};
@@ -106,11 +106,6 @@ impl Post {
             ];
             Some(Label { title: &words.title, tracking: &tracking.to_string(), lines: &lines }.pdf())
         }))
-    }
-
-    /// The host that links to labels lead to.
-    pub(super) fn label_host(&self) -> Option<LinkHost> {
-        self.links.host()
     }
 
     /// A link to the label of an RMA, which holds from now on.

@@ -64,7 +64,8 @@ impl Returns {
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut voice, scenario)?;
             turn.say_with(kind, &text, tell(kind, state, &text)).await?;
-            asks_more = kind != Kind::Clarify;
+            // A person goes on: there is nothing more to ask.
+            asks_more = kind != Kind::Clarify && scenario != Scenario::GaveUp;
         }
         self.record_ending(turn, state, ending).await?;
         if asks_more {
