@@ -2,14 +2,14 @@
 //!
 //! The model drives a turn only where it is up and the matter is one for it: a wish for a person, damage that is told after a
 //! return, a no to everything, and answers to the machine's own questions are the machine's in both modes. Both share one
-//! [`State`], so that the machine can go on wherever a model stops. The machine announces every decision in the shop's own
-//! words; the model's words are shown where nothing is decided.
+//! [`State`], so that the machine continues wherever a model stops. The machine announces every decision with the shop's
+//! texts; the model's words are shown where nothing is decided.
 //!
 //! - [`rounds`]: what the model is let do, decided without doing it
 //! - [`tools`]: the six tools and their schemas; [`mod@bench`]: what they do
 //! - [`prompt`]: what the model is given
 //! - [`speaker`]: whether the desk or the model speaks at the end of a turn
-//! - [`words`]: what of the model's reply is meant for a customer
+//! - [`words`]: removes thoughts, calls and code from the model's reply
 //! - [`ending`]: how a turn ends
 
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! How a turn ends that the model played: the desk goes on from its state, and says what was decided and done.
+//! Ends a turn that the model drove: the desk continues from the state, and announces what was decided and done.
 
 use tracing::warn;
 
@@ -56,7 +56,8 @@ impl Returns {
         go_on(self, turn, &self.services.store, state).await
     }
 
-    /// Shows the model's words, if they may stand in for the desk's next step. Gives the state after that step, or as it was.
+    /// Shows the model's words, if they may replace the desk's next step. Returns the state after that step, or the unchanged
+    /// state.
     async fn say_as_model(
         &self,
         turn: &mut Turn,

@@ -1,9 +1,8 @@
 //! Decides who speaks at the end of a turn that a model drove.
 //!
-//! A list of forbidden claims is never complete. So the desk announces every refusal, review, return, refund and ticket in
-//! its own words, and asks its own questions. The model's words may only stand in for small talk, and for the status of an
-//! order that has no return; and there only while neither the customer nor the model speaks of a decision
-//! (`prompts/rules/agent.toml`).
+//! A list of forbidden claims is never complete. So the desk announces every refusal, review, return, refund and ticket, and
+//! asks every question, with the shop's texts. The model's words are shown in small talk, and for the status of an order that
+//! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.toml`).
 
 use std::collections::HashMap;
 
@@ -19,7 +18,7 @@ use crate::domain::Kind;
 use crate::domain::returns::OrderStatus;
 use crate::persona::{PromptError, Prompts};
 
-/// Returns the kind of the message in which the model's words stand in for the desk's next step. `None`: the desk speaks.
+/// Returns the kind of the message that the model's words replace at the desk's next step. `None`: the desk speaks.
 pub(super) fn models_message(state: &State) -> Option<Kind> {
     if state.damage_told || has_announced_decision(state) {
         return None;
@@ -36,8 +35,8 @@ fn has_return(state: &State) -> bool {
     state.order.as_ref().is_none_or(|order| is_returned(order.status))
 }
 
-/// Whether the desk has announced a decision in this conversation: what follows may be about it, whatever is written. A
-/// scenario that is not in this list is a decision.
+/// Whether the desk has announced a decision in this conversation: any later message may be about it. A scenario that is not
+/// in this list is a decision.
 fn has_announced_decision(state: &State) -> bool {
     let is_neutral = |scenario: &Scenario| {
         matches!(
@@ -56,6 +55,7 @@ fn has_announced_decision(state: &State) -> bool {
                 | Scenario::StatusDelivered
                 | Scenario::NextOrder
                 | Scenario::AnythingElse
+                | Scenario::Goodbye
                 | Scenario::PolicyIntro
                 | Scenario::PolicyUnknown
         )
@@ -97,13 +97,13 @@ impl DecisionWords {
         })
     }
 
-    /// Whether a customer's message speaks of a decision.
+    /// Whether a customer's message contains a word of a decision.
     pub fn are_in_message(&self, text: &str) -> bool {
         self.has(text, &self.subjects)
     }
 
-    /// Whether a model's reply speaks of a decision, or commits the shop to anything. What is not written in Latin letters is
-    /// not read, and counts as such.
+    /// Whether a model's reply contains a word of a decision, or commits the shop to anything. Letters that are not Latin
+    /// count as such: the words cannot be read in them.
     pub fn are_in_reply(&self, text: &str) -> bool {
         // Marks inside a word hide it.
         let plain: String = text.chars().filter(|c| !matches!(c, '*' | '_' | '~' | '`') && !is_invisible(*c)).collect();
