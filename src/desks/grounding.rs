@@ -13,6 +13,7 @@ use crate::domain::facts::{Known, Lexicon};
 use crate::domain::{GuardReason, LinkHost};
 
 mod canary;
+pub mod claims;
 mod links;
 mod lock;
 #[cfg(test)]

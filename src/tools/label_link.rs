@@ -1,11 +1,10 @@
 //! Links to labels: whoever holds one may open that label until it expires, and nothing else.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use url::Url;
 
 use super::signed::Signer;
+use crate::domain::TenantId;
 use crate::domain::returns::RmaNumber;
-use crate::domain::{LinkHost, TenantId};
 
 /// Makes links and knows its own.
 #[derive(Clone)]
@@ -30,11 +29,6 @@ impl LabelLinks {
     /// `base` is the address that browsers call; a link holds for so long as `holds`.
     pub fn new(secret: &str, base: &str, holds: TimeDelta) -> Self {
         Self { signer: Signer::new(secret, PURPOSE), base: base.trim_end_matches('/').to_owned(), holds }
-    }
-
-    /// The host that links lead to; `None`: an address of which none can be told.
-    pub fn host(&self) -> Option<LinkHost> {
-        Url::parse(&self.base).ok()?.host_str()?.parse().ok()
     }
 
     /// The label's link from now on.

@@ -57,7 +57,7 @@ pub struct Ticketed {
 }
 
 /// The model's reading of a number is worth less than the rules'.
-const MODEL_CONFIDENCE: f64 = 0.6;
+pub(super) const MODEL_CONFIDENCE: f64 = 0.6;
 
 /// The next state. An event that does not fit changes nothing.
 pub fn advance(mut state: State, event: Event) -> State {
@@ -87,10 +87,8 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.meta.contact_fits = state.meta.contact.is_some();
         }
         Event::OrderNotFound => {
+            // The number may be the wrong one of the two: the contact is kept for the next number.
             state.meta.tried = state.order_number.take();
-            if !state.meta.contact_fits {
-                state.meta.contact = None;
-            }
             state.forget_order();
             state.error = Some(Trouble::OrderNotFound);
         }

@@ -2,13 +2,14 @@
 //!
 //! The model drives a turn only where it is up and the matter is one for it: a wish for a person, damage that is told after a
 //! return, a no to everything, and answers to the machine's own questions are the machine's in both modes. Both share one
-//! [`State`], so that the machine can go on wherever a model stops; it also says, in the shop's own words, what was done
-//! whenever the model's words cannot be used.
+//! [`State`], so that the machine continues wherever a model stops. The machine announces every decision with the shop's
+//! texts; the model's words are shown where nothing is decided.
 //!
 //! - [`rounds`]: what the model is let do, decided without doing it
 //! - [`tools`]: the six tools and their schemas; [`mod@bench`]: what they do
 //! - [`prompt`]: what the model is given
-//! - [`words`], [`claims`]: what of its last words a customer can be shown
+//! - [`speaker`]: whether the desk or the model speaks at the end of a turn
+//! - [`words`]: removes thoughts, calls and code from the model's reply
 //! - [`ending`]: how a turn ends
 
 use std::time::Instant;
@@ -27,24 +28,24 @@ use crate::desks::grounding::{Canary, Grounding};
 use crate::desks::machine::save;
 use crate::desks::window::{room_for_history, window};
 use crate::desks::{DeskError, Services, Turn};
+use crate::domain::Event as TurnEvent;
 use crate::domain::facts::Lexicon;
 use crate::domain::returns::{AuditEntry, AuditKind};
-use crate::domain::{Event as TurnEvent, LinkHost};
 use crate::persona::{Mode, PromptError, Prompts};
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError, Phase, Reply, ToolSpec};
 
 mod bench;
-mod claims;
 mod ending;
 mod prompt;
 mod rounds;
+mod speaker;
 mod tools;
 mod words;
 
 use bench::Bench;
-use claims::ClaimRules;
 use ending::Ended;
 use rounds::{Next, Planned, Rounds};
+use speaker::DecisionWords;
 use tools::ToolError;
 
 /// Who calls tools, in the records.
@@ -54,7 +55,7 @@ const WHO: &str = "agent";
 pub(super) struct Agent {
     /// `prompts/returns/agent.md`.
     instructions: String,
-    claims: ClaimRules,
+    decision_words: DecisionWords,
     grounding: Grounding,
     tools: Vec<ToolSpec>,
 }
@@ -62,14 +63,12 @@ pub(super) struct Agent {
 impl Agent {
     pub fn read(prompts: &Prompts) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let instructions = prompts.text("returns/agent.md")?.to_owned();
-        let claims = ClaimRules::read(prompts)?;
+        let decision_words = DecisionWords::read(prompts)?;
         let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
         Ok(move |services: &Services| {
-            let mut hosts: Vec<LinkHost> = services.config.grounding.link_hosts.clone();
-            // The label's link is one that a tool has made.
-            hosts.extend(services.post.label_host());
+            let hosts = services.config.grounding.link_hosts.clone();
             let grounding = Grounding::new(facts, hosts, Canary::new(rand::random()));
-            Self { instructions, claims, grounding, tools: tools::specs() }
+            Self { instructions, decision_words, grounding, tools: tools::specs() }
         })
     }
 }
@@ -93,10 +92,10 @@ impl Returns {
         turn.stores_at_once = true;
         save(turn, &self.services.store, &state).await?;
         let step = turn.step("agent");
-        let mut bench = Bench { desk: self, turn, state, is_refunded: false };
+        let mut bench = Bench { desk: self, turn, state };
         let (ended, told) = step.take(self.work_in_rounds(&mut bench)).await?;
-        let Bench { turn, state, is_refunded, .. } = bench;
-        self.end_agent_turn(turn, state, ended, &told, is_refunded).await
+        let Bench { turn, state, .. } = bench;
+        self.end_agent_turn(turn, state, ended, &told).await
     }
 
     /// Asks and does what is asked for, until the model has said its last word or is asked no further. Gives what it was told

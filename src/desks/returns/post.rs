@@ -20,7 +20,7 @@ use super::mail::{MailTexts, MailValues, Template, Written};
 use super::texts::{LabelTexts, ReturnsTexts};
 use crate::config::OutboxConfig;
 use crate::domain::returns::{Hand, Notice, RmaId, RmaNumber, TrackingNumber};
-use crate::domain::{ConversationId, LinkHost, Metadata, TenantId};
+use crate::domain::{ConversationId, Metadata, TenantId};
 use crate::persona::texts::{ByLanguage, fill};
 use crate::providers::email::{Email, EmailError, Mailer};
 use crate::store::jobs::{Job, JobKind};
@@ -138,11 +138,6 @@ impl Post {
             ];
             Some(Label { title: &words.title, tracking: &tracking.to_string(), lines: &lines }.pdf())
         }))
-    }
-
-    /// The host that links to labels lead to.
-    pub(super) fn label_host(&self) -> Option<LinkHost> {
-        self.links.host()
     }
 
     /// A link to the label of an RMA, which holds from now on.

@@ -57,14 +57,17 @@ impl Returns {
             Ending::MailLeft => Some((Kind::ReturnTicket, Scenario::MailLeft)),
             // Nothing was done yet: what can be done is more than "anything else".
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
-            Ending::Other => None,
+            Ending::Other if self.rules.hear(&turn.message.text).greets => Some((Kind::Clarify, Scenario::Clarify)),
+            // "Anything else?" was asked before.
+            Ending::Other => Some((Kind::Reply, Scenario::Goodbye)),
         };
         self.call_person(turn, state, ending);
         let mut asks_more = true;
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut voice, scenario)?;
             turn.say_with(kind, &text, tell(kind, state, &text)).await?;
-            asks_more = kind != Kind::Clarify;
+            // A person goes on, or the customer has left: there is nothing more to ask.
+            asks_more = kind != Kind::Clarify && !matches!(scenario, Scenario::GaveUp | Scenario::Goodbye);
         }
         self.record_ending(turn, state, ending).await?;
         if asks_more {

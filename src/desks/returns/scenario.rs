@@ -79,6 +79,7 @@ scenarios! {
     NextOrder = "next_order" ["order_number"],
     ReturnNumber = "return_number" ["rma_number"],
     AnythingElse = "anything_else" [],
+    Goodbye = "goodbye" [],
     PolicyIntro = "policy_intro" [],
     PolicyUnknown = "policy_unknown" ["hotline"],
 }

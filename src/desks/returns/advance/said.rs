@@ -173,6 +173,10 @@ fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
     match &heard.number {
         Some(found) if names_another_order(state, heard) => {
             state.forget_order();
+            if state.meta.tried.as_ref() == Some(&found.number) && !state.meta.contact_fits {
+                // The number is right, so the contact was wrong.
+                state.meta.contact = None;
+            }
             state.meta.waiting.clone_from(&heard.more_numbers);
             state.order_number = Some(found.number.clone());
             state.order_match_confidence = Some(worth(found.confidence));

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::tools::{OrderId, ToolError};
 use crate::desks::Turn;
 use crate::desks::returns::Returns;
-use crate::desks::returns::advance::{Event, advance};
-use crate::desks::returns::state::{Escalate, Intent, SeenOrder, State};
+use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
+use crate::desks::returns::state::{Escalate, Intent, SeenOrder, State, TicketStatus};
 use crate::domain::returns::calendar::day_of;
-use crate::domain::returns::{Email, Order, OrderNumber, RmaStatus};
+use crate::domain::returns::{Email, Order, OrderNumber};
 use crate::store::TenantStore;
 
 mod tickets;
@@ -26,17 +26,20 @@ pub(super) struct Bench<'a> {
     pub desk: &'a Returns,
     pub turn: &'a mut Turn,
     pub state: State,
-    /// A return whose money was paid has been shown to the model.
-    pub is_refunded: bool,
 }
 
 impl Bench<'_> {
-    /// The order, if it is the customer's; from then on tools may be used on it.
+    /// The order, if it is the customer's; from then on tools may be used on it. An order other than the one that the customer
+    /// named is shown if it was found before, and never becomes the subject.
     pub async fn look_up(&mut self, number: &OrderNumber) -> Result<Order, ToolError> {
+        let is_subject = self.check_subject(number);
         if let Some(order) = self.find_opened(number).await? {
-            self.turn_to(&order, None);
+            if is_subject.is_ok() {
+                self.turn_to(&order, None);
+            }
             return Ok(order);
         }
+        is_subject?;
         if self.state.needs_contact && self.state.meta.contact.is_none() {
             return Err(ToolError::NoContact);
         }
@@ -58,7 +61,7 @@ impl Bench<'_> {
                 Ok(order)
             }
             Event::OtherContact => {
-                self.state = advance(std::mem::take(&mut self.state), Event::OtherContact);
+                self.missed(number, Event::OtherContact);
                 Err(ToolError::NoContact)
             }
             Event::OrderLocked => {
@@ -90,7 +93,9 @@ impl Bench<'_> {
         for order in &orders {
             self.remember(&order.number);
         }
-        if let [only] = &orders[..] {
+        if let [only] = &orders[..]
+            && self.check_subject(&only.number).is_ok()
+        {
             self.turn_to(only, None);
         }
         Ok(orders)
@@ -99,17 +104,16 @@ impl Bench<'_> {
     /// An order that was found in this conversation.
     pub async fn open(&mut self, id: &OrderId) -> Result<Order, ToolError> {
         let number = id.number().ok_or(ToolError::NoNumber)?;
+        self.check_subject(&number)?;
         let order = self.find_opened(&number).await?.ok_or(ToolError::NotLookedUp)?;
         self.turn_to(&order, None);
         Ok(order)
     }
 
     /// The order as the model sees it, with the names of seed 001's `OrderSchema`.
-    pub fn shown(&mut self, order: &Order) -> Value {
+    pub fn shown(&self, order: &Order) -> Value {
         let (language, zone) = (self.turn.language(), self.desk.services.config.returns.time_zone);
         let day = |at| day_of(at, zone);
-        let is_refunded = |status: RmaStatus| status == RmaStatus::Refunded;
-        self.is_refunded |= order.items.iter().filter_map(|item| item.rma.as_ref()).any(|rma| is_refunded(rma.status));
         let items = order.items.iter().map(|item| {
             let rma = item.rma.as_ref();
             json!({
@@ -154,14 +158,46 @@ impl Bench<'_> {
         self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
     }
 
-    /// Nothing was found, which is told; an order that is open already stays so.
-    fn missed(&mut self, number: &OrderNumber, event: Event) {
-        if self.state.order.is_some() {
-            return;
+    /// Returns an error if the model may not make this order the subject: the customer named another one, or the request has
+    /// its outcome.
+    fn check_subject(&self, number: &OrderNumber) -> Result<(), ToolError> {
+        if self.state.order_number.as_ref() == Some(number) {
+            return Ok(());
         }
-        let state = State { order_number: Some(number.clone()), ..std::mem::take(&mut self.state) };
-        self.state = advance(state, event);
+        self.check_open()?;
+        named_order(&self.state).map_or(Ok(()), |named| Err(ToolError::OtherOrder(named.clone())))
     }
+
+    /// Returns an error if the request has its outcome: a turn announces one, and the next message begins another request.
+    fn check_open(&self) -> Result<(), ToolError> {
+        let made = self.state.action_ticket.as_ref().is_some_and(|ticket| ticket.status == TicketStatus::Created);
+        if made || self.state.escalation_ticket.is_some() { Err(ToolError::Settled) } else { Ok(()) }
+    }
+
+    /// Keeps that an order was not found. A look-up of a number that the customer did not write drops nothing that the
+    /// customer gave.
+    fn missed(&mut self, number: &OrderNumber, event: Event) {
+        self.state = missed(std::mem::take(&mut self.state), number, event);
+    }
+}
+
+/// The order that the customer named in this flow, and not only the model.
+fn named_order(state: &State) -> Option<&OrderNumber> {
+    let is_sure = state.order_match_confidence.is_some_and(|confidence| confidence > MODEL_CONFIDENCE);
+    state.order_number.as_ref().filter(|_| is_sure || state.user_confirmed_order == Some(true))
+}
+
+fn missed(state: State, number: &OrderNumber, event: Event) -> State {
+    if state.order.is_some() {
+        return state;
+    }
+    if state.order_number.as_ref() == Some(number) {
+        return advance(state, event);
+    }
+    if state.order_number.is_some() || event == Event::OtherContact {
+        return state;
+    }
+    advance(State { order_number: Some(number.clone()), ..state }, event)
 }
 
 /// The flow is about that order. What was made for another one is left as it is, and no longer talked of.
@@ -174,7 +210,7 @@ fn turned_to(mut state: State, seen: SeenOrder, lines: Option<Vec<u32>>) -> Stat
     if state.order_number.as_ref() != Some(&seen.number) {
         state.forget_order();
         state.order_number = Some(seen.number.clone());
-        state.order_match_confidence = Some(1.0);
+        state.order_match_confidence = Some(MODEL_CONFIDENCE);
     }
     state.action_ticket = None;
     state.email_status = None;

@@ -1,22 +1,20 @@
-//! How a turn ends that the model played: with its words, where they can be used, else with the shop's own.
+//! Ends a turn that the model drove: the desk continues from the state, and announces what was decided and done.
 
 use tracing::warn;
 
 use super::bench::turned_over;
-use super::claims::Facts;
 use super::rounds::Why;
+use super::speaker::models_message;
 use super::words::for_customer;
 use crate::desks::grounding::{Grounded, Guard, Piece, StandIns};
-use crate::desks::machine::{go_on, save, state_of};
+use crate::desks::machine::{Step, go_on};
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, advance};
-use crate::desks::returns::say::tell;
-use crate::desks::returns::scenario::Scenario;
-use crate::desks::returns::state::{EmailStatus, Ending, Escalate, Intent, State, TicketStatus};
-use crate::desks::returns::voice::Voice;
+use crate::desks::returns::route::route;
+use crate::desks::returns::state::{Escalate, State};
 use crate::desks::returns::work::status_of;
 use crate::desks::{DeskError, Turn};
-use crate::domain::{GuardReason, Kind};
+use crate::domain::{GuardReason, Kind, Metadata};
 
 /// How the model's part of a turn ended.
 pub(super) enum Ended {
@@ -30,56 +28,70 @@ pub(super) enum Ended {
 }
 
 impl Returns {
+    /// Ends the turn. Whatever the model has done is in the state, so that the desk takes the next step from there: it
+    /// announces a decision once, asks what is missing, or does what the model left undone.
     pub(super) async fn end_agent_turn(
         &self,
         turn: &mut Turn,
         state: State,
         ended: Ended,
         told: &[String],
-        is_refunded: bool,
     ) -> Result<(), DeskError> {
-        let state = self.settled(turn, state).await?;
+        let mut state = without_idle_question(state);
         match ended {
-            Ended::GaveUp(why) => self.give_up(turn, state, why).await,
-            Ended::WithoutModel | Ended::MachinesQuestion => self.say_as_machine(turn, state).await,
-            Ended::Said(text) => match self.usable(turn, &state, &text, told, is_refunded).await? {
-                Some(pieces) => self.say_as_agent(turn, state, pieces).await,
-                None => self.say_as_machine(turn, state).await,
-            },
+            Ended::Said(text) => state = self.say_as_model(turn, state, &text, told).await?,
+            Ended::GaveUp(why) => {
+                warn!(why = why.as_str(), "Giving up on the language model");
+                turn.note("gave_up", why.as_str());
+                // What was made is announced like any other return; the customer can ask for more.
+                if state.action_ticket.is_none() {
+                    state = turned_over(state, Escalate::GaveUp);
+                }
+            }
+            Ended::WithoutModel | Ended::MachinesQuestion => {
+                state.is_unclear |= state.intent.is_none();
+                state.may_name_order = false;
+            }
         }
+        go_on(self, turn, &self.services.store, state).await
     }
 
-    /// What is due, whatever the model has done: how the mail fares is known before anything is said of it.
-    async fn settled(&self, turn: &mut Turn, state: State) -> Result<State, DeskError> {
-        let made_now = state.action_ticket.as_ref().is_some_and(|ticket| ticket.status == TicketStatus::Created);
-        if made_now && state.email_status.is_none() {
-            let event = self.send_email(turn, &state).await?;
-            let state = advance(state, event);
-            save(turn, &self.services.store, &state).await?;
-            return Ok(state);
+    /// Shows the model's words, if they may replace the desk's next step. Returns the state after that step, or the unchanged
+    /// state.
+    async fn say_as_model(
+        &self,
+        turn: &mut Turn,
+        state: State,
+        said: &str,
+        told: &[String],
+    ) -> Result<State, DeskError> {
+        let Some(kind) = models_message(&state) else { return Ok(state) };
+        let Some(pieces) = self.usable(turn, said, told).await? else { return Ok(state) };
+        let mut metadata = Metadata::of(kind);
+        if let Some(seen) = state.order.as_ref().filter(|_| kind == Kind::OrderStatus)
+            && let Some(order) = self.store_of(turn).find_order(&seen.number).await?
+        {
+            metadata = metadata.with("order", status_of(&order));
         }
-        Ok(state)
+        turn.show(kind, pieces).await?;
+        turn.end_message(metadata).await?;
+        Ok(match route(&state) {
+            Step::Finish(ending) => advance(state, Event::Finished(ending)),
+            _ => advance(state, Event::StatusShown),
+        })
     }
 
     /// The model's words as they may be shown; `None`: they cannot be used.
-    async fn usable(
-        &self,
-        turn: &mut Turn,
-        state: &State,
-        said: &str,
-        told: &[String],
-        is_refunded: bool,
-    ) -> Result<Option<Vec<Piece>>, DeskError> {
+    async fn usable(&self, turn: &mut Turn, said: &str, told: &[String]) -> Result<Option<Vec<Piece>>, DeskError> {
         let (text, had_markup) = for_customer(said);
         if had_markup {
             self.note_guard(turn, GuardReason::Markup, "markup", said).await?;
         }
-        if text.is_empty() || must_be_said_by_machine(state) {
+        if text.is_empty() || self.agent.decision_words.are_in_message(&turn.message.text) {
             return Ok(None);
         }
-        let facts = Facts::of(state, turn.conversation.status, is_refunded);
-        if let Some(claim) = self.agent.claims.unsupported(&text, &facts) {
-            self.note_guard(turn, GuardReason::UnsupportedClaim, claim.as_str(), &text).await?;
+        if self.agent.decision_words.are_in_reply(&text) {
+            self.note_guard(turn, GuardReason::UnsupportedClaim, "decision", &text).await?;
             return Ok(None);
         }
         let pieces = self.grounded(turn, &text, told);
@@ -119,104 +131,21 @@ impl Returns {
         let guard = Piece::Guard(Guard { reason, kind, text: text.to_owned() });
         Ok(turn.show(Kind::Reply, vec![guard]).await?)
     }
-
-    /// The model's words as a message, with what was decided and made.
-    async fn say_as_agent(&self, turn: &mut Turn, state: State, pieces: Vec<Piece>) -> Result<(), DeskError> {
-        let kind = kind_of(&state);
-        let text: String = pieces
-            .iter()
-            .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.as_str()) } else { None })
-            .collect();
-        let ending = match kind {
-            Kind::Escalation => Some(Ending::Escalated),
-            Kind::ReturnTicket => Some(Ending::Done),
-            Kind::ReturnDecision => Some(Ending::NotEligible),
-            Kind::OrderStatus => Some(Ending::StatusShown),
-            _ => None,
-        };
-        if let Some(ending) = ending {
-            self.call_person(turn, &state, ending);
-        }
-        let mut metadata = tell(kind, &state, &text);
-        if let Some(seen) = state.order.as_ref().filter(|_| kind == Kind::OrderStatus)
-            && let Some(order) = self.store_of(turn).find_order(&seen.number).await?
-        {
-            metadata = metadata.with("order", status_of(&order));
-        }
-        turn.show(kind, pieces).await?;
-        turn.end_message(metadata).await?;
-        let Some(ending) = ending else { return save(turn, &self.services.store, &state).await };
-        self.record_ending(turn, &state, ending).await?;
-        // Every ending asks what else.
-        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
-        let more = voice.text(Scenario::AnythingElse, &[])?;
-        let event = voice.then(Event::Finished(ending));
-        turn.say(Kind::FollowUp, &more).await?;
-        save(turn, &self.services.store, &advance(state, event)).await
-    }
-
-    /// The machine goes on from here: it says what was done, asks what is missing, and hands over what a person must decide.
-    async fn say_as_machine(&self, turn: &mut Turn, state: State) -> Result<(), DeskError> {
-        go_on(self, turn, &self.services.store, for_machine(state)).await
-    }
-
-    /// What was done is told, and a person goes on.
-    async fn give_up(&self, turn: &mut Turn, state: State, why: Why) -> Result<(), DeskError> {
-        warn!(why = why.as_str(), "The language model is asked no further");
-        turn.note("gave_up", why.as_str());
-        let mut state = state;
-        if state.action_ticket.is_some() && state.escalate.is_none() {
-            self.say_as_machine(turn, state).await?;
-            state = state_of(turn);
-            if !state.conversation_complete {
-                // The machine has a question about it, and the customer can answer.
-                return Ok(());
-            }
-        }
-        go_on(self, turn, &self.services.store, turned_over(state, Escalate::GaveUp)).await
-    }
 }
 
-/// What the shop's own words alone may tell: that a mail failed, that a person has to decide and has not been told yet, that
-/// guessing is over.
-fn must_be_said_by_machine(state: &State) -> bool {
-    let is_unhandled = state.escalate.is_some() && state.escalation_ticket.is_none();
-    let is_locked = state.error == Some(crate::desks::returns::state::Trouble::OrderLocked);
-    is_unhandled || is_locked || state.email_status == Some(EmailStatus::Failed)
-}
-
-/// The state as the machine takes it up. It asks no model, and puts no question whose answer a refusal has made idle.
-fn for_machine(mut state: State) -> State {
-    state.is_unclear |= state.intent.is_none();
-    state.may_name_order = false;
-    if state.eligibility.as_ref().is_some_and(|decision| !decision.eligible) {
-        state.user_confirmed_order = Some(true);
-    }
-    state
-}
-
-/// What a message of the model's is about: what has come of the flow so far.
-fn kind_of(state: &State) -> Kind {
-    if state.escalation_ticket.is_some() {
-        return Kind::Escalation;
-    }
-    if state.action_ticket.is_some() {
-        return Kind::ReturnTicket;
-    }
-    match (&state.eligibility, &state.order) {
-        (Some(decision), _) if decision.eligible => Kind::ActionPrompt,
-        (Some(_), _) => Kind::ReturnDecision,
-        (None, Some(_)) if state.intent == Some(Intent::OrderStatus) => Kind::OrderStatus,
-        (None, _) => Kind::Reply,
-    }
+/// Leaves the question "is it this order?" out where a yes would lead to no work: a refusal, an offer or a ticket is
+/// announced at once.
+fn without_idle_question(state: State) -> State {
+    let confirmed = State { user_confirmed_order: Some(true), ..state.clone() };
+    let is_offered = state.eligibility.is_some() && !matches!(route(&confirmed), Step::Run(_));
+    if state.action_ticket.is_some() || is_offered { confirmed } else { state }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desks::machine::Step;
-    use crate::desks::returns::route::{ReturnsStep, Worker, route};
-    use crate::desks::returns::state::{ActionTicket, Question};
+    use crate::desks::returns::route::{ReturnsStep, Worker};
+    use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Intent, Question, TicketStatus};
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::{Decision, Why};
 
@@ -241,47 +170,25 @@ mod tests {
     }
 
     #[test]
-    fn wherever_a_model_stops_the_machine_says_what_was_done_or_asks_what_is_missing() {
-        let unclear = State::default();
-        let table: [(&str, State, ReturnsStep); 8] = [
-            ("nothing was understood", unclear, Step::Ask(Question::Matter)),
+    fn desk_announces_or_asks_wherever_a_model_stops() {
+        let only_return = Decision { is_refund_eligible: false, ..sample::approved() };
+        let refund = State { intent: Some(Intent::Refund), ..decided(only_return) };
+        let id = "RMA-1700000000-AB12".to_owned();
+        let before = ActionTicket { id, status: TicketStatus::Duplicate };
+        let table: [(&str, State, ReturnsStep); 9] = [
             ("no number", State { intent: Some(Intent::Return), ..State::default() }, Step::Ask(Question::OrderNumber)),
             ("found", found(), Step::Ask(Question::Confirm)),
             // Nobody has said yes to anything: eligible is not asked for.
             ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
+            ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
             ("refused", decided(sample::refused(Why::WindowOver)), Step::Finish(Ending::NotEligible)),
             ("a review", decided(sample::refused(Why::FraudFlag)), Step::Run(Worker::Escalate)),
             ("not shipped", decided(sample::refused(Why::NotShipped)), Step::Ask(Question::OfferCancel)),
             ("made", ticketed(), Step::Finish(Ending::Done)),
+            ("made before", advance(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
         ];
         for (what, state, expected) in table {
-            assert_eq!(route(&for_machine(state)), expected, "{what}");
+            assert_eq!(route(&without_idle_question(state)), expected, "{what}");
         }
-    }
-
-    #[test]
-    fn a_message_is_of_the_kind_of_what_has_come_of_the_flow() {
-        let status = State { intent: Some(Intent::OrderStatus), ..found() };
-        let escalated = State { escalation_ticket: Some("TICKET-1-2".into()), ..ticketed() };
-        for (state, kind) in [
-            (State::default(), Kind::Reply),
-            (found(), Kind::Reply),
-            (status, Kind::OrderStatus),
-            (decided(sample::approved()), Kind::ActionPrompt),
-            (decided(sample::refused(Why::WindowOver)), Kind::ReturnDecision),
-            (ticketed(), Kind::ReturnTicket),
-            (escalated, Kind::Escalation),
-        ] {
-            assert_eq!(kind_of(&state), kind);
-        }
-    }
-
-    #[test]
-    fn what_a_person_must_decide_is_never_left_to_a_models_words() {
-        let review = decided(sample::refused(Why::Damaged));
-        assert!(must_be_said_by_machine(&review));
-        let handed = State { escalation_ticket: Some("TICKET-1-2".into()), ..review };
-        assert!(!must_be_said_by_machine(&handed));
-        assert!(must_be_said_by_machine(&State { email_status: Some(EmailStatus::Failed), ..ticketed() }));
     }
 }

@@ -4,6 +4,7 @@ mod calls;
 mod misbehaving;
 mod owner;
 mod repeats;
+mod replies;
 mod scenarios;
 pub mod script;
 mod without;

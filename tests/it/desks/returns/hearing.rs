@@ -255,3 +255,44 @@ async fn of_two_addresses_the_right_one_opens_the_order_and_of_two_orders_the_se
     let next = two.say("yes").await;
     assert!(next.text("order_confirm").contains("ABC-100015"), "{next:?}");
 }
+
+#[tokio::test]
+async fn mistyped_number_keeps_contact() {
+    let app = open(TestApp::builder()).await;
+    for (language, texts) in [
+        ("en", ["return order 77939, john.doe@example.com", "sorry, 77893"]),
+        ("vi", ["trả đơn 77939, john.doe@example.com", "nhầm, 77893"]),
+    ] {
+        let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
+        assert_eq!(chat.say_all(&texts).await.kinds(), ["order_confirm"], "{language}");
+    }
+    // The same number again: it is the contact that was wrong.
+    let mut chat = Chat::open(&app).await;
+    let asked = chat.say_all(&["return order 77893, jon.doe@example.com", "it is 77893"]).await;
+    assert_eq!(asked.kinds(), ["order_prompt"]);
+    assert_eq!(chat.say("john.doe@example.com").await.kinds(), ["order_confirm"]);
+}
+
+#[tokio::test]
+async fn closing_is_said_once() {
+    let app = open(TestApp::builder()).await;
+    for (language, status, thanks, hello, when) in [
+        ("en", "where is order 77899? buyer-77899@example.com", "thank you!", "hello", "when will it arrive?"),
+        (
+            "vi",
+            "đơn 77899 đâu rồi, buyer-77899@example.com",
+            "cảm ơn em",
+            "xin chào",
+            "khi nào nó tới, đơn này đến đâu rồi?",
+        ),
+    ] {
+        let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
+        assert_eq!(chat.say(status).await.kinds(), ["order_status", "follow_up"], "{language}");
+        assert_eq!(chat.say(when).await.kinds(), ["order_status", "follow_up"], "{language}: the same order");
+        let first = chat.say(thanks).await;
+        assert_eq!(first.kinds(), ["reply"], "{language}: thanks are no request");
+        let again = chat.say(thanks).await;
+        assert_ne!(first.text("reply"), again.text("reply"), "{language}");
+        assert_eq!(chat.say(hello).await.kinds(), ["clarify"], "{language}");
+    }
+}

@@ -73,7 +73,7 @@ async fn a_wrong_number_is_asked_again_and_then_found() {
     let mut chat = Chat::open(&app).await;
     let missed = chat.say_all(&["Where's my order 77999?", JOHN]).await;
     assert!(missed.text("order_prompt").contains("77999"), "{missed:?}");
-    let found = chat.say_all(&["sorry, it is 77893", JOHN]).await;
+    let found = chat.say("sorry, it is 77893").await;
     assert_eq!(found.kinds(), ["order_status", "follow_up"]);
     assert_chat!("not_found", chat);
 }

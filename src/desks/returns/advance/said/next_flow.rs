@@ -28,6 +28,7 @@ pub(super) fn next_flow(state: State, heard: &Heard) -> State {
     let stays = match heard.intent {
         _ if heard.damage => (was_refused || status_shown) && !has_return,
         Some(Intent::Return | Intent::Refund) => status_shown && heard.points_back,
+        Some(Intent::OrderStatus) => order.is_some() && heard.points_back,
         _ => was_refused && (heard.asks_exception || heard.wants_person),
     };
     if !stays || !names_nothing {

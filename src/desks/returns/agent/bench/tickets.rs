@@ -51,6 +51,7 @@ pub(in crate::desks::returns::agent) struct Handed {
 impl Bench<'_> {
     /// What the rules say of these lines.
     pub async fn decide(&mut self, order: &Order, lines: &[u32], reason: &str) -> Result<Verdict, ToolError> {
+        self.check_open()?;
         let lines = known_lines(order, lines)?;
         about_return(&mut self.state);
         let asked = State { lines: Some(lines), reason: self.reason(reason), ..self.state.clone() };
@@ -76,6 +77,9 @@ impl Bench<'_> {
             return Err(ToolError::HeldBack);
         }
         let lines = known_lines(order, lines)?;
+        if self.state.lines.as_ref() != Some(&lines) || self.state.escalation_ticket.is_some() {
+            self.check_open()?;
+        }
         about_return(&mut self.state);
         let reason = self.reason(reason);
         if self.state.eligibility.is_none() || self.state.lines.as_ref() != Some(&lines) {
@@ -194,6 +198,9 @@ impl Bench<'_> {
 
     /// A person takes over; the same ticket again while it is open.
     pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<Handed, ToolError> {
+        if self.state.escalate.is_none() {
+            self.check_open()?;
+        }
         let why = *self.state.escalate.get_or_insert(Escalate::Assistant);
         if self.state.escalation_ticket.is_none() {
             self.state.urgency = urgency;

@@ -34,7 +34,7 @@ impl Tool for CheckEligibility {
             Verdict::Decided(decision) => shown(&decision),
             Verdict::AskedBefore(ticket) => json!({
                 "eligible": false, "reason_code": ReasonCode::ItemExcluded, "rma_number": ticket.id,
-                "message": "this was asked for before: tell the customer the rma_number, and make no second return",
+                "message": "this was asked for before, and the desk tells the customer the rma_number; make no second return",
             }),
         })
     }

@@ -43,7 +43,7 @@ impl Tool for EscalateToHuman {
         let ticket = bench.hand_over(self.priority()).await?;
         Ok(json!({
             "success": true, "ticket_id": ticket.id, "priority": ticket.priority,
-            "message": "a colleague takes over; tell the customer the ticket_id, and promise nothing for the colleague",
+            "message": "a colleague takes over, and the desk tells the customer the ticket_id; call no more tools",
         }))
     }
 }

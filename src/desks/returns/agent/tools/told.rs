@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::desks::DeskError;
-use crate::domain::returns::{Action, Decision, Why};
+use crate::domain::returns::{Action, Decision, OrderNumber, Why};
 use crate::store::StoreError;
 
 /// Why a call is not made. Each says to the model what to do instead.
@@ -69,6 +69,10 @@ pub(in crate::desks::returns::agent) enum ToolError {
         "the customer has just said no, or to wait; ask whether the return shall be made, and call again after a yes"
     )]
     HeldBack,
+    #[error("the customer named order {0}; use that number, and ask the customer if it is another order")]
+    OtherOrder(OrderNumber),
+    #[error("the customer's request already has its outcome, and the desk announces it; call no more tools")]
+    Settled,
     #[error("no return with that number belongs to this order; use the rma_number that create_rma gave")]
     NoRma,
     #[error(
@@ -107,6 +111,8 @@ impl ToolError {
             Self::NotLookedUp => "NOT_LOOKED_UP",
             Self::UnknownItems(_) => "UNKNOWN_ITEMS",
             Self::HeldBack => "NOT_CONFIRMED",
+            Self::OtherOrder(_) => "OTHER_ORDER",
+            Self::Settled => "ALREADY_DONE",
             Self::Refused(_) | Self::OtherAction(..) => "NOT_ELIGIBLE",
             Self::NoRma | Self::NoMailWithoutRma => "NO_RMA",
             Self::RmaLocked => "ESCALATED",
@@ -165,11 +171,11 @@ fn refusal(decision: &Decision) -> String {
 
 fn refusal_of(is_review: bool, can_be_cancelled: bool) -> String {
     if is_review {
-        "a person has to decide; call escalate_to_human and tell the customer that a colleague looks at it"
+        "a person has to decide; call escalate_to_human, and the desk tells the customer"
     } else if can_be_cancelled {
         "the order has not been shipped; the desk now asks the customer whether to cancel it"
     } else {
-        "tell the customer kindly that it cannot be returned, and why; you cannot make an exception"
+        "the desk tells the customer that it cannot be returned, and why; you cannot make an exception"
     }
     .to_owned()
 }

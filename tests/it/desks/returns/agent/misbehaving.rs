@@ -47,7 +47,7 @@ async fn a_model_that_does_not_come_to_an_end_ends_in_a_kind_sentence_and_with_a
         ),
     ] {
         let (shop, ended) = gets(steps).await;
-        assert_eq!(ended.kinds(), ["escalation", "follow_up"], "{what}");
+        assert_eq!(ended.kinds(), ["escalation"], "{what}: nothing is asked after giving up");
         assert!(ended.text("escalation").contains("TICKET-"), "{what}: {ended:?}");
         assert_eq!(shop.rmas_of("77893").await.len(), 0, "{what}");
         assert!(shop.ollama.chats().len() <= 15, "{what}");
@@ -55,7 +55,7 @@ async fn a_model_that_does_not_come_to_an_end_ends_in_a_kind_sentence_and_with_a
 }
 
 #[tokio::test]
-async fn the_fifteenth_time_the_model_is_asked_without_tools_and_its_answer_counts() {
+async fn last_round_offers_no_tools() {
     let (shop, ended) = gets({
         let mut steps: Vec<Step> = (0..14).map(|n| call("nothing_of_that_kind", json!({ "n": n }))).take(1).collect();
         steps.extend((0..13).map(|n| look(&format!("ABC-{n:06}"))));
@@ -63,7 +63,7 @@ async fn the_fifteenth_time_the_model_is_asked_without_tools_and_its_answer_coun
         steps
     })
     .await;
-    assert_eq!(ended.text("reply"), "I could not find it. Which order number is it?");
+    assert_eq!(ended.kinds(), ["order_confirm"], "the desk finds the order that the customer named");
     let chats = shop.ollama.chats();
     assert_eq!(chats.len(), 15);
     assert!(chats[..14].iter().all(|chat| chat["tools"].as_array().unwrap().len() == 6));
@@ -71,7 +71,8 @@ async fn the_fifteenth_time_the_model_is_asked_without_tools_and_its_answer_coun
 }
 
 #[tokio::test]
-async fn what_cannot_be_shown_is_replaced_by_the_desks_own_words() {
+async fn desk_replaces_words_that_cannot_be_shown() {
+    let shop = driven(TestApp::builder()).await;
     let call_as_text = json!({"name": "get_order_details", "arguments": {"order_id": "77893"}}).to_string();
     for (what, said, guard) in [
         ("silence", "", None),
@@ -86,11 +87,12 @@ async fn what_cannot_be_shown_is_replaced_by_the_desks_own_words() {
         ("a mail", "I've sent you an e-mail with the label.", Some("unsupported_claim")),
         ("a person", "A colleague will contact you soon.", Some("unsupported_claim")),
     ] {
-        let (shop, ended) = gets(vec![look("77893"), say(said)]).await;
-        // The order was found, so the machine goes on with its own question.
-        assert_eq!(ended.kinds(), ["order_confirm"], "{what}: {ended:?}");
+        let mut chat = Chat::open(&shop.app).await;
+        shop.then(vec![look("77893"), say(said)]);
+        let ended = chat.say(&format!("where is order 77893? {JOHN}")).await;
+        assert_eq!(ended.kinds(), ["order_status", "follow_up"], "{what}: {ended:?}");
+        assert!(ended.text("order_status").contains("**Order #:** 77893"), "{what}: {ended:?}");
         assert_eq!(guards(&ended), guard.into_iter().collect::<Vec<_>>(), "{what}");
-        assert_eq!(shop.rmas_of("77893").await.len(), 0, "{what}");
     }
 }
 
@@ -107,11 +109,11 @@ async fn after_something_was_done_the_desk_says_what_was_done() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_after_something_was_done_ends_with_what_was_done_and_a_person() {
+async fn return_is_announced_once_when_model_fails() {
     for play in [Play::refuses(500, "out of memory"), Play::new().hangs_up(), Play::answer("x").stalls()] {
         let (shop, ended) =
             gets(vec![look("77893"), create("77893", &[1], "too small"), Step::Play(play.clone())]).await;
-        assert_eq!(ended.kinds(), ["return_ticket", "follow_up", "escalation", "follow_up"], "{play:?}: {ended:?}");
+        assert_eq!(ended.kinds(), ["return_ticket", "follow_up"], "{play:?}: {ended:?}");
         let rmas = shop.rmas_of("77893").await;
         assert_eq!(rmas.len(), 1, "{play:?}");
         assert!(!rmas[0].escalated, "a good return is not locked");
@@ -120,26 +122,13 @@ async fn a_model_that_fails_after_something_was_done_ends_with_what_was_done_and
 
 #[tokio::test]
 async fn numbers_and_links_that_no_tool_gave_are_held_back() {
-    let (_, ended) = gets(vec![
-        look("77893"),
-        check("77893", &[1], "too small"),
-        say("It is eligible, and you get $999.00 back. See https://evil.example/refund now. Shall I go on?"),
-    ])
-    .await;
-    let text = ended.text("action_prompt");
+    let shop = driven(TestApp::builder()).await;
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77899"), say("It arrives within 999 days. See https://evil.example/track now.")]);
+    let ended = chat.say("where is order 77899? buyer-77899@example.com").await;
+    let text = ended.text("order_status");
     assert!(!text.contains("999") && !text.contains("evil.example"), "{text}");
     assert_eq!(guards(&ended), ["unsupported_fact", "link"]);
-}
-
-#[tokio::test]
-async fn the_link_to_the_label_may_be_said() {
-    let mut steps = vec![look("77893")];
-    steps.extend(whole_return("77893", &[1], "too small"));
-    *steps.last_mut().unwrap() = say("Your return {rma} is set up. Here is the label: {label}");
-    let (shop, ended) = gets(steps).await;
-    let text = ended.text("return_ticket");
-    let path = text.split("/labels/").nth(1).unwrap_or_else(|| panic!("{text}"));
-    assert_eq!(shop.app.get(&format!("/labels/{path}")).send().await.unwrap().status(), 200);
 }
 
 #[tokio::test]
@@ -207,8 +196,8 @@ async fn orders_in_what_a_tool_shows_are_data() {
     let system = shop.ollama.chats()[2]["messages"][0]["content"].as_str().unwrap().to_owned();
     let fence = system.split("<<<").nth(1).unwrap().lines().next().unwrap().to_owned();
     assert_eq!(system.matches(&fence).count(), 2, "what is known stands between its marks: {system}");
-    assert_eq!(shop.results().last().unwrap().1["error"], "NOT_LOOKED_UP");
-    assert_eq!(guards(&ended), ["unsupported_claim"]);
+    assert_eq!(shop.results().last().unwrap().1["error"], "OTHER_ORDER");
+    assert_eq!(ended.kinds(), ["order_confirm"]);
     assert_eq!(shop.rmas_of("77895").await.len(), 0);
 }
 
@@ -230,4 +219,42 @@ async fn what_was_handed_over_is_not_handed_over_twice() {
     let ids: Vec<Value> = shop.results()[1..].iter().map(|(_, told)| told["ticket_id"].clone()).collect();
     assert_eq!(ids[0], ids[1]);
     assert_eq!(metadata(&ended, "escalation")["escalation"]["ticket_id"], ids[0]);
+}
+
+#[tokio::test]
+async fn mistyped_look_up_keeps_what_customer_gave() {
+    let (shop, ended) = gets(vec![look("77839"), look("77839"), say("I can't find it.")]).await;
+    assert_eq!(shop.results()[0].1["error"], "OTHER_ORDER");
+    assert_eq!(ended.kinds(), ["order_confirm"], "{ended:?}");
+    assert!(ended.text("order_confirm").contains("77893"), "{ended:?}");
+
+    // Without a number of the customer's, the contact is kept for the next one.
+    let mut chat = Chat::open(&shop.app).await;
+    shop.then(vec![look("77839"), say("I can't find it.")]);
+    let asked = chat.say(&format!("I want to return my boots. {JOHN}")).await;
+    assert_eq!(asked.kinds(), ["order_prompt"]);
+    shop.then(vec![say("I can't help you with that.")]);
+    assert_eq!(chat.say("77893").await.kinds(), ["order_confirm"], "the contact was given before");
+
+    // An order that opens with the customer's contact does not replace the one that was named.
+    let mut chat = Chat::open(&shop.app).await;
+    let wish = "return order ABC-100003, julia.weber@example.com";
+    shop.then(vec![look("ABC-100003"), look("ABC-100015"), create("ABC-100015", &[1], "x"), say("Done.")]);
+    assert!(chat.say(wish).await.text("order_confirm").contains("ABC-100003"));
+    assert_eq!(shop.rmas_of("ABC-100015").await.len(), 0);
+}
+
+#[tokio::test]
+async fn turn_announces_one_outcome() {
+    for steps in [
+        vec![create("77893", &[1], "too small"), escalate("LOW"), check("77893", &[1], "too small")],
+        vec![create("77893", &[1], "too small"), look("ABC-100003"), create("ABC-100003", &[1], "x")],
+    ] {
+        let (shop, ended) = gets([vec![look("77893")], steps, vec![say("Anything else?")]].concat()).await;
+        assert_eq!(ended.kinds(), ["return_ticket", "follow_up"], "{:?}", shop.results());
+        assert_eq!(metadata(&ended, "return_ticket")["action_ticket"]["status"], "created");
+    }
+    let (shop, ended) = gets(vec![look("77893"), escalate("LOW"), create("77893", &[1], "x"), say("Done.")]).await;
+    assert_eq!(ended.kinds(), ["escalation", "follow_up"]);
+    assert_eq!(shop.rmas_of("77893").await.len(), 0);
 }

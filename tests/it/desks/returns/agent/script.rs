@@ -42,11 +42,16 @@ pub async fn driven_by(builder: TestAppBuilder, ollama: ScriptedOllama) -> Drive
     Driven { app, ollama, script, _prompts: prompts }
 }
 
-/// What the model does from now on, step by step.
+/// What the model does from now on, step by step. Asked to classify a message, it knows nothing.
 pub fn scripted(ollama: &ScriptedOllama) -> Arc<Mutex<VecDeque<Step>>> {
     let script = Arc::<Mutex<VecDeque<Step>>>::default();
     let steps = Arc::clone(&script);
-    ollama.otherwise(move |chat| steps.lock().unwrap().pop_front().map(|step| step.play(chat)));
+    ollama.otherwise(move |chat| {
+        if chat.get("format").is_some() {
+            return Some(Play::answer(r#"{"intent":"other","order_number":null}"#));
+        }
+        steps.lock().unwrap().pop_front().map(|step| step.play(chat))
+    });
     script
 }
 
@@ -67,7 +72,8 @@ impl Driven {
 
     /// What the last request told the model of its tools: name and result, in order.
     pub fn results(&self) -> Vec<(String, Value)> {
-        let chats = self.ollama.chats();
+        // Requests to classify a message have a format, and no tools.
+        let chats = self.ollama.chats().into_iter().filter(|chat| chat.get("format").is_none());
         let messages = chats.last().unwrap()["messages"].as_array().unwrap().clone();
         let results = messages.into_iter().filter(|message| message["role"] == "tool");
         results

@@ -1,4 +1,4 @@
-//! What a language model claims to have been done, held against what was done. The words are data
+//! Claims of a language model that only an action of the desk can make true. The words are data
 //! (`prompts/rules/claims.toml`).
 
 use std::collections::HashMap;
@@ -6,15 +6,12 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::de::Error as _;
 
-use crate::desks::returns::state::{EmailStatus, Intent, State};
 use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording};
-use crate::domain::ConversationStatus;
-use crate::domain::returns::Action;
 use crate::persona::{PromptError, Prompts};
 
 /// Something that is true only if a tool made it so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Claim {
+pub enum Claim {
     /// A return, a refund or a ticket was made.
     Made,
     /// The money was paid.
@@ -45,9 +42,9 @@ impl Claim {
     }
 }
 
-/// What was done, as far as a model may say so.
+/// The claims that are true in a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts {
+pub struct Facts {
     pub made: bool,
     pub refunded: bool,
     pub mailed: bool,
@@ -58,26 +55,6 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Of the flow, and of the conversation where nothing new is being asked for. `is_refunded`: a tool has shown a return
-    /// whose money was paid.
-    pub fn of(state: &State, status: ConversationStatus, is_refunded: bool) -> Self {
-        // Who wants a return now is not told of an earlier one as if it were this one.
-        let wants_return = state.intent.is_some_and(Intent::is_return);
-        let earlier = state.meta.last_rma.is_some() && !wants_return;
-        let made = state.action_ticket.is_some() || earlier;
-        let decision = state.eligibility.as_ref();
-        let mailed = matches!(state.email_status, Some(EmailStatus::Queued | EmailStatus::Sent));
-        Self {
-            made,
-            refunded: is_refunded,
-            mailed: mailed || earlier,
-            handed_over: state.escalation_ticket.is_some() || status != ConversationStatus::Bot,
-            eligible: made || decision.is_some_and(|decision| decision.eligible),
-            refused: decision.is_some_and(|decision| !decision.is_return_eligible || !decision.is_refund_eligible),
-            cancelled: state.action_ticket.is_some() && state.desired_action == Some(Action::Cancel),
-        }
-    }
-
     fn supports(&self, claim: Claim) -> bool {
         match claim {
             Claim::Made => self.made,
@@ -93,7 +70,7 @@ impl Facts {
 
 /// The words of claims.
 #[derive(Debug)]
-pub(in crate::desks::returns) struct ClaimRules {
+pub struct ClaimRules {
     lexicon: Lexicon,
     suppositions: Vec<Pattern>,
     claims: Vec<(Claim, Vec<Pattern>)>,
@@ -139,7 +116,7 @@ impl ClaimRules {
     }
 
     /// The first claim of the text that nothing supports.
-    pub(super) fn unsupported(&self, text: &str, facts: &Facts) -> Option<Claim> {
+    pub fn unsupported(&self, text: &str, facts: &Facts) -> Option<Claim> {
         let wording = self.lexicon.read(text);
         let is_claimed = |patterns: &[Pattern]| self.claims(patterns, &wording);
         // "Not eligible" speaks of what is eligible, and says the opposite.
@@ -175,7 +152,7 @@ mod tests {
     use super::*;
 
     fn rules() -> ClaimRules {
-        let file = include_str!("../../../../prompts/rules/claims.toml");
+        let file = include_str!("../../../prompts/rules/claims.toml");
         ClaimRules::new(toml::from_str(file).expect("the file")).expect("the patterns")
     }
 

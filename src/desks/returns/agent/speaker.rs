@@ -1,0 +1,201 @@
+//! Decides who speaks at the end of a turn that a model drove.
+//!
+//! A list of forbidden claims is never complete. So the desk announces every refusal, review, return, refund and ticket, and
+//! asks every question, with the shop's texts. The model's words are shown in small talk, and for the status of an order that
+//! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.toml`).
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde::de::Error as _;
+
+use crate::desks::machine::Step;
+use crate::desks::returns::route::{Worker, route};
+use crate::desks::returns::scenario::Scenario;
+use crate::desks::returns::state::{Ending, State};
+use crate::desks::wording::{InvalidPattern, Lexicon, Pattern};
+use crate::domain::Kind;
+use crate::domain::returns::OrderStatus;
+use crate::persona::{PromptError, Prompts};
+
+/// Returns the kind of the message that the model's words replace at the desk's next step. `None`: the desk speaks.
+pub(super) fn models_message(state: &State) -> Option<Kind> {
+    if state.damage_told || has_announced_decision(state) {
+        return None;
+    }
+    match route(state) {
+        Step::Finish(Ending::Other) => Some(Kind::Reply),
+        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(Kind::OrderStatus),
+        _ => None,
+    }
+}
+
+fn has_return(state: &State) -> bool {
+    let is_returned = |status| matches!(status, OrderStatus::ReturnInitiated | OrderStatus::Returned);
+    state.order.as_ref().is_none_or(|order| is_returned(order.status))
+}
+
+/// Whether the desk has announced a decision in this conversation: any later message may be about it. A scenario that is not
+/// in this list is a decision.
+fn has_announced_decision(state: &State) -> bool {
+    let is_neutral = |scenario: &Scenario| {
+        matches!(
+            scenario,
+            Scenario::LanguageAck
+                | Scenario::Clarify
+                | Scenario::ClarifyPerson
+                | Scenario::AskOrderNumber
+                | Scenario::AskContact
+                | Scenario::AskOtherOrder
+                | Scenario::OrderNotFound
+                | Scenario::OrderNotTheirs
+                | Scenario::ConfirmOrder
+                | Scenario::StatusPending
+                | Scenario::StatusShipped
+                | Scenario::StatusDelivered
+                | Scenario::NextOrder
+                | Scenario::AnythingElse
+                | Scenario::Goodbye
+                | Scenario::PolicyIntro
+                | Scenario::PolicyUnknown
+        )
+    };
+    !state.meta.said.keys().all(is_neutral)
+}
+
+/// The words of decisions.
+#[derive(Debug)]
+pub(in crate::desks::returns) struct DecisionWords {
+    lexicon: Lexicon,
+    stems: Vec<String>,
+    subjects: Vec<Pattern>,
+    promises: Vec<Pattern>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WordFile {
+    plain_words: Vec<String>,
+    stems: Vec<String>,
+    subjects: Vec<String>,
+    promises: Vec<String>,
+}
+
+impl DecisionWords {
+    /// Reads `rules/agent.toml`.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.toml_with("rules/agent.toml", |text| Self::new(toml::from_str(text)?).map_err(toml::de::Error::custom))
+    }
+
+    fn new(file: WordFile) -> Result<Self, InvalidPattern> {
+        let lexicon = Lexicon::new(HashMap::new(), HashMap::new()).with_plain_words(&file.plain_words);
+        Ok(Self {
+            stems: file.stems,
+            subjects: lexicon.patterns(&file.subjects)?,
+            promises: lexicon.patterns(&file.promises)?,
+            lexicon,
+        })
+    }
+
+    /// Whether a customer's message contains a word of a decision.
+    pub fn are_in_message(&self, text: &str) -> bool {
+        self.has(text, &self.subjects)
+    }
+
+    /// Whether a model's reply contains a word of a decision, or commits the shop to anything. Letters that are not Latin
+    /// count as such: the words cannot be read in them.
+    pub fn are_in_reply(&self, text: &str) -> bool {
+        // Marks inside a word hide it.
+        let plain: String = text.chars().filter(|c| !matches!(c, '*' | '_' | '~' | '`') && !is_invisible(*c)).collect();
+        plain.chars().any(|c| c.is_alphabetic() && !is_latin(c))
+            || self.has(&plain, &self.subjects)
+            || self.has(&plain, &self.promises)
+    }
+
+    fn has(&self, text: &str, patterns: &[Pattern]) -> bool {
+        let wording = self.lexicon.read(text);
+        let has_stem = |word: &str| self.stems.iter().any(|stem| word.starts_with(stem.as_str()));
+        text.contains(['$', '€', '£', '₫', '%'])
+            || wording.tokens().iter().any(|token| has_stem(token.folded()))
+            || patterns.iter().any(|pattern| pattern.find(&wording, &[]).is_some())
+    }
+}
+
+fn is_latin(c: char) -> bool {
+    matches!(c, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desks::returns::advance::{Event, advance};
+    use crate::desks::returns::state::{Escalate, Intent};
+    use crate::desks::returns::tests::sample;
+    use crate::domain::returns::Why;
+
+    fn words() -> DecisionWords {
+        let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("prompts");
+        DecisionWords::read(&prompts).expect("the words")
+    }
+
+    /// The rows of `tests/data/agent_replies.tsv`: situation and reply.
+    fn replies() -> Vec<(String, String)> {
+        let file = std::fs::read_to_string("tests/data/agent_replies.tsv").expect("the file");
+        let rows = file.lines().skip(1).map(|row| {
+            let mut fields = row.split('\t').map(str::to_owned);
+            let (situation, reply) = (fields.next(), fields.nth(1));
+            (situation.expect("a situation"), reply.expect("a reply"))
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn promises_alone_are_recognized_and_harmless_words_pass() {
+        let words = words();
+        let is_harmless = |situation: &str| matches!(situation, "chat" | "status");
+        let wrong = replies();
+        let wrong: Vec<_> = wrong.iter().filter(|(of, reply)| words.are_in_reply(reply) == is_harmless(of)).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        for hidden in
+            ["Your r**e**fund is fine.", "Your re\u{200b}fund is fine.", "Your rеfund is fine.", "返金します。"]
+        {
+            assert!(words.are_in_reply(hidden), "{hidden}");
+        }
+    }
+
+    #[test]
+    fn model_speaks_only_where_nothing_is_decided() {
+        let wants = |intent| State { intent: Some(intent), ..State::default() };
+        let found = State { order_number: Some(sample::number()), order: Some(sample::order()), ..State::default() };
+        let status = State { intent: Some(Intent::OrderStatus), ..found.clone() };
+        let asked = State { intent: Some(Intent::Return), ..found };
+        let decided = |why| advance(asked.clone(), Event::Decided(sample::refused(why), vec![1]));
+        let mut announced = wants(Intent::Other);
+        announced.meta.said.insert(Scenario::RefusedTime, 0);
+        let mut returned = status.clone();
+        returned.order.as_mut().expect("an order").status = OrderStatus::ReturnInitiated;
+        for (what, state, expected) in [
+            ("small talk", wants(Intent::Other), Some(Kind::Reply)),
+            ("an unclear message", State { is_unclear: true, ..State::default() }, None),
+            ("a status", status.clone(), Some(Kind::OrderStatus)),
+            ("a status whose order is not looked up", wants(Intent::OrderStatus), None),
+            ("the status of a return", returned, None),
+            ("a status with damage", State { damage_told: true, ..status }, None),
+            ("small talk after a refusal", announced, None),
+            ("a return without a number", wants(Intent::Return), None),
+            ("a refund without a number", wants(Intent::Refund), None),
+            ("a return", asked.clone(), None),
+            ("an approval", advance(asked.clone(), Event::Decided(sample::approved(), vec![1])), None),
+            ("a refusal", decided(Why::WindowOver), None),
+            ("a review", decided(Why::FraudFlag), None),
+            ("damage", decided(Why::Damaged), None),
+            ("a ticket", State { escalate: Some(Escalate::Assistant), ..wants(Intent::Other) }, None),
+        ] {
+            assert_eq!(models_message(&state), expected, "{what}");
+        }
+    }
+}
