@@ -18,7 +18,8 @@
 //! - [`vectors`]: vectors of texts, in collections
 //! - [`settings`]: what the server itself keeps; [`persona_versions`]: what the files of personas said
 //! - [`unanswered`]: questions that got no answer
-//! - [`retention`]: what is forgotten, and when
+//! - [`retention`]: what is forgotten, and when; [`personal`]: where personal data is, its export and its erasure
+//! - [`console_audit`]: what people did at the console
 //! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
 //! - `as_is`: looking at a database without touching it
 
@@ -30,13 +31,14 @@ use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, Dat
 use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait, TryInsertResult};
 use sea_orm_migration::MigratorTrait;
 
-use crate::domain::TenantId;
+use crate::domain::{ConsoleAct, TenantId};
 use fence::Fence;
 
 pub mod acceptance;
 mod as_is;
 pub mod audit;
 mod columns;
+pub mod console_audit;
 pub mod conversations;
 mod entities;
 mod error;
@@ -55,6 +57,7 @@ pub mod order_misses;
 pub mod orders;
 pub mod orders_import;
 pub mod persona_versions;
+pub mod personal;
 pub mod policies;
 pub mod retention;
 pub mod returns;
@@ -110,6 +113,8 @@ pub struct Store {
 pub struct TenantStore<'a> {
     store: &'a Store,
     tenant: &'a TenantId,
+    /// What somebody does at the console, stored with the change that it makes.
+    act: Option<&'a ConsoleAct>,
 }
 
 impl Store {
@@ -146,6 +151,8 @@ impl Store {
                         .read_only(read_only)
                         .journal_mode(SqliteJournalMode::Wal)
                         .synchronous(SqliteSynchronous::Normal)
+                        // What is erased is overwritten.
+                        .pragma("secure_delete", "on")
                         .busy_timeout(timeout)
                 });
             Database::connect(connect)
@@ -179,7 +186,7 @@ impl Store {
 
     /// The door to one shop's rows.
     pub fn tenant<'a>(&'a self, tenant: &'a TenantId) -> TenantStore<'a> {
-        TenantStore { store: self, tenant }
+        TenantStore { store: self, tenant, act: None }
     }
 
     /// Whether the database answers.

@@ -9,6 +9,7 @@ mod m0005_jobs;
 mod m0006_handoff;
 mod m0007_persona_versions;
 mod m0008_orders;
+mod m0010_console_audit;
 
 pub struct Migrator;
 
@@ -23,6 +24,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_handoff::Migration),
             Box::new(m0007_persona_versions::Migration),
             Box::new(m0008_orders::Migration),
+            Box::new(m0010_console_audit::Migration),
         ]
     }
 }

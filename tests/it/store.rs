@@ -7,6 +7,7 @@ mod jobs;
 mod journal;
 mod lock;
 mod orders_import;
+mod personal;
 mod returns;
 mod sample_shop;
 mod vectors;

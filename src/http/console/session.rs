@@ -7,12 +7,17 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chrono::Utc;
 use serde::Deserialize;
+use tracing::error;
 use utoipa::ToSchema;
 
+use super::owner::{NAMELESS, console_act};
 use crate::app::App;
-use crate::http::browser::{forget_session, is_encrypted, is_own_page, set_session};
+use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
+use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
+use crate::http::client::ClientAddress;
 use crate::http::error::ApiError;
 use crate::http::extract::Body;
+use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
 
 /// The longest name by which customers know who answers, in characters.
@@ -46,6 +51,7 @@ pub(super) struct SignIn {
 )]
 pub(super) async fn begin(
     State(app): State<Arc<App>>,
+    ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     body: Body<SignIn>,
 ) -> Result<Response, ApiError> {
@@ -60,9 +66,15 @@ pub(super) async fn begin(
             "name must have at most {NAME_MAX_CHARS} characters, on one line."
         )));
     }
-    let (session, token) = sessions
-        .begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now())
-        .ok_or(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server."))?;
+    let begun = sessions.begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now());
+    let Some((session, token)) = begun else {
+        // Whose key it should have been is not known: it concerns the shop that the server's own pages belong to.
+        let act = console_act(name.unwrap_or_default(), ConsoleDeed::SignInRefused, client);
+        note(&app, &app.config.auth.web_chat_tenant, &act).await;
+        return Err(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server."));
+    };
+    let act = console_act(name.unwrap_or(NAMELESS), ConsoleDeed::SignedIn, client);
+    note(&app, &session.tenant, &act).await;
     Ok(with_cookie(set_session(&token, session.expires_at, is_encrypted(&headers, &app.config.http))))
 }
 
@@ -76,9 +88,25 @@ pub(super) async fn begin(
         (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
     )
 )]
-pub(super) async fn end(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, ApiError> {
+pub(super) async fn end(
+    State(app): State<Arc<App>>,
+    ClientAddress(client): ClientAddress,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     from_our_own_page(&app, &headers)?;
+    let verify = |token: &str| app.sessions.as_ref()?.verify(token, Utc::now());
+    if let Some(session) = session_tokens(&headers).find_map(verify) {
+        let act = console_act(session.name.as_deref().unwrap_or(NAMELESS), ConsoleDeed::SignedOut, client);
+        note(&app, &session.tenant, &act).await;
+    }
     Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
+}
+
+/// Stores an entry of the audit log. A store that does not answer keeps nobody out.
+async fn note(app: &App, tenant: &TenantId, act: &ConsoleAct) {
+    if let Err(cause) = in_time(app, app.store.tenant(tenant).record_console_act(act)).await {
+        error!(error = ?cause, what = act.what.as_str(), "An entry of the audit log was not stored");
+    }
 }
 
 /// Another site must not sign anybody in or out.

@@ -16,6 +16,7 @@ use super::owner::Owner;
 use crate::app::App;
 use crate::app::list_file::{FileError, Refused};
 use crate::app::warranty_list::{ListError, Outcome, UploadError, Wish};
+use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::problem::Problem;
@@ -104,11 +105,31 @@ pub(super) async fn post(
         Ok(app.take_warranty_list(&owner.tenant, file, &wish).await?)
     };
     match tokio::time::timeout(app.config.console.csv_timeout, work).await {
-        Ok(outcome) => outcome.map(|outcome| Json(outcome.into())),
+        Ok(Ok(outcome)) => {
+            note(&app, &owner, &outcome).await;
+            Ok(Json(outcome.into()))
+        }
+        Ok(Err(cause)) => Err(cause),
         Err(_) => {
             warn!("A list of warranties took longer than CONSOLE_CSV_SECONDS");
             Err(ApiError::Unavailable)
         }
+    }
+}
+
+/// Stores a written list in the audit log. The import has a connection of its own, so this is a transaction of its own.
+async fn note(app: &App, owner: &Owner, outcome: &Outcome) {
+    if !outcome.applied {
+        return;
+    }
+    let counts = &outcome.found.comparison;
+    let act = ConsoleAct {
+        subject: Some("warranties".to_owned()),
+        detail: Some(format!("{} new, {} changed", counts.new, counts.changed)),
+        ..owner.act(ConsoleDeed::ListImported)
+    };
+    if let Err(cause) = app.store.tenant(&owner.tenant).record_console_act(&act).await {
+        error!(error = %cause, what = act.what.as_str(), "An entry of the audit log was not stored");
     }
 }
 

@@ -49,6 +49,7 @@ impl TenantStore<'_> {
         if to == RmaStatus::Refunded {
             self.close_order(&transaction, &rma, by).await?;
         }
+        self.record_act(&transaction).await?;
         transaction.commit().await?;
         Ok(Advance::Done(Box::new(Rma { status: step.to(), updated_at: by.now, ..rma })))
     }
@@ -84,6 +85,7 @@ impl TenantStore<'_> {
         };
         record(&transaction, self.tenant, &[issued]).await?;
         write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
+        self.record_act(&transaction).await?;
         transaction.commit().await?;
         Ok(LabelOutcome::Issued(label))
     }

@@ -87,6 +87,7 @@ impl TenantStore<'_> {
             at: by.now,
         };
         record(&transaction, self.tenant, &[resolved]).await?;
+        self.record_act(&transaction).await?;
         let ids: Vec<uuid::Uuid> = locked.iter().map(|rma| rma.id.0).collect();
         let rows = rmas::Entity::find().filter(rmas::Column::Id.is_in(ids)).all(&transaction).await?;
         let now_there = load_rmas(&transaction, rows).await?;
