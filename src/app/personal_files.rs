@@ -77,7 +77,6 @@ impl PersonalFiles {
         let mut found = self.cases_where(|_, case| asked_at(case).is_some_and(|at| at < before))?;
         let before = SystemTime::from(before);
         for path in files(&self.outbox)? {
-            // A file that is gone by now is none of ours.
             let written = std::fs::metadata(&path).and_then(|file| file.modified());
             let is_mail = path.extension().is_some_and(|extension| extension == "eml" || extension == "part");
             if is_mail && written.is_ok_and(|at| at < before) {
@@ -91,7 +90,7 @@ impl PersonalFiles {
         let mut found = Vec::new();
         for path in files(&self.cases)? {
             let Ok(json) = std::fs::read_to_string(&path) else { continue };
-            // What is no case belongs to somebody else.
+            // Other files are left alone.
             if serde_json::from_str::<Value>(&json).is_ok_and(|case| is_wanted(&json, &case)) {
                 found.push(PersonalFile { path, is_case: true });
             }
@@ -100,7 +99,7 @@ impl PersonalFiles {
     }
 }
 
-/// Removes the files; one that is gone already does not matter. Blocks.
+/// Removes the files; a missing file is not an error. Blocks.
 pub fn remove(found: &[PersonalFile]) -> io::Result<()> {
     for PersonalFile { path, .. } in found {
         match std::fs::remove_file(path) {
@@ -143,7 +142,7 @@ impl App {
             return Ok(false);
         }
         let (files, of) = (PersonalFiles::new(&self.config), tenant.clone());
-        // Before the conversation: whoever repeats a deletion that was cut off finds what is left.
+        // Before the conversation, so that a repeated deletion finds the files that an interrupted one left.
         let removing = tokio::task::spawn_blocking(move || remove(&files.of_conversation(&of, id)?));
         removing.await.unwrap_or_else(|died| Err(io::Error::other(died))).map_err(DeleteError::Files)?;
         let deleted = self.engine.delete(tenant, id, Some(act)).await?;

@@ -145,7 +145,7 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
     // Before the database: a command that is repeated after a crash still knows whose files they are.
     remove(&found)?;
     let erased = erase_rows(store, customer, &named).await?;
-    // A mail that was being written meanwhile.
+    // Mails that the server wrote in the meantime.
     let late = files.of_person(&customer.tenant, &person)?;
     remove(&late)?;
     found.extend(late.into_iter().filter(|file| !found.contains(file)).collect::<Vec<_>>());
@@ -174,7 +174,7 @@ async fn erase_rows(store: &Store, customer: &Customer, named: &Named) -> anyhow
     }
 }
 
-/// Asks on the terminal. Without one, nobody can agree.
+/// Asks on the terminal; an error without one.
 fn confirmed() -> anyhow::Result<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {

@@ -13,7 +13,7 @@ pub struct ConsoleConfig {
     pub csv_max_bytes: usize,
     /// `CONSOLE_CSV_SECONDS`: how long such a list may take to come, to be read and to be written.
     pub csv_timeout: Duration,
-    /// `AUDIT_RETENTION_DAYS`: entries of the console's audit log are kept for so long; `None`: for ever.
+    /// `AUDIT_RETENTION_DAYS`: entries of the console's audit log are removed after this many days; `None`: never.
     pub audit_retention_days: Option<u32>,
 }
 

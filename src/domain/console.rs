@@ -7,7 +7,7 @@ use super::ConversationId;
 /// One entry of the console's audit log. It holds no text of messages and no key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsoleAct {
-    /// The name of the person, as far as it is known. A name that a failed sign-in gave is only claimed.
+    /// The person's name. The name of a failed sign-in is not verified, and may be empty.
     pub who: String,
     pub what: ConsoleDeed,
     /// The address that the request came from; `None`: the transport has none.

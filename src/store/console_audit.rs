@@ -14,7 +14,7 @@ use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 /// Entries that are removed in one statement.
 const ROWS_AT_ONCE: u64 = 500;
 
-/// An entry as it is stored.
+/// A stored entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsoleEntry {
     /// The place to continue after.
@@ -34,8 +34,8 @@ pub struct ConsoleAuditFilter<'a> {
 }
 
 impl<'a> TenantStore<'a> {
-    /// The same door; a change that is made through it stores the act in its own transaction. What changes nothing stores
-    /// nothing.
+    /// Returns this store with an act: the next change through it stores the act in the same transaction. A call that changes
+    /// nothing stores nothing.
     #[must_use]
     pub fn noting(self, act: Option<&'a ConsoleAct>) -> Self {
         Self { act, ..self }

@@ -5,7 +5,7 @@
 //!
 //! - `tables`: the description
 //! - [`person`]: the rows that belong to one customer
-//! - [`erase`]: removing what a conversation, a customer or a period left behind
+//! - [`erase`]: erasing a conversation, a customer, or everything before a date
 //! - [`export`]: everything about one customer as JSON
 //! - `wal`: removing erased text from SQLite's files
 

@@ -33,7 +33,7 @@ impl Email {
         &self.0
     }
 
-    /// Whether the address replaces one that was erased.
+    /// Whether this is the placeholder of an erased address.
     pub fn is_erased(&self) -> bool {
         self.0.split_once('@').is_some_and(|(_, domain)| domain == ERASED_DOMAIN)
     }

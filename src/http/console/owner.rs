@@ -13,7 +13,7 @@ use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;
 use crate::http::error::ApiError;
 
-/// Who it is in the shop's records where nobody has said a name; as with `frontdesk rma`.
+/// The name in the shop's records of a person who gave none; `frontdesk rma` uses it as well.
 pub(in crate::http) const NAMELESS: &str = "operator";
 
 /// Somebody of the shop at the console. Where `CONSOLE` is off, there is nothing to be found.

@@ -68,7 +68,7 @@ pub(super) async fn begin(
     }
     let begun = sessions.begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now());
     let Some((session, token)) = begun else {
-        // Whose key it should have been is not known: it concerns the shop that the server's own pages belong to.
+        // An unknown key names no shop, so the entry goes to the shop that owns the server's pages.
         let act = console_act(name.unwrap_or_default(), ConsoleDeed::SignInRefused, client);
         note(&app, &app.config.auth.web_chat_tenant, &act).await;
         return Err(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server."));
@@ -102,7 +102,7 @@ pub(super) async fn end(
     Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
 }
 
-/// Stores an entry of the audit log. A store that does not answer keeps nobody out.
+/// Stores an entry of the audit log. A failure is logged and does not refuse the sign-in.
 async fn note(app: &App, tenant: &TenantId, act: &ConsoleAct) {
     if let Err(cause) = in_time(app, app.store.tenant(tenant).record_console_act(act)).await {
         error!(error = ?cause, what = act.what.as_str(), "An entry of the audit log was not stored");

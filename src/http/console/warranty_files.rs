@@ -117,7 +117,7 @@ pub(super) async fn post(
     }
 }
 
-/// Stores a written list in the audit log. The import has a connection of its own, so this is a transaction of its own.
+/// Stores a written list in the audit log. The import commits on another connection, so this is a second transaction.
 async fn note(app: &App, owner: &Owner, outcome: &Outcome) {
     if !outcome.applied {
         return;

@@ -47,7 +47,7 @@ impl Mailer for MailFiles {
     }
 }
 
-/// The name of an e-mail's file. Ids are ours, but a name must not lead elsewhere whoever made it.
+/// The name of an e-mail's file. Only letters, digits and `-` are taken from the id, so it leads to no other folder.
 fn stem(id: &str) -> String {
     id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect()
 }

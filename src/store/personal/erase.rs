@@ -1,4 +1,4 @@
-//! Erasing what a conversation, a customer or a period left behind, as [`TABLES`] says.
+//! Erases a conversation, a customer, or everything before a date, by the description in [`TABLES`].
 
 use chrono::{DateTime, Utc};
 use sea_orm::prelude::Expr;

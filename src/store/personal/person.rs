@@ -229,12 +229,12 @@ pub fn names(text: &str, address: &str) -> bool {
     text.match_indices(address).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let mut after = text[at + address.len()..].chars();
-        // A point ends a sentence, or goes on to a longer domain.
-        let goes_on = match after.next() {
+        // A point ends a sentence or continues a longer domain.
+        let continues = match after.next() {
             Some('.') => after.next().is_some_and(char::is_alphanumeric),
             next => next.is_some_and(is_part),
         };
-        !before.is_some_and(|c| is_part(c) || c == '.') && !goes_on
+        !before.is_some_and(|c| is_part(c) || c == '.') && !continues
     })
 }
 

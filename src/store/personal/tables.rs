@@ -55,7 +55,7 @@ pub enum Blank {
     /// An empty text.
     Empty,
     Null,
-    /// An address that belongs to nobody, another one in each row.
+    /// A placeholder address, different in each row.
     Address,
     /// JSON: an empty object.
     Object,

@@ -99,7 +99,7 @@ async fn deleted_conversation_leaves_no_words() {
     let before = shop.rma().await;
     let path = format!("/conversations/{}", shop.conversation);
     assert_eq!(shop.app.request(Method::DELETE, &path).send().await.unwrap().status(), 204);
-    eventually("the database's log is emptied", || shop.traces(WORD).is_empty());
+    eventually("the database's log is emptied", || shop.traces(WORD).is_empty()).await;
     let after = shop.rma().await;
     assert_eq!(after, Rma { reason: String::new(), ..before });
     let tenant = TenantId::default();
@@ -129,7 +129,7 @@ async fn customer_is_exported_and_erased_beside_server() {
     assert_eq!(tables["messages"].as_array().unwrap().iter().filter(|row| row["text"] == JOHN).count(), 1);
     assert!(export["cases"][0]["case"].to_string().contains(WORD));
     assert!(export["mail_files"][0]["text"].as_str().unwrap().contains(JOHN));
-    assert!(!export.to_string().contains("buyer-77900"), "nobody else's data");
+    assert!(!export.to_string().contains("buyer-77900"), "no other customer's data");
 
     let other = Chat::open(app).await;
     let refused = shop.run(&["erase", "--email", JOHN]);

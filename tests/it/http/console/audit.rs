@@ -101,7 +101,11 @@ async fn console_acts_are_audited_with_their_client() {
     let first = minh.json("/console/api/audit?limit=12").await;
     let rest = minh.json(&format!("/console/api/audit?after={}", first["next"].as_str().unwrap())).await;
     assert_eq!((rest["entries"].as_array().unwrap().len(), &rest["next"]), (1, &Value::Null));
-    assert_eq!(acts(&Browser::sign_in(&app, "k1", "Kim").await, "").await.len(), 1, "another shop sees its own");
+    assert_eq!(
+        acts(&Browser::sign_in(&app, "k1", "Kim").await, "").await.len(),
+        1,
+        "another shop sees only its entries"
+    );
 
     let later = Utc::now() + TimeDelta::days(366);
     retention::forget(&app.inner.store, &app.inner.config, later, &CancellationToken::new()).await.unwrap();
