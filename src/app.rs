@@ -40,6 +40,7 @@ mod knowledge;
 mod limits;
 pub mod list_file;
 mod metrics;
+pub mod personal_files;
 pub mod personas;
 pub mod questions;
 mod reload;

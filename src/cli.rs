@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod chat;
+mod customer;
 mod doctor;
 pub mod eval;
 pub mod import;
@@ -48,6 +49,8 @@ enum Command {
     Import(import::Args),
     /// Take an RMA's next step, or decide on an escalation
     Rma(rma::Args),
+    /// Export or erase what the shop has about one customer
+    Customer(customer::Args),
     /// Fill a shop with samples
     Seed(seed::Args),
     /// Print the API's description
@@ -98,6 +101,7 @@ async fn run(command: Command) -> ExitCode {
         Command::Chat(args) => with_config(async |config| Box::pin(chat::run(config, &args)).await).await,
         Command::Import(args) => import::run(&args).await,
         Command::Rma(args) => with_config(async |config| rma::run(config, &args).await).await,
+        Command::Customer(args) => with_config(async |config| customer::run(config, &args).await).await,
         Command::Seed(args) => with_config(async |config| seed::run(config, &args).await).await,
         Command::Doctor(args) => doctor::run(&args).await,
     }

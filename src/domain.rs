@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a clock, a file or a socket; time and ids come in as arguments.
 
+pub mod console;
 pub mod conversation;
 pub mod event;
 pub mod facts;
@@ -17,6 +18,7 @@ pub mod text;
 pub mod vocabulary;
 pub mod warranty;
 
+pub use console::{ConsoleAct, ConsoleDeed};
 pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
 pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};
 pub use figures::TurnFigures;

@@ -19,7 +19,8 @@
 //! - [`settings`]: what the server itself keeps; [`persona_versions`]: what the files of personas said
 //! - [`revoked_sessions`]: console sessions that were signed out
 //! - [`unanswered`]: questions that got no answer
-//! - [`retention`]: what is forgotten, and when
+//! - [`retention`]: what is forgotten, and when; [`personal`]: where personal data is, its export and its erasure
+//! - [`console_audit`]: what people did at the console
 //! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
 //! - `transaction`: the one way to begin a transaction; `health`: whether the store takes writes
 //! - `as_is`: looking at a database without touching it
@@ -31,7 +32,7 @@ use std::time::Duration;
 use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, TryInsertResult};
 
-use crate::domain::TenantId;
+use crate::domain::{ConsoleAct, TenantId};
 use fence::Fence;
 use health::Health;
 use lock::ServingLock;
@@ -40,6 +41,7 @@ pub mod acceptance;
 mod as_is;
 pub mod audit;
 mod columns;
+pub mod console_audit;
 pub mod conversations;
 mod entities;
 mod error;
@@ -59,6 +61,7 @@ pub mod order_misses;
 pub mod orders;
 pub mod orders_import;
 pub mod persona_versions;
+pub mod personal;
 pub mod policies;
 pub mod retention;
 pub mod returns;
@@ -118,6 +121,8 @@ pub struct Store {
 pub struct TenantStore<'a> {
     store: &'a Store,
     tenant: &'a TenantId,
+    /// What somebody does at the console, stored with the change that it makes.
+    act: Option<&'a ConsoleAct>,
 }
 
 impl Store {
@@ -167,6 +172,8 @@ impl Store {
                         .read_only(read_only)
                         .journal_mode(SqliteJournalMode::Wal)
                         .synchronous(SqliteSynchronous::Normal)
+                        // What is erased is overwritten.
+                        .pragma("secure_delete", "on")
                         .busy_timeout(timeout)
                 });
             Database::connect(connect)
@@ -205,7 +212,7 @@ impl Store {
 
     /// The door to one shop's rows.
     pub fn tenant<'a>(&'a self, tenant: &'a TenantId) -> TenantStore<'a> {
-        TenantStore { store: self, tenant }
+        TenantStore { store: self, tenant, act: None }
     }
 
     /// Whether the database answers a read; [`Store::probe`] checks that it takes writes.

@@ -18,6 +18,7 @@ use super::atomic_file;
 use crate::config::Config;
 use crate::desks::Desks;
 use crate::domain::text::{clean, hex};
+use crate::domain::{ConsoleAct, TenantId};
 use crate::persona::{Persona, PromptError};
 use crate::store::persona_versions::PersonaVersion;
 use crate::store::{Store, StoreError};
@@ -67,6 +68,8 @@ pub struct PersonaEdit {
     pub hash: String,
     /// The person's name, where it is known.
     pub saved_by: Option<String>,
+    /// The shop and the person, for the console's audit log.
+    pub act: Option<(TenantId, ConsoleAct)>,
 }
 
 /// Why a persona's text is not used: where, and how to mend it.
@@ -169,10 +172,11 @@ impl Personas {
             }
             self.check(id, &edit.text).await?;
             // Before it is overwritten: nothing is lost, whoever wrote it.
-            self.store.add_persona_version(id, &earlier, self.written_at(id).await?, None, VERSIONS_KEPT).await?;
+            self.store.add_persona_version(id, &earlier, self.written_at(id).await?, None, VERSIONS_KEPT, None).await?;
             self.write(id, &edit.text).await?;
             let by = edit.saved_by.as_deref();
-            self.store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT).await?;
+            let act = edit.act.as_ref().map(|(tenant, act)| (tenant, act));
+            self.store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT, act).await?;
             info!(persona = id, "A persona was edited");
         }
         self.get(id).await

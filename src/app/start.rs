@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use tracing::warn;
 
 use super::knowledge::{folders_of, keep_in_line};
+use super::personal_files;
 use super::personas::Personas;
 use super::reload::{Reloading, keep_fresh, watch_files};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
@@ -106,6 +107,7 @@ impl App {
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(retention::run(store.clone(), config.clone(), stop.clone()));
+        background.spawn(personal_files::run_retention(config.clone(), stop.clone()));
         let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone(), background.clone());
         let unusable = Arc::new(ArcSwapOption::empty());

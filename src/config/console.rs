@@ -13,6 +13,8 @@ pub struct ConsoleConfig {
     pub csv_max_bytes: usize,
     /// `CONSOLE_CSV_SECONDS`: how long such a list may take to come, to be read and to be written.
     pub csv_timeout: Duration,
+    /// `AUDIT_RETENTION_DAYS`: entries of the console's audit log are removed after this many days; `None`: never.
+    pub audit_retention_days: Option<u32>,
 }
 
 impl ConsoleConfig {
@@ -22,6 +24,7 @@ impl ConsoleConfig {
             session_ttl: env.seconds_of_hours("CONSOLE_SESSION_HOURS", 12),
             csv_max_bytes: env.number("CONSOLE_CSV_MAX_MB", 20_usize).saturating_mul(1 << 20),
             csv_timeout: env.seconds("CONSOLE_CSV_SECONDS", 120),
+            audit_retention_days: Some(env.number("AUDIT_RETENTION_DAYS", 365)).filter(|days| *days > 0),
         }
     }
 }

@@ -36,7 +36,7 @@ pub mod step;
 pub mod ticket;
 
 pub use audit::{AuditEntry, AuditKind};
-pub use contact::{Contact, Email, Phone};
+pub use contact::{Contact, ERASED_DOMAIN, Email, Phone};
 pub use damage::DamageWords;
 pub use eligibility::{Decision, Frequency, History, ReasonCode, Review, Rules, Terms, Why, decide};
 pub use listing::ListedOrder;

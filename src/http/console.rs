@@ -9,6 +9,7 @@
 //! - [`handoff`]: a person takes one over, answers and gives it back
 //! - [`returns`]: orders and returns beside a conversation, their later steps, and what is decided on escalations
 //! - [`figures`]: the turns of each day
+//! - [`audit`]: who did what, when, and from where
 //!
 //! The rest of what the console shows (histories, events of one conversation) are the shop's own routes.
 
@@ -20,6 +21,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::http::error::ApiError;
 
+mod audit;
 mod figures;
 mod handoff;
 mod inbox;
@@ -35,6 +37,7 @@ mod warranty_files;
 mod wrong;
 
 pub(super) use me::Me;
+pub(super) use owner::console_act;
 
 /// The console's routes.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -52,6 +55,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(returns::advance))
         .routes(routes!(returns::resolve))
         .routes(routes!(figures::get))
+        .routes(routes!(audit::get))
         .routes(routes!(knowledge::get))
         .routes(routes!(questions::get))
         .routes(routes!(personas::list))

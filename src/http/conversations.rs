@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::access::{Guest, Opener, Shop};
+use super::access::{Access, Guest, Opener, Shop};
 use super::browser::{is_encrypted, is_own_page, set_cookie};
+use super::client::ClientAddress;
+use super::console::console_act;
 use super::error::{ApiError, KEY_REUSED};
 use super::extract::{Body, ConversationPath, Query, conversation_id, idempotency};
 use super::in_time::in_time;
@@ -20,8 +22,9 @@ use super::limit::OnlyRepeats;
 use super::problem::Problem;
 use super::refusals::RefusedRead;
 use super::views::{ConversationView, MessageView, time};
+use crate::app::personal_files::DeleteError;
 use crate::app::{App, NewConversation, OpenError, Opened};
-use crate::domain::Language;
+use crate::domain::{ConsoleAct, ConsoleDeed, Language};
 
 /// What a new conversation may be given.
 #[derive(Deserialize, ToSchema)]
@@ -118,6 +121,20 @@ pub(super) async fn create(
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)
+}
+
+impl From<DeleteError> for ApiError {
+    fn from(cause: DeleteError) -> Self {
+        match cause {
+            DeleteError::Store(cause) => cause.into(),
+            DeleteError::Files(cause) => {
+                tracing::error!(error = %cause, "A conversation was not deleted: its cases stay");
+                Self::NotWritable(
+                    "A case of this conversation cannot be removed; let the server's account write the folder of EVALS_PATH.",
+                )
+            }
+        }
+    }
 }
 
 impl From<OpenError> for ApiError {
@@ -219,20 +236,25 @@ pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Jso
     found.map(|conversation| Json(conversation.into())).ok_or(ApiError::NotFound)
 }
 
-/// Removes a conversation and all that belongs to it; a running turn is stopped first.
+/// Removes a conversation and what the customer said in it, also from RMAs, tickets and kept cases; a running turn is stopped
+/// first. That an RMA or a ticket exists, its state and its amounts stay.
 #[utoipa::path(
     delete, path = "/conversations/{id}", operation_id = "delete_conversation", tag = "conversations", params(("id" = String, Path)),
     responses(
         (status = 204, description = "gone"),
         RefusedRead,
         (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
+        (status = 500, description = "`not_writable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
 pub(super) async fn delete(
     shop: Shop,
+    ClientAddress(client): ClientAddress,
     ConversationPath(id): ConversationPath,
     State(app): State<Arc<App>>,
 ) -> Result<StatusCode, ApiError> {
-    let deleted = in_time(&app, app.engine.delete(&shop.tenant, id)).await?;
+    let who = shop.name.as_deref().unwrap_or(if shop.access == Access::Key { "API key" } else { "operator" });
+    let act = ConsoleAct { conversation: Some(id), ..console_act(who, ConsoleDeed::Deleted, client) };
+    let deleted = in_time(&app, app.delete_conversation(&shop.tenant, id, act)).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
 }

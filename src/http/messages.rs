@@ -131,6 +131,7 @@ async fn accept(
         idempotency: idempotency(headers, &body.hash)?,
         caller: guest.caller.clone(),
         new: repeats.is_none(),
+        act: None,
     };
     let accepted = take_in(app, &guest.tenant, guest.conversation, message, repeats).await?;
     Ok((guest, accepted))

@@ -59,6 +59,11 @@ pub trait Mailer: Send + Sync {
     /// `Ok` means that the carrier has taken responsibility: a mail server said 250, or the file is on the disk.
     async fn send(&self, email: &Email) -> Result<(), EmailError>;
 
+    /// Removes what the carrier still holds of an e-mail that was erased after it was sent.
+    async fn forget(&self, _id: &str) -> Result<(), EmailError> {
+        Ok(())
+    }
+
     /// One line for whoever starts the server, without credentials.
     fn describe(&self) -> String;
 }

@@ -109,6 +109,7 @@ impl TenantStore<'_> {
         }
         let turn = from_db(conversation.last_turn);
         self.insert_turn(&transaction, new, turn, &scope).await?;
+        self.record_act(&transaction).await?;
         transaction.commit().await?;
         Ok(Acceptance::Accepted { turn, message_id: new.message_id })
     }

@@ -2,13 +2,16 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
 use super::columns::{from_db, object, to_db};
-use super::entities::{audit, conversations, events, idempotency_keys, jobs, messages, tickets, turns};
+use super::entities::{conversations, idempotency_keys, messages};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
-use super::jobs::{JobKind, NewJob, enqueue};
+use super::jobs::{NewJob, enqueue};
+use super::personal::erase::{Reach, erase};
+use super::personal::person::Person;
 use super::{StoreError, TenantStore, all_inserted};
 use crate::domain::text::fold;
 use crate::domain::{
@@ -132,7 +135,7 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// Removes the conversation and all that belongs to it. `false`: there was none.
+    /// Removes the conversation, and what the customer said in it from RMAs and tickets. `false`: there was none.
     pub async fn delete_conversation(&self, id: ConversationId) -> Result<bool, StoreError> {
         self.delete_conversation_if(id, Condition::all()).await
     }
@@ -144,48 +147,22 @@ impl TenantStore<'_> {
         condition: Condition,
     ) -> Result<bool, StoreError> {
         let transaction = self.store.begin().await?;
-        let deleted = conversations::Entity::delete_many()
+        // The lock keeps a message out that arrives meanwhile.
+        let found = conversations::Entity::find()
             .filter(conversations::Column::Id.eq(id.0))
             .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .filter(condition)
-            .exec(&transaction)
+            .lock(LockType::Update)
+            .one(&transaction)
             .await?;
-        if deleted.rows_affected == 0 {
+        if found.is_none() {
             return Ok(false);
         }
-        super::vectors::delete_vectors_of(&transaction, self.tenant, id).await?;
-        messages::Entity::delete_many().filter(messages::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
-        events::Entity::delete_many().filter(events::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
-        turns::Entity::delete_many().filter(turns::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
-        idempotency_keys::Entity::delete_many()
-            .filter(idempotency_keys::Column::ConversationId.eq(id.0))
-            .exec(&transaction)
-            .await?;
-        jobs::Entity::delete_many().filter(jobs::Column::ConversationId.eq(id.0)).exec(&transaction).await?;
-        // What happened to an order stays with the order.
-        audit::Entity::delete_many()
-            .filter(audit::Column::ConversationId.eq(id.0))
-            .filter(audit::Column::OrderNumber.is_null())
-            .exec(&transaction)
-            .await?;
-        // So does what was asked of the shop about it. A ticket about nothing but the conversation goes with its words.
-        tickets::Entity::delete_many()
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(tickets::Column::ConversationId.eq(id.0))
-            .filter(tickets::Column::OrderNumber.is_null())
-            .exec(&transaction)
-            .await?;
+        erase(&transaction, self.tenant, &Person::of_conversations([id]), Reach::Words).await?;
         if self.store.embeds {
-            let forget = NewJob {
-                kind: JobKind::ForgetConversation,
-                subject: id.0,
-                tenant: self.tenant,
-                conversation: Some(id),
-                payload: None,
-                now: Utc::now(),
-            };
-            enqueue(&transaction, &[forget]).await?;
+            self.enqueue_forgetting(&transaction, id, Utc::now()).await?;
         }
+        self.record_act(&transaction).await?;
         transaction.commit().await?;
         Ok(true)
     }

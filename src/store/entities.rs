@@ -1,6 +1,7 @@
 //! The tables as sea-orm sees them. Nothing outside `store` names one.
 
 pub mod audit;
+pub mod console_audit;
 pub mod conversations;
 pub mod customers;
 pub mod daily_turns;

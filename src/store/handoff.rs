@@ -36,6 +36,9 @@ impl TenantStore<'_> {
             .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .exec_with_returning(&transaction)
             .await?;
+        if !changed.is_empty() {
+            self.record_act(&transaction).await?;
+        }
         transaction.commit().await?;
         match changed.into_iter().next() {
             Some(row) => read_conversation(row).map(Some),

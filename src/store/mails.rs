@@ -189,6 +189,8 @@ impl TenantStore<'_> {
             ..Default::default()
         };
         let may_go = |mail: &Mail| match mail.status {
+            // What it was filled with is gone.
+            _ if mail.to.is_erased() => false,
             MailStatus::Failed => true,
             MailStatus::Sent => to.is_some_and(|to| *to != mail.to),
             MailStatus::Queued => false,

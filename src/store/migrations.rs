@@ -31,6 +31,7 @@ mod m0006_handoff;
 mod m0007_persona_versions;
 mod m0008_orders;
 mod m0009_decisions;
+mod m0010_console_audit;
 mod m0011_sign_out;
 mod repair;
 #[cfg(test)]
@@ -47,6 +48,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0007_persona_versions::Migration),
         Box::new(m0008_orders::Migration),
         Box::new(m0009_decisions::Migration),
+        Box::new(m0010_console_audit::Migration),
         Box::new(m0011_sign_out::Migration),
     ]
 }

@@ -7,8 +7,8 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 
 use super::columns::{from_db, to_db};
 use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
-use super::{Store, StoreError};
-use crate::domain::TenantId;
+use super::{Store, StoreError, console_audit};
+use crate::domain::{ConsoleAct, TenantId};
 
 /// A text that a persona's file had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Store {
     }
 
     /// Adds the text as the persona's newest version, unless the newest one has it already, and forgets all but the newest
-    /// `keep`.
+    /// `keep`. `act`: the shop and the person who saved it, for the console's audit log.
     pub async fn add_persona_version(
         &self,
         persona: &str,
@@ -45,6 +45,7 @@ impl Store {
         saved_at: DateTime<Utc>,
         saved_by: Option<&str>,
         keep: u32,
+        act: Option<(&TenantId, &ConsoleAct)>,
     ) -> Result<(), StoreError> {
         let transaction = self.begin().await?;
         let newest = versions(persona).one(&transaction).await?;
@@ -62,6 +63,9 @@ impl Store {
         };
         Entity::insert(row).exec_without_returning(&transaction).await?;
         forget(&transaction, persona, version.saturating_sub(keep)).await?;
+        if let Some((tenant, act)) = act {
+            console_audit::insert(&transaction, tenant, act).await?;
+        }
         Ok(transaction.commit().await?)
     }
 }

@@ -27,7 +27,9 @@ use super::run::{Stops, run};
 use super::{person, recover};
 use crate::config::TurnConfig;
 use crate::desks::{Caller, Desks, Turn};
-use crate::domain::{Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender};
+use crate::domain::{
+    ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender,
+};
 use crate::domain::{TenantId, TurnStatus};
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
@@ -138,13 +140,24 @@ impl Engine {
     }
 
     /// Stops the conversation's turns, waits for the running one, and removes everything. `false`: there was none.
-    pub async fn delete(&self, tenant: &TenantId, conversation: ConversationId) -> Result<bool, StoreError> {
+    /// `act`: who does it, for the console's audit log.
+    pub async fn delete(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        act: Option<ConsoleAct>,
+    ) -> Result<bool, StoreError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.to_its_end(async move { engine.delete_now(&tenant, conversation).await }).await
+        self.to_its_end(async move { engine.delete_now(&tenant, conversation, act.as_ref()).await }).await
     }
 
-    async fn delete_now(&self, tenant: &TenantId, conversation: ConversationId) -> Result<bool, StoreError> {
-        let store = self.0.store.tenant(tenant);
+    async fn delete_now(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        act: Option<&ConsoleAct>,
+    ) -> Result<bool, StoreError> {
+        let store = self.0.store.tenant(tenant).noting(act);
         if store.find_conversation(conversation).await?.is_none() {
             return Ok(false);
         }

@@ -33,14 +33,26 @@ pub async fn forget(
     shutdown: &CancellationToken,
 ) -> Result<(), StoreError> {
     let kept = TimeDelta::from_std(config.turns.event_retention).unwrap_or(TimeDelta::MAX);
-    if let Some(before) = now.checked_sub_signed(kept) {
+    let before_messages = config.turns.message_retention_days.map(|days| now - TimeDelta::days(i64::from(days)));
+    // Events hold the words of their messages, so they are not kept longer.
+    if let Some(before) = now.checked_sub_signed(kept).max(before_messages) {
         while !shutdown.is_cancelled() && store.forget_events(before).await? {
             tokio::task::yield_now().await;
         }
     }
-    if let Some(days) = config.turns.message_retention_days {
+    if let Some(before) = before_messages {
+        let mut forgot = false;
+        while !shutdown.is_cancelled() && (store.forget_messages(before).await? | store.forget_aged(before).await?) {
+            forgot = true;
+            tokio::task::yield_now().await;
+        }
+        if forgot {
+            store.truncate_log().await?;
+        }
+    }
+    if let Some(days) = config.console.audit_retention_days {
         let before = now - TimeDelta::days(i64::from(days));
-        while !shutdown.is_cancelled() && store.forget_messages(before).await? {
+        while !shutdown.is_cancelled() && store.forget_console_audit(before).await? {
             tokio::task::yield_now().await;
         }
     }

@@ -1,6 +1,7 @@
 //! The commands, run as a user runs them.
 
 mod chat;
+mod customer;
 mod doctor;
 mod eval;
 mod index;

@@ -8,6 +8,7 @@ mod journal;
 mod lock;
 mod migrations;
 mod orders_import;
+mod personal;
 mod returns;
 mod sample_shop;
 mod vectors;

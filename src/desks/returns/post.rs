@@ -265,13 +265,19 @@ impl Post {
     async fn send(&self, job: &Job) -> Result<(), StoreError> {
         let store = self.store.tenant(&job.tenant);
         let id = MailId(job.subject);
-        let mail = store.find_mail(id).await?.filter(|mail| mail.status != MailStatus::Sent);
+        let mail = store.find_mail(id).await?.filter(|mail| mail.status != MailStatus::Sent && !mail.to.is_erased());
         let done = || self.store.finish_jobs(std::slice::from_ref(job));
         let Some(mail) = mail else { return done().await };
         match self.deliver(&job.tenant, &mail).await {
             Ok(written) => {
                 let outcome = MailOutcome::Sent { preview: &written.preview() };
-                store.finish_mail(id, &mail.to, &outcome, Utc::now()).await?;
+                if !store.finish_mail(id, &mail.to, &outcome, Utc::now()).await?
+                    && store.find_mail(id).await?.is_some_and(|mail| mail.to.is_erased())
+                    && let Err(cause) = self.mailer.forget(&mail.number.to_string()).await
+                {
+                    // The customer was erased while the mail was written.
+                    return self.put_off(job, &cause.to_string()).await;
+                }
                 debug!(mail = %mail.number, "A mail was sent");
                 done().await
             }

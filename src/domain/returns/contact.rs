@@ -25,9 +25,17 @@ pub struct InvalidEmail;
 const MAX_EMAIL: usize = 254;
 const MAX_LOCAL: usize = 64;
 
+/// The domain of addresses that replace erased ones. RFC 2606 reserves `.invalid`: no mail is ever delivered there.
+pub const ERASED_DOMAIN: &str = "erased.invalid";
+
 impl Email {
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether this is the placeholder of an erased address.
+    pub fn is_erased(&self) -> bool {
+        self.0.split_once('@').is_some_and(|(_, domain)| domain == ERASED_DOMAIN)
     }
 
     /// The address as others may see it: `j***@example.com`. How long the name is cannot be told from it.

@@ -68,7 +68,7 @@ pub(super) async fn get(
 }
 
 /// The first moment of the day; where clocks are put forward at midnight, that is no midnight.
-fn beginning(date: NaiveDate, zone: Tz) -> chrono::DateTime<Utc> {
+pub(super) fn beginning(date: NaiveDate, zone: Tz) -> chrono::DateTime<Utc> {
     let midnight = date.and_time(NaiveTime::MIN);
     let at = zone.from_local_datetime(&midnight).earliest();
     // Too early costs nothing: what is not of a day that is asked for is not counted.

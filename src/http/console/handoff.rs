@@ -12,7 +12,7 @@ use super::inbox::InboxItem;
 use super::owner::Owner;
 use crate::app::App;
 use crate::desks::Caller;
-use crate::domain::{Author, Handoff};
+use crate::domain::{Author, ConsoleAct, ConsoleDeed, Handoff};
 use crate::http::error::ApiError;
 use crate::http::extract::{Body, ConversationPath, Nothing, idempotency};
 use crate::http::in_time::in_time;
@@ -31,7 +31,7 @@ pub(super) struct HandedOver {
 
 /// What each of these routes may answer, in the words of the API's description.
 macro_rules! hand_over {
-    ($(#[$doc:meta])* $name:ident, $path:literal, $operation:literal, $owner:ident => $handoff:expr) => {
+    ($(#[$doc:meta])* $name:ident, $path:literal, $operation:literal, $deed:ident, $owner:ident => $handoff:expr) => {
         $(#[$doc])*
         #[utoipa::path(
             post, path = $path, operation_id = $operation, tag = "console", params(("id" = String, Path)),
@@ -47,26 +47,26 @@ macro_rules! hand_over {
             _: Body<Nothing>,
         ) -> Result<Json<HandedOver>, ApiError> {
             let handoff = $handoff;
-            hand_over(&app, &$owner, path, handoff).await
+            hand_over(&app, &$owner, path, handoff, ConsoleDeed::$deed).await
         }
     };
 }
 
 hand_over!(
     /// Takes the conversation: a reply that is being given is cut off, and from now on only a person answers.
-    take, "/console/api/conversations/{id}/take", "console_take", owner => Handoff::Take { agent: owner.name.clone() }
+    take, "/console/api/conversations/{id}/take", "console_take", Taken, owner => Handoff::Take { agent: owner.name.clone() }
 );
 hand_over!(
     /// Gives the conversation back to the bot.
-    give_back, "/console/api/conversations/{id}/give-back", "console_give_back", owner => Handoff::GiveBack
+    give_back, "/console/api/conversations/{id}/give-back", "console_give_back", GivenBack, owner => Handoff::GiveBack
 );
 hand_over!(
     /// Closes the conversation until the customer writes again.
-    close, "/console/api/conversations/{id}/close", "console_close", owner => Handoff::Close
+    close, "/console/api/conversations/{id}/close", "console_close", Closed, owner => Handoff::Close
 );
 hand_over!(
     /// Opens a closed conversation again, for the bot.
-    reopen, "/console/api/conversations/{id}/reopen", "console_reopen", owner => Handoff::Reopen
+    reopen, "/console/api/conversations/{id}/reopen", "console_reopen", Reopened, owner => Handoff::Reopen
 );
 
 async fn hand_over(
@@ -74,9 +74,11 @@ async fn hand_over(
     owner: &Owner,
     ConversationPath(id): ConversationPath,
     handoff: Handoff,
+    deed: ConsoleDeed,
 ) -> Result<Json<HandedOver>, ApiError> {
+    let act = ConsoleAct { conversation: Some(id), ..owner.act(deed) };
     let changing = async {
-        match app.engine.hand_over(&owner.tenant, id, handoff).await? {
+        match app.engine.hand_over(&owner.tenant, id, handoff, Some(act)).await? {
             Some(_) => app.store.tenant(&owner.tenant).find_in_inbox(id).await,
             None => Ok::<_, StoreError>(None),
         }
@@ -108,12 +110,14 @@ pub(super) async fn answer(
     headers: HeaderMap,
     body: Body<PostMessage>,
 ) -> Result<(StatusCode, Json<MessageAccepted>), ApiError> {
+    let act = ConsoleAct { conversation: Some(id), ..owner.act(ConsoleDeed::Answered) };
     let message = Message {
         text: body.value.trimmed(&app)?,
         author: Author::Agent { name: owner.name },
         idempotency: idempotency(&headers, &body.hash)?,
         caller: Caller::default(),
         new: repeats.is_none(),
+        act: Some(act),
     };
     let accepted = take_in(&app, &owner.tenant, id, message, repeats.map(|repeats| repeats.0)).await?;
     Ok((StatusCode::ACCEPTED, Json(accepted.into())))

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::owner::Editor;
 use crate::app::App;
 use crate::app::personas::{PersonaEdit, PersonaError, PersonaFile, PersonaProblem, SavedVersion};
+use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::ApiError;
 use crate::http::extract::{Body, Known};
 use crate::http::in_time::in_time;
@@ -214,7 +215,9 @@ pub(super) async fn put(
     body: Body<PutPersona>,
 ) -> Result<Json<PersonaView>, ApiError> {
     let PutPersona { text, hash } = body.value;
-    let file = in_time(&app, app.personas.save(&id, PersonaEdit { text, hash, saved_by: owner.name })).await?;
+    let act = ConsoleAct { subject: Some(id.clone()), ..owner.act(ConsoleDeed::PersonaSaved) };
+    let edit = PersonaEdit { text, hash, act: Some((owner.tenant, act)), saved_by: owner.name };
+    let file = in_time(&app, app.personas.save(&id, edit)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
 

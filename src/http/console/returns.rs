@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::domain::returns::{
     DamageWords, Hand, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber,
 };
-use crate::domain::{ConversationId, TenantId};
+use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 use crate::http::error::ApiError;
 use crate::http::extract::{Body, ConversationPath, Known};
 use crate::http::in_time::in_time;
@@ -109,7 +109,12 @@ pub(super) async fn advance(
     body: Body<NextStep>,
 ) -> Result<Json<Advanced>, ApiError> {
     let number: RmaNumber = number.parse().map_err(|_| ApiError::NotFound)?;
-    let store = app.store.tenant(&owner.tenant);
+    let act = ConsoleAct {
+        subject: Some(number.to_string()),
+        detail: Some(body.value.to.to_string()),
+        ..owner.act(ConsoleDeed::RmaAdvanced)
+    };
+    let store = app.store.tenant(&owner.tenant).noting(Some(&act));
     let rma = in_time(&app, take_step(&store, &number, body.value.to, &by(&owner))).await?;
     tell(&app, &owner.tenant, rma.conversation);
     Ok(Json(Advanced { rma: rma.into() }))
@@ -162,7 +167,12 @@ pub(super) async fn resolve(
     let id = escalation_id(&id)?;
     let why = why(&body.value.why)?;
     let decision = body.value.decision;
-    let store = app.store.tenant(&owner.tenant);
+    let act = ConsoleAct {
+        subject: Some(id.clone()),
+        detail: Some(decision.to_string()),
+        ..owner.act(ConsoleDeed::EscalationResolved)
+    };
+    let store = app.store.tenant(&owner.tenant).noting(Some(&act));
     let by = by(&owner);
     let terms = app.config.returns.terms(DamageWords::default());
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };

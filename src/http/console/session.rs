@@ -1,5 +1,6 @@
 //! `/console/session`: signing in with an API key, and out.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -7,10 +8,15 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chrono::Utc;
 use serde::Deserialize;
+use tracing::error;
 use utoipa::ToSchema;
 
+use super::owner::console_act;
 use crate::app::App;
+use crate::domain::returns::audit::OPERATOR;
+use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
 use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
+use crate::http::client::ClientAddress;
 use crate::http::error::ApiError;
 use crate::http::extract::Body;
 use crate::http::in_time::in_time;
@@ -48,6 +54,7 @@ pub(super) struct SignIn {
 )]
 pub(super) async fn begin(
     State(app): State<Arc<App>>,
+    ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     body: Body<SignIn>,
 ) -> Result<Response, ApiError> {
@@ -62,9 +69,15 @@ pub(super) async fn begin(
             "name must have at most {NAME_MAX_CHARS} characters, on one line."
         )));
     }
-    let (session, token) = sessions
-        .begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now())
-        .ok_or(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server."))?;
+    let begun = sessions.begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now());
+    let Some((session, token)) = begun else {
+        // An unknown key names no shop, so the entry goes to the shop that owns the server's pages.
+        let act = console_act(name.unwrap_or_default(), ConsoleDeed::SignInRefused, client);
+        note(&app, &app.config.auth.web_chat_tenant, &act).await;
+        return Err(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server."));
+    };
+    let act = console_act(name.unwrap_or(OPERATOR), ConsoleDeed::SignedIn, client);
+    note(&app, &session.tenant, &act).await;
     Ok(with_cookie(set_session(&token, session.expires_at, is_encrypted(&headers, &app.config.http))))
 }
 
@@ -79,21 +92,34 @@ pub(super) async fn begin(
         (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
     )
 )]
-pub(super) async fn end(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, ApiError> {
+pub(super) async fn end(
+    State(app): State<Arc<App>>,
+    ClientAddress(client): ClientAddress,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     from_our_own_page(&app, &headers)?;
-    revoke_sessions(&app, &headers).await?;
+    revoke_sessions(&app, &headers, client).await?;
     Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
 }
 
 /// Ends the sessions of the request's cookies. Stored first, so that they stay ended after a restart.
-async fn revoke_sessions(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
+async fn revoke_sessions(app: &App, headers: &HeaderMap, client: Option<IpAddr>) -> Result<(), ApiError> {
     let (Some(sessions), now) = (&app.sessions, Utc::now()) else { return Ok(()) };
     for session in session_tokens(headers).filter_map(|token| sessions.verify(token, now)) {
         let tenant = app.store.tenant(&session.tenant);
         in_time(app, tenant.revoke_session(&session.id, session.expires_at)).await?;
         sessions.revoke(&session, now);
+        let act = console_act(session.name.as_deref().unwrap_or(OPERATOR), ConsoleDeed::SignedOut, client);
+        note(app, &session.tenant, &act).await;
     }
     Ok(())
+}
+
+/// Stores an entry of the audit log. A failure is logged and does not refuse the sign-in.
+async fn note(app: &App, tenant: &TenantId, act: &ConsoleAct) {
+    if let Err(cause) = in_time(app, app.store.tenant(tenant).record_console_act(act)).await {
+        error!(error = ?cause, what = act.what.as_str(), "An entry of the audit log was not stored");
+    }
 }
 
 /// Another site must not sign anybody in or out.

@@ -17,6 +17,7 @@ use super::owner::Owner;
 use crate::app::App;
 use crate::app::list_file::{FileError, Refused};
 use crate::app::warranty_list::{ListError, Outcome, UploadError, Wish};
+use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::problem::Problem;
@@ -104,13 +105,33 @@ pub(super) async fn post(
     let deadline = Instant::now() + app.config.console.csv_timeout;
     let file = timeout_at(deadline, read(request.into_body(), app.config.console.csv_max_bytes));
     let file = file.await.map_err(|_| ApiError::RequestTimeout)??;
-    let work = async { Ok(app.take_warranty_list(&owner.tenant, file, &wish).await?) };
+    let work = app.take_warranty_list(&owner.tenant, file, &wish);
     match timeout_at(deadline, work).await {
-        Ok(outcome) => outcome.map(|outcome| Json(outcome.into())),
+        Ok(outcome) => {
+            let outcome = outcome?;
+            note(&app, &owner, &outcome).await;
+            Ok(Json(outcome.into()))
+        }
         Err(_) => {
             warn!("A list of warranties took longer than CONSOLE_CSV_SECONDS");
             Err(ApiError::Unavailable)
         }
+    }
+}
+
+/// Stores a written list in the audit log. The import commits on another connection, so this is a second transaction.
+async fn note(app: &App, owner: &Owner, outcome: &Outcome) {
+    if !outcome.applied {
+        return;
+    }
+    let counts = &outcome.found.comparison;
+    let act = ConsoleAct {
+        subject: Some("warranties".to_owned()),
+        detail: Some(format!("{} new, {} changed", counts.new, counts.changed)),
+        ..owner.act(ConsoleDeed::ListImported)
+    };
+    if let Err(cause) = app.store.tenant(&owner.tenant).record_console_act(&act).await {
+        error!(error = %cause, what = act.what.as_str(), "An entry of the audit log was not stored");
     }
 }
 

@@ -62,6 +62,7 @@ const FILES: &[(&str, &str)] = &[
     ("sums.js", include_str!("console/sums.js")),
     ("plot.js", include_str!("console/plot.js")),
     ("figures.js", include_str!("console/figures.js")),
+    ("audit.js", include_str!("console/audit.js")),
     ("console.js", include_str!("console/console.js")),
 ];
 

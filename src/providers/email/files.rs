@@ -27,11 +27,7 @@ impl MailFiles {
 impl Mailer for MailFiles {
     async fn send(&self, email: &Email) -> Result<(), EmailError> {
         let formatted = message(email, &self.from)?.formatted();
-        // Ids are ours, but a file's name must not lead elsewhere whoever made it.
-        let name: String = email.id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-        let failed = |cause: std::io::Error| {
-            EmailError::Temporary(format!("the mail folder cannot be written: {}", cause.kind()))
-        };
+        let name = stem(&email.id);
         tokio::fs::create_dir_all(&self.folder).await.map_err(failed)?;
         // Under another name until it is whole: whoever watches the folder sees no half of a mail.
         let part = self.folder.join(format!(".{name}.part"));
@@ -39,9 +35,25 @@ impl Mailer for MailFiles {
         tokio::fs::rename(&part, self.folder.join(format!("{name}.eml"))).await.map_err(failed)
     }
 
+    async fn forget(&self, id: &str) -> Result<(), EmailError> {
+        match tokio::fs::remove_file(self.folder.join(format!("{}.eml", stem(id)))).await {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(failed(cause)),
+            _ => Ok(()),
+        }
+    }
+
     fn describe(&self) -> String {
         format!("files in {} (SMTP_URL is not set)", self.folder.display())
     }
+}
+
+/// The name of an e-mail's file. Only letters, digits and `-` are taken from the id, so it leads to no other folder.
+fn stem(id: &str) -> String {
+    id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect()
+}
+
+fn failed(cause: std::io::Error) -> EmailError {
+    EmailError::Temporary(format!("the mail folder cannot be written: {}", cause.kind()))
 }
 
 /// Writes a file that is on the disk when this is over: once it counts as sent, nobody writes the mail again.

@@ -54,6 +54,7 @@ impl TenantStore<'_> {
         if to == RmaStatus::Refunded {
             self.close_order(&transaction, &rma, by).await?;
         }
+        self.record_act(&transaction).await?;
         transaction.commit().await?;
         Ok(Advance::Done(Box::new(Rma { status: step.to(), updated_at: by.now, ..rma })))
     }
@@ -93,6 +94,7 @@ impl TenantStore<'_> {
         if by.hand == Hand::Person {
             self.mail_milestone(&transaction, &rma, RmaStatus::LabelSent, by).await?;
         }
+        self.record_act(&transaction).await?;
         transaction.commit().await?;
         Ok(LabelOutcome::Issued(label))
     }

@@ -166,7 +166,7 @@ impl TenantStore<'_> {
 }
 
 /// Whether the row tells that the order was shown to nobody: that the shop has it says nothing of whose it is.
-fn keeps_shut(row: &audit::Model) -> bool {
+pub(in crate::store) fn keeps_shut(row: &audit::Model) -> bool {
     let found = row.after.as_ref().and_then(|after| after.get("found"));
     row.what == "order.locked" || found == Some(&Value::Bool(false))
 }

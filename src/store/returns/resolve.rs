@@ -104,6 +104,7 @@ impl TenantStore<'_> {
             },
         };
         self.tell_customer(&case, &locked, outcome).await?;
+        self.record_act(&transaction).await?;
         let rows = rmas::Entity::find().filter(rmas::Column::Id.is_in(ids)).all(&transaction).await?;
         let now_there = load_rmas(&transaction, rows).await?;
         let row = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.id)).one(&transaction).await?;

@@ -6,7 +6,7 @@ use chrono::Utc;
 
 use super::Engine;
 use crate::desks::Caller;
-use crate::domain::{Author, ConversationId, MessageId, TenantId};
+use crate::domain::{Author, ConsoleAct, ConversationId, MessageId, TenantId};
 use crate::store::StoreError;
 use crate::store::acceptance::{Acceptance, NewTurn};
 use crate::store::idempotency::IdempotencyKey;
@@ -21,6 +21,8 @@ pub struct Message {
     pub caller: Caller,
     /// `false`: taken in only if it repeats one that was accepted; a new one is refused as if the server were full.
     pub new: bool,
+    /// Who answers, for the console's audit log.
+    pub act: Option<ConsoleAct>,
 }
 
 /// A message that was taken in.
@@ -98,7 +100,7 @@ impl Engine {
             per_day: engine.config.per_day.filter(|_| is_customer),
             full: draining || !message.new || (is_customer && waiting >= engine.config.waiting_total),
         };
-        let acceptance = engine.store.tenant(&tenant).accept(&new).await;
+        let acceptance = engine.store.tenant(&tenant).noting(message.act.as_ref()).accept(&new).await;
         if let Ok(Acceptance::Accepted { turn, message_id }) = acceptance {
             if message.caller != Caller::default() {
                 self.callers(|callers| callers.insert(message_id, message.caller));

@@ -7,20 +7,22 @@
 use chrono::Utc;
 
 use super::Engine;
-use crate::domain::{Conversation, ConversationId, ConversationStatus, Handoff, TenantId};
+use crate::domain::{ConsoleAct, Conversation, ConversationId, ConversationStatus, Handoff, TenantId};
 use crate::store::StoreError;
 use crate::turn::changes::Listener;
 
 impl Engine {
-    /// Changes who answers in the conversation. `None`: there is no such conversation.
+    /// Changes who answers in the conversation. `None`: there is no such conversation. `act`: who does it, for the console's
+    /// audit log.
     pub async fn hand_over(
         &self,
         tenant: &TenantId,
         conversation: ConversationId,
         handoff: Handoff,
+        act: Option<ConsoleAct>,
     ) -> Result<Option<Conversation>, StoreError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.to_its_end(async move { engine.hand_over_now(&tenant, conversation, &handoff).await }).await
+        self.to_its_end(async move { engine.hand_over_now(&tenant, conversation, &handoff, act.as_ref()).await }).await
     }
 
     async fn hand_over_now(
@@ -28,8 +30,9 @@ impl Engine {
         tenant: &TenantId,
         conversation: ConversationId,
         handoff: &Handoff,
+        act: Option<&ConsoleAct>,
     ) -> Result<Option<Conversation>, StoreError> {
-        let changed = self.0.store.tenant(tenant).hand_over(conversation, handoff, Utc::now()).await?;
+        let changed = self.0.store.tenant(tenant).noting(act).hand_over(conversation, handoff, Utc::now()).await?;
         let Some(changed) = changed else { return Ok(None) };
         if handoff.status() == ConversationStatus::Taken {
             self.0.lanes.interrupt(conversation).await;

@@ -1,6 +1,7 @@
 //! The API of the owner's console.
 
 mod answers;
+mod audit;
 mod desk;
 mod figures;
 mod inbox;

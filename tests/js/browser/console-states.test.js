@@ -97,6 +97,9 @@ for (const scheme of ["light", "dark"]) {
       await page.locator("#warranty-file").setInputFiles({ name: "list.csv", mimeType: "text/csv", buffer: Buffer.from(list) });
       await page.locator(".preview").waitFor();
       await seen("11-preview");
+      await goTo(page, "audit");
+      await page.locator("table").first().waitFor();
+      await seen("11-audit");
       await goTo(page, "personas");
       await page.locator(".row").first().waitFor();
       await seen("12-personas");

@@ -6,6 +6,7 @@ import { byId } from "../assets/elements.js";
 import { Live } from "./live.js";
 import { Router } from "./router.js";
 import { signIn } from "./sign-in.js";
+import { audit } from "./audit.js";
 import { figures } from "./figures.js";
 import { inbox } from "./inbox.js";
 import { knowledge } from "./knowledge.js";
@@ -34,6 +35,7 @@ const views = [
   ["warranty", warranty, true],
   ["personas", personas, false],
   ["figures", figures, true],
+  ["audit", audit, true],
 ];
 const router = new Router(byId("view"), {
   live,

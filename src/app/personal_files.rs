@@ -1,0 +1,181 @@
+//! Personal data outside the database: kept cases below `EVALS_PATH`, and `.eml` files in `MAIL_OUTBOX_PATH`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use super::App;
+use super::evals::FOLDER;
+use crate::config::Config;
+use crate::domain::{ConsoleAct, ConversationId, TenantId};
+use crate::store::StoreError;
+use crate::store::personal::person::{Person, names};
+
+/// The folders that hold personal data.
+#[derive(Clone, Debug)]
+pub struct PersonalFiles {
+    cases: PathBuf,
+    outbox: PathBuf,
+}
+
+/// Why a conversation was not deleted.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteError {
+    #[error("a case cannot be removed: {0}")]
+    Files(io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A file about a customer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersonalFile {
+    pub path: PathBuf,
+    /// Whether it is a kept case; otherwise a mail.
+    pub is_case: bool,
+}
+
+impl PersonalFiles {
+    pub fn new(config: &Config) -> Self {
+        Self { cases: config.evals.folder.join(FOLDER), outbox: config.mail.folder.clone() }
+    }
+
+    /// The person's files, and the shop's cases that name their address. Blocks.
+    pub fn of_person(&self, tenant: &TenantId, person: &Person) -> io::Result<Vec<PersonalFile>> {
+        let text = |case: &Value, name: &str| case[name].as_str().unwrap_or_default().to_owned();
+        let mut found = self.cases_where(|json, case| {
+            let conversation = text(case, "conversation").parse::<uuid::Uuid>();
+            text(case, "tenant") == tenant.as_str()
+                && (conversation.is_ok_and(|id| person.conversations.contains(&id))
+                    || person.users.contains(&text(case, "user_id"))
+                    || person.emails.iter().any(|email| names(&json.to_lowercase(), email)))
+        })?;
+        let is_theirs = |path: &Path| {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            person.mail_numbers.contains(stem.trim_start_matches('.'))
+        };
+        let mails = files(&self.outbox)?.into_iter().filter(|path| is_theirs(path));
+        found.extend(mails.map(|path| PersonalFile { path, is_case: false }));
+        Ok(found)
+    }
+
+    /// The cases of one conversation. Blocks.
+    pub fn of_conversation(&self, tenant: &TenantId, id: ConversationId) -> io::Result<Vec<PersonalFile>> {
+        let id = id.to_string();
+        self.cases_where(|_, case| case["conversation"] == id.as_str() && case["tenant"] == tenant.as_str())
+    }
+
+    /// Cases of questions, and mails, that are older than `before`. Blocks.
+    fn older_than(&self, before: DateTime<Utc>) -> io::Result<Vec<PersonalFile>> {
+        let asked_at = |case: &Value| case["asked_at"].as_str()?.parse::<DateTime<Utc>>().ok();
+        let mut found = self.cases_where(|_, case| asked_at(case).is_some_and(|at| at < before))?;
+        let before = SystemTime::from(before);
+        for path in files(&self.outbox)? {
+            let written = std::fs::metadata(&path).and_then(|file| file.modified());
+            let is_mail = path.extension().is_some_and(|extension| extension == "eml" || extension == "part");
+            if is_mail && written.is_ok_and(|at| at < before) {
+                found.push(PersonalFile { path, is_case: false });
+            }
+        }
+        Ok(found)
+    }
+
+    fn cases_where(&self, is_wanted: impl Fn(&str, &Value) -> bool) -> io::Result<Vec<PersonalFile>> {
+        let mut found = Vec::new();
+        for path in files(&self.cases)? {
+            let Ok(json) = std::fs::read_to_string(&path) else { continue };
+            // Other files are left alone.
+            if serde_json::from_str::<Value>(&json).is_ok_and(|case| is_wanted(&json, &case)) {
+                found.push(PersonalFile { path, is_case: true });
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Removes the files; a missing file is not an error. Blocks.
+pub fn remove(found: &[PersonalFile]) -> io::Result<()> {
+    for PersonalFile { path, .. } in found {
+        match std::fs::remove_file(path) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(io::Error::new(cause.kind(), format!("{}: {cause}", path.display())));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The files of a folder; none where there is no folder.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+impl App {
+    /// Removes a conversation and its cases, and empties the database's log, which still holds the words. `false`: there was
+    /// no such conversation.
+    pub async fn delete_conversation(
+        &self,
+        tenant: &TenantId,
+        id: ConversationId,
+        act: ConsoleAct,
+    ) -> Result<bool, DeleteError> {
+        if self.store.tenant(tenant).find_conversation(id).await?.is_none() {
+            return Ok(false);
+        }
+        let (files, of) = (PersonalFiles::new(&self.config), tenant.clone());
+        // Before the conversation, so that a repeated deletion finds the files that an interrupted one left.
+        let removing = tokio::task::spawn_blocking(move || remove(&files.of_conversation(&of, id)?));
+        removing.await.unwrap_or_else(|died| Err(io::Error::other(died))).map_err(DeleteError::Files)?;
+        let deleted = self.engine.delete(tenant, id, Some(act)).await?;
+        let store = self.store.clone();
+        self.background.spawn(async move {
+            if let Err(cause) = store.truncate_log().await {
+                warn!(error = %cause, "The database's log could not be emptied after a deletion");
+            }
+        });
+        Ok(deleted)
+    }
+}
+
+/// Removes files that are older than `MESSAGE_RETENTION_DAYS`, now and then until the shutdown.
+pub(super) async fn run_retention(config: Arc<Config>, shutdown: CancellationToken) {
+    let Some(days) = config.turns.message_retention_days else { return };
+    loop {
+        if let Err(cause) = forget_files(&config, Utc::now() - TimeDelta::days(i64::from(days))).await {
+            warn!(error = %cause, "Old cases and mails could not be removed; trying again later");
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(config.turns.retention_every) => {}
+        }
+    }
+}
+
+/// Removes cases and mails that are older than `before`.
+///
+/// # Errors
+/// The first file or folder that cannot be read or removed.
+pub async fn forget_files(config: &Config, before: DateTime<Utc>) -> io::Result<()> {
+    let files = PersonalFiles::new(config);
+    let removing = tokio::task::spawn_blocking(move || remove(&files.older_than(before)?));
+    removing.await.unwrap_or_else(|died| Err(io::Error::other(died)))
+}

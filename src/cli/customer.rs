@@ -1,0 +1,197 @@
+//! `customer`: what the shop has about one customer, exported or erased.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use chrono::Utc;
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::app::personal_files::{PersonalFile, PersonalFiles, remove};
+use crate::config::Config;
+use crate::domain::TenantId;
+use crate::domain::returns::Email;
+use crate::store::personal::erase::{Erased, Erasure};
+use crate::store::personal::person::Named;
+use crate::store::{Store, StoreOptions};
+
+/// How long an erasure waits for turns that run, and how often it looks.
+const WAIT: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Who erases, in the audit log.
+const WHO: &str = "operator";
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum What {
+    /// Write everything that the shop has about a customer as JSON
+    Export {
+        #[command(flatten)]
+        customer: Customer,
+        /// The file to write; standard output without it
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Erase a customer: conversations, cases and mails, and name and address from orders. That there is an order, an RMA or a
+    /// ticket, its state and its amounts stay
+    Erase {
+        #[command(flatten)]
+        customer: Customer,
+        /// Count what would be erased, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Customer {
+    #[command(flatten)]
+    named: By,
+    /// The shop whose customer it is
+    #[arg(long, value_name = "NAME", default_value_t)]
+    tenant: TenantId,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct By {
+    /// The customer's id in the shop's own system: the `user_id` of conversations and orders
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+    /// The customer's e-mail address
+    #[arg(long, value_name = "ADDRESS")]
+    email: Option<Email>,
+}
+
+impl Customer {
+    fn named(&self) -> anyhow::Result<Named> {
+        match (&self.named.user, &self.named.email) {
+            (Some(user), _) => Ok(Named::User(user.clone())),
+            (None, Some(email)) => Ok(Named::Email(email.clone())),
+            (None, None) => bail!("name the customer with --user or --email"),
+        }
+    }
+}
+
+/// Runs the command, and prints what it found or erased.
+pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
+    let options = StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: 1 };
+    if options.would_create()? {
+        bail!("there is no database at {}: set DATABASE_URL, or run this in the server's folder", config.store.url);
+    }
+    let store = Store::open(&options).await?.embedding(config.embed.on);
+    match &args.what {
+        What::Export { customer, output } => export(&config, &store, customer, output.as_ref()).await,
+        What::Erase { customer, dry_run, yes } => erase(&config, &store, customer, *dry_run, *yes).await,
+    }
+}
+
+async fn export(config: &Config, store: &Store, customer: &Customer, output: Option<&PathBuf>) -> anyhow::Result<()> {
+    let (person, tables) = store.tenant(&customer.tenant).export_person(&customer.named()?).await?;
+    let (mut cases, mut mails) = (Vec::new(), Vec::new());
+    for PersonalFile { path, is_case } in PersonalFiles::new(config).of_person(&customer.tenant, &person)? {
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match is_case {
+            true => cases.push(json!({"file": file, "case": serde_json::from_str::<Value>(&text)?})),
+            false => mails.push(json!({"file": file, "text": text})),
+        }
+    }
+    let mut export = serde_json::to_string_pretty(&json!({
+        "tenant": customer.tenant, "exported_at": Utc::now(), "tables": tables, "cases": cases, "mail_files": mails,
+    }))?;
+    export.push('\n');
+    match output {
+        Some(file) => std::fs::write(file, export).with_context(|| format!("cannot write {}", file.display()))?,
+        None => std::io::stdout().write_all(export.as_bytes())?,
+    }
+    if tables.is_empty() && cases.is_empty() {
+        eprintln!("the shop {} has nothing about this customer", customer.tenant);
+    }
+    Ok(())
+}
+
+async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: bool, yes: bool) -> anyhow::Result<()> {
+    let (named, door) = (customer.named()?, store.tenant(&customer.tenant));
+    let files = PersonalFiles::new(config);
+    let person = door.find_person(&named).await?;
+    let mut found = files.of_person(&customer.tenant, &person)?;
+    if dry_run || !yes {
+        let Erasure::Done(planned) = door.erase_person(&named, WHO, true, Utc::now()).await? else {
+            bail!("a dry run ended in an unexpected way")
+        };
+        if planned.is_empty() && found.is_empty() {
+            println!("the shop {} has nothing about this customer", customer.tenant);
+            return Ok(());
+        }
+        print_summary("to be erased", &planned, &found);
+        if dry_run {
+            return Ok(());
+        }
+        if !confirmed()? {
+            bail!("nothing was erased");
+        }
+    }
+    // Before the database: a command that is repeated after a crash still knows whose files they are.
+    remove(&found)?;
+    let erased = erase_rows(store, customer, &named).await?;
+    // Mails that the server wrote in the meantime.
+    let late = files.of_person(&customer.tenant, &person)?;
+    remove(&late)?;
+    found.extend(late.into_iter().filter(|file| !found.contains(file)).collect::<Vec<_>>());
+    print_summary("erased", &erased, &found);
+    if config.embed.on && config.vectors.chroma_url.is_some() {
+        println!("the server removes the conversations' vectors from Chroma; start it if it does not run");
+    }
+    if !store.truncate_log().await? {
+        println!("the database's log still holds erased text, since somebody reads it; run this command again later");
+    }
+    Ok(())
+}
+
+/// Erases the customer from the database, once no turn of theirs runs.
+async fn erase_rows(store: &Store, customer: &Customer, named: &Named) -> anyhow::Result<Vec<Erased>> {
+    let deadline = tokio::time::Instant::now() + WAIT;
+    loop {
+        match store.tenant(&customer.tenant).erase_person(named, WHO, false, Utc::now()).await? {
+            Erasure::Done(erased) => return Ok(erased),
+            Erasure::TurnRuns(id) if tokio::time::Instant::now() > deadline => bail!(
+                "a turn of conversation {id} has not ended, and the database was not changed: try again when it has, or \
+                 start the server, which ends turns that an earlier run left"
+            ),
+            Erasure::TurnRuns(_) => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    }
+}
+
+/// Asks on the terminal; an error without one.
+fn confirmed() -> anyhow::Result<bool> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        bail!("nothing was erased: there is no terminal to confirm on; add --yes");
+    }
+    print!("Erase this customer? This cannot be undone. [y/N] ");
+    std::io::stdout().flush()?;
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+}
+
+fn print_summary(title: &str, tables: &[Erased], files: &[PersonalFile]) {
+    println!("{title}:");
+    for Erased { table, rows, values } in tables {
+        println!("  {table}: {rows} rows removed, {values} values cleared");
+    }
+    let cases = files.iter().filter(|file| file.is_case).count();
+    println!("  cases: {cases} files removed\n  mails: {} files removed", files.len() - cases);
+}

@@ -1,0 +1,58 @@
+// The audit log: who did what at the console, when, and from where.
+
+import { ask, words } from "./desk.js";
+import { button, empty, field, fill, head, said } from "./parts.js";
+import { element } from "../assets/elements.js";
+import { word } from "./facts.js";
+
+export function audit() {
+  const who = element("input", { type: "search" });
+  const day = element("input", { type: "date" });
+  const shown = element("div");
+  const view = element("div", { class: "column" }, head("audit.title", "audit.about", field("audit.who", who), field("audit.day", day)), shown);
+  const page = (after) => {
+    const query = new URLSearchParams();
+    if (who.value.trim()) query.set("who", who.value.trim());
+    if (day.value) query.set("day", day.value);
+    if (after) query.set("after", after);
+    return ask("GET", `/console/api/audit?${query}`);
+  };
+  const load = () => fill(shown, async () => list(await page(), page));
+  for (const changed of [who, day]) changed.addEventListener("change", load);
+  words.onChange(view, load);
+  load();
+  return { element: view };
+}
+
+function list({ entries, next }, page) {
+  if (!entries.length) return [empty("audit.empty", "audit.empty_hint")];
+  const heads = ["at", "who", "what", "client"].map((key) => said("th", `audit.${key}`, undefined, { scope: "col" }));
+  const rows = element("tbody", {}, ...entries.map(line));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), rows);
+  const parts = [element("div", { class: "wide card", tabindex: "0" }, table)];
+  if (next) parts.push(more(next, rows, page));
+  return parts;
+}
+
+function more(next, rows, page) {
+  const place = element("div");
+  let after = next;
+  const pressed = button("audit.more", () =>
+    fill(place, async () => {
+      const read = await page(after);
+      rows.append(...read.entries.map(line));
+      after = read.next;
+      pressed.hidden = !after;
+      return [];
+    }),
+  );
+  return element("div", {}, pressed, place);
+}
+
+function line({ at, who, what, client, conversation_id: id, subject, detail }) {
+  const about = [subject, detail].filter(Boolean).join(": ");
+  const deed = element("td", {}, word("audit_what", what));
+  if (id) deed.append(" ", said("a", "audit.conversation", undefined, { href: `#/inbox/${encodeURIComponent(id)}` }));
+  if (about) deed.append(element("small", { dir: "auto" }, about));
+  return element("tr", {}, element("td", {}, words.time(at)), element("td", { dir: "auto" }, who || "–"), deed, element("td", {}, client ?? "–"));
+}

@@ -1,0 +1,129 @@
+//! The audit log of the console: who did what, when, and from where.
+//!
+//! An act that changes rows is stored in the change's own transaction: see [`TenantStore::noting`].
+
+use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use uuid::Uuid;
+
+use super::entities::console_audit::{ActiveModel, Column, Entity, Model};
+use super::{Store, StoreError, TenantStore};
+use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
+
+/// Entries that are removed in one statement.
+const ROWS_AT_ONCE: u64 = 500;
+
+/// A stored entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsoleEntry {
+    /// The place to continue after.
+    pub id: Uuid,
+    pub act: ConsoleAct,
+}
+
+/// Which entries are listed.
+#[derive(Clone, Debug, Default)]
+pub struct ConsoleAuditFilter<'a> {
+    /// Only this person's.
+    pub who: Option<&'a str>,
+    /// Only those of this time: from, and up to but not including.
+    pub between: Option<(DateTime<Utc>, DateTime<Utc>)>,
+    /// Only those older than this entry.
+    pub after: Option<Uuid>,
+}
+
+impl<'a> TenantStore<'a> {
+    /// Returns this store with an act: the next change through it stores the act in the same transaction. A call that changes
+    /// nothing stores nothing.
+    #[must_use]
+    pub fn noting(self, act: Option<&'a ConsoleAct>) -> Self {
+        Self { act, ..self }
+    }
+
+    /// Stores an act that changes nothing else in the database.
+    pub async fn record_console_act(&self, act: &ConsoleAct) -> Result<(), StoreError> {
+        insert(&self.store.write, self.tenant, act).await
+    }
+
+    /// Stores the act of [`Self::noting`], if there is one, in the change's transaction.
+    pub(super) async fn record_act(&self, connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+        match self.act {
+            Some(act) => insert(connection, self.tenant, act).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The shop's entries, newest first, at most `limit`.
+    pub async fn list_console_audit(
+        &self,
+        filter: &ConsoleAuditFilter<'_>,
+        limit: u64,
+    ) -> Result<Vec<ConsoleEntry>, StoreError> {
+        let mut query = Entity::find().filter(Column::TenantId.eq(self.tenant.as_str()));
+        if let Some(who) = filter.who {
+            query = query.filter(Column::Who.eq(who));
+        }
+        if let Some((from, to)) = filter.between {
+            query = query.filter(Column::At.gte(from)).filter(Column::At.lt(to));
+        }
+        if let Some(after) = filter.after {
+            query = query.filter(Column::Id.lt(after));
+        }
+        let rows = query.order_by_desc(Column::Id).limit(limit).all(&self.store.read).await?;
+        rows.into_iter().map(read_entry).collect()
+    }
+}
+
+impl Store {
+    /// Removes entries older than `before`, some at a time. `false`: there is nothing more to remove.
+    pub async fn forget_console_audit(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+        let old: Vec<Uuid> = Entity::find()
+            .select_only()
+            .column(Column::Id)
+            .filter(Column::At.lt(before))
+            .limit(ROWS_AT_ONCE)
+            .into_tuple()
+            .all(&self.read)
+            .await?;
+        if old.is_empty() {
+            return Ok(false);
+        }
+        Entity::delete_many().filter(Column::Id.is_in(old)).exec(&self.write).await?;
+        Ok(true)
+    }
+}
+
+pub(super) async fn insert(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    act: &ConsoleAct,
+) -> Result<(), StoreError> {
+    let row = ActiveModel {
+        id: Set(Uuid::now_v7()),
+        tenant_id: Set(tenant.to_string()),
+        who: Set(act.who.clone()),
+        what: Set(act.what.as_str().to_owned()),
+        client: Set(act.client.clone()),
+        conversation_id: Set(act.conversation.map(|id| id.0)),
+        subject: Set(act.subject.clone()),
+        detail: Set(act.detail.clone()),
+        at: Set(act.at),
+    };
+    Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+fn read_entry(row: Model) -> Result<ConsoleEntry, StoreError> {
+    let unreadable = || StoreError::Unreadable { table: "console_audit", reason: format!("what is {}", row.what) };
+    let act = ConsoleAct {
+        what: ConsoleDeed::parse(&row.what).ok_or_else(unreadable)?,
+        who: row.who,
+        client: row.client,
+        conversation: row.conversation_id.map(ConversationId),
+        subject: row.subject,
+        detail: row.detail,
+        at: row.at,
+    };
+    Ok(ConsoleEntry { id: row.id, act })
+}

@@ -1,0 +1,364 @@
+//! Erases a conversation, a customer, or everything before a date, by the description in [`TABLES`].
+
+use chrono::{DateTime, Utc};
+use sea_orm::prelude::Expr;
+use sea_orm::sea_query::{ExprTrait, LockType, Query, SimpleExpr};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Set,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::person::{Named, Person, VALUES_AT_ONCE, find_person};
+use super::tables::{Aged, Blank, Key, Rows, TABLES, Table};
+use crate::domain::returns::{AuditEntry, AuditKind, ERASED_DOMAIN};
+use crate::domain::{ConversationId, TenantId, TurnStatus};
+use crate::store::audit::record;
+use crate::store::entities::{audit, conversations, turns};
+use crate::store::jobs::{JobKind, NewJob, enqueue};
+use crate::store::vectors::delete_vectors_of;
+use crate::store::{Store, StoreError, TenantStore};
+
+/// What an erasure did to one table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Erased {
+    pub table: &'static str,
+    /// Rows that are gone.
+    pub rows: u64,
+    /// Values that were cleared in rows that stay.
+    pub values: u64,
+}
+
+/// How erasing a customer ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Erasure {
+    /// The tables in which something changed.
+    Done(Vec<Erased>),
+    /// A turn of one of the conversations has not ended; nothing was changed.
+    TurnRuns(ConversationId),
+}
+
+/// How much is erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum Reach {
+    /// What the customer said.
+    Words,
+    /// What the customer said, and who the customer is.
+    Person,
+}
+
+impl TenantStore<'_> {
+    /// Erases the customer in one transaction. Business records stay: that there is an order, an RMA or a ticket, its state and
+    /// its amounts. `dry_run`: counts what would be erased and changes nothing.
+    pub async fn erase_person(
+        &self,
+        named: &Named,
+        who: &str,
+        dry_run: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Erasure, StoreError> {
+        let transaction = self.store.begin().await?;
+        let person = find_person(&transaction, self.tenant, named).await?;
+        if person.is_unknown() {
+            return Ok(Erasure::Done(Vec::new()));
+        }
+        // A message that arrives meanwhile waits for this lock, and then finds its conversation gone.
+        self.lock_conversations(&transaction, &person).await?;
+        if !dry_run && let Some(running) = self.find_running(&transaction, &person).await? {
+            return Ok(Erasure::TurnRuns(running));
+        }
+        let erased = erase(&transaction, self.tenant, &person, Reach::Person).await?;
+        if dry_run {
+            return Ok(Erasure::Done(erased));
+        }
+        if self.store.embeds {
+            for id in &person.conversations {
+                self.enqueue_forgetting(&transaction, ConversationId(*id), now).await?;
+            }
+        }
+        let counts: serde_json::Map<String, Value> =
+            erased.iter().map(|erased| (erased.table.to_owned(), json!(erased.rows + erased.values))).collect();
+        let entry = AuditEntry {
+            kind: AuditKind::System,
+            who: who.to_owned(),
+            what: "customer.erased".to_owned(),
+            before: None,
+            after: Some(Value::Object(counts)),
+            conversation: None,
+            order: None,
+            rma: None,
+            at: now,
+        };
+        record(&transaction, self.tenant, &[entry]).await?;
+        transaction.commit().await?;
+        Ok(Erasure::Done(erased))
+    }
+
+    /// Stores a job that removes the conversation's vectors from an index outside the database.
+    pub(in crate::store) async fn enqueue_forgetting(
+        &self,
+        transaction: &DatabaseTransaction,
+        id: ConversationId,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let forget = NewJob {
+            kind: JobKind::ForgetConversation,
+            subject: id.0,
+            tenant: self.tenant,
+            conversation: Some(id),
+            payload: None,
+            now,
+        };
+        enqueue(transaction, &[forget]).await
+    }
+
+    async fn lock_conversations(&self, transaction: &DatabaseTransaction, person: &Person) -> Result<(), StoreError> {
+        let ids: Vec<Uuid> = person.conversations.iter().copied().collect();
+        for ids in ids.chunks(VALUES_AT_ONCE) {
+            conversations::Entity::find()
+                .filter(conversations::Column::Id.is_in(ids.iter().copied()))
+                .order_by_asc(conversations::Column::Id)
+                .lock(LockType::Update)
+                .all(transaction)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// A conversation with a turn that has not ended.
+    async fn find_running(
+        &self,
+        transaction: &DatabaseTransaction,
+        person: &Person,
+    ) -> Result<Option<ConversationId>, StoreError> {
+        let open = [TurnStatus::Queued, TurnStatus::Running].map(TurnStatus::as_str);
+        let ids: Vec<Uuid> = person.conversations.iter().copied().collect();
+        for ids in ids.chunks(VALUES_AT_ONCE) {
+            let running = turns::Entity::find()
+                .filter(turns::Column::ConversationId.is_in(ids.iter().copied()))
+                .filter(turns::Column::Status.is_in(open))
+                .one(transaction)
+                .await?;
+            if let Some(turn) = running {
+                return Ok(Some(ConversationId(turn.conversation_id)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Store {
+    /// Clears what is older than `before` and stays in rows that retention keeps: what desks remember, reasons of RMAs and
+    /// tickets, mails. Some rows at a time. `false`: there is nothing more to clear.
+    pub async fn forget_aged(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+        let mut cleared = 0;
+        for (table, aged) in TABLES.iter().filter_map(|table| Some((table, table.aged?))) {
+            let person = table.person.iter().filter(|_| aged.person);
+            for (column, blank) in table.words.iter().chain(person) {
+                cleared += self.clear_aged(table, aged, column, *blank, before).await?;
+            }
+        }
+        Ok(cleared > 0)
+    }
+
+    async fn clear_aged(
+        &self,
+        table: &Table,
+        aged: Aged,
+        column: &'static str,
+        blank: Blank,
+        before: DateTime<Utc>,
+    ) -> Result<u64, StoreError> {
+        let backend = self.write.get_database_backend();
+        // Neither database limits an update, and keys differ from table to table.
+        let row = if backend == DbBackend::Sqlite { "rowid" } else { "ctid" };
+        let mut old = Condition::all().add(Expr::col(aged.since).lt(before)).add(blank.is_left(column));
+        if let Some((column, value)) = aged.unless {
+            old = old.add(Expr::col(column).ne(value));
+        }
+        let some = Query::select()
+            .expr(Expr::cust(row))
+            .from(table.name)
+            .cond_where(old)
+            .limit(VALUES_AT_ONCE as u64)
+            .to_owned();
+        // Looked at first without the lock that writers wait for.
+        if self.read.query_one(&some.clone().limit(1).to_owned()).await?.is_none() {
+            return Ok(0);
+        }
+        let update = Query::update()
+            .table(table.name)
+            .value(column, blank.value(backend))
+            .and_where(Expr::cust(row).in_subquery(some))
+            .to_owned();
+        Ok(self.write.execute(&update).await?.rows_affected())
+    }
+}
+
+/// Erases the person's rows and columns; gives the tables in which something changed.
+pub(in crate::store) async fn erase(
+    transaction: &DatabaseTransaction,
+    tenant: &TenantId,
+    person: &Person,
+    reach: Reach,
+) -> Result<Vec<Erased>, StoreError> {
+    let mut all = Vec::new();
+    for table in TABLES {
+        let mut erased = Erased { table: table.name, rows: 0, values: 0 };
+        for rows in table.rows_of(tenant, person) {
+            match table.rows {
+                Rows::Vectors | Rows::Removed => erased.rows += delete(transaction, table, rows).await?,
+                Rows::RemovedUnless(column) => {
+                    let rows_to_remove = rows.clone().add(Expr::col(column).is_null());
+                    erased.rows += delete(transaction, table, rows_to_remove).await?;
+                    erased.values += clear(transaction, table, &rows, reach).await?;
+                }
+                Rows::Kept => erased.values += clear(transaction, table, &rows, reach).await?,
+            }
+        }
+        if table.rows == Rows::Vectors {
+            for id in &person.conversations {
+                delete_vectors_of(transaction, tenant, ConversationId(*id)).await?;
+            }
+        }
+        all.push(erased);
+    }
+    all.retain(|erased| erased.rows + erased.values > 0);
+    Ok(all)
+}
+
+impl Table {
+    /// Conditions that find the person's rows, each with a bounded number of values; none finds anything else.
+    pub(super) fn rows_of(&self, tenant: &TenantId, person: &Person) -> Vec<Condition> {
+        let values = |(column, key): &(&'static str, Key)| (*column, person.values(*key));
+        let by_key = self.found_by.iter().map(values);
+        let conditions = by_key.flat_map(|(column, values)| {
+            let some: Vec<Condition> = values
+                .chunks(VALUES_AT_ONCE)
+                .map(|some| {
+                    Condition::all()
+                        .add(Expr::col("tenant_id").eq(tenant.as_str()))
+                        .add(Expr::col(column).is_in(some.iter().cloned()))
+                })
+                .collect();
+            some
+        });
+        conditions.collect()
+    }
+}
+
+/// Removes the rows, or counts those that [`delete_vectors_of`] removes.
+async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Condition) -> Result<u64, StoreError> {
+    if table.rows == Rows::Vectors {
+        use crate::store::entities::vectors;
+        return Ok(vectors::Entity::find().filter(rows).count(transaction).await?);
+    }
+    let delete = Query::delete().from_table(table.name).cond_where(rows).to_owned();
+    Ok(transaction.execute(&delete).await?.rows_affected())
+}
+
+async fn clear(
+    transaction: &DatabaseTransaction,
+    table: &Table,
+    rows: &Condition,
+    reach: Reach,
+) -> Result<u64, StoreError> {
+    let person = table.person.iter().filter(|_| reach == Reach::Person);
+    let mut cleared = 0;
+    for (column, blank) in table.words.iter().chain(person) {
+        if *blank == Blank::Facts {
+            // All of its columns at once: the only table of its kind.
+            return Ok(cleared + keep_facts(transaction, rows).await?);
+        }
+        let update = Query::update()
+            .table(table.name)
+            .value(*column, blank.value(transaction.get_database_backend()))
+            .cond_where(rows.clone().add(blank.is_left(column)))
+            .to_owned();
+        cleared += transaction.execute(&update).await?.rows_affected();
+    }
+    Ok(cleared)
+}
+
+/// Takes text and addresses out of audit rows.
+async fn keep_facts(transaction: &DatabaseTransaction, rows: &Condition) -> Result<u64, StoreError> {
+    let mut changed = 0;
+    for row in audit::Entity::find().filter(rows.clone()).all(transaction).await? {
+        let (before, after) = (row.before.as_ref().map(facts_of), row.after.as_ref().map(facts_of));
+        if (&before, &after) == (&row.before, &row.after) {
+            continue;
+        }
+        let update =
+            audit::ActiveModel { id: Set(row.id), before: Set(before), after: Set(after), ..Default::default() };
+        update.update(transaction).await?;
+        changed += 1;
+    }
+    Ok(changed)
+}
+
+/// The value without the members that hold text: a reason that somebody wrote, an address.
+fn facts_of(value: &Value) -> Value {
+    let is_fact = |name: &str, value: &Value| match value {
+        Value::String(text) => !["to", "why"].contains(&name) && !text.contains(['@', '*', ' ', '\n']),
+        _ => true,
+    };
+    match value {
+        Value::Object(members) => {
+            let facts = members.iter().filter(|(name, value)| is_fact(name, value));
+            Value::Object(facts.map(|(name, value)| (name.clone(), facts_of(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().filter(|item| is_fact("", item)).map(facts_of).collect()),
+        other => other.clone(),
+    }
+}
+
+impl Blank {
+    fn value(self, backend: DbBackend) -> SimpleExpr {
+        match self {
+            Self::Empty => Expr::value(""),
+            Self::Null => Expr::cust("NULL"),
+            Self::Object => Expr::cust("'{}'"),
+            Self::JsonNull | Self::Facts => Expr::cust("'null'"),
+            // Random in each row: an address that can be guessed would open the orders that carry it.
+            Self::Address => {
+                let random = match backend {
+                    DbBackend::Sqlite => "lower(hex(randomblob(16)))",
+                    _ => "replace(CAST(gen_random_uuid() AS text), '-', '')",
+                };
+                Expr::cust(format!("'erased-' || {random} || '@{ERASED_DOMAIN}'"))
+            }
+        }
+    }
+
+    /// Whether there is something to clear.
+    fn is_left(self, column: &'static str) -> SimpleExpr {
+        let text = || Expr::col(column).cast_as("text");
+        match self {
+            Self::Empty => Expr::col(column).ne(""),
+            Self::Null => Expr::col(column).is_not_null(),
+            Self::Address => Expr::col(column).not_like(format!("%@{ERASED_DOMAIN}")),
+            Self::Object => text().ne("{}"),
+            Self::JsonNull | Self::Facts => text().ne("null"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn audit_keeps_facts_and_drops_text() {
+        let before = json!({
+            "mail": "MSG-1700000000-ab12cd34", "template": "return_approved", "to": "j***@example.com", "status": "sent",
+            "why": "ok", "decision": "approve", "lines": [1, 2], "note": "she called twice", "deep": {"contact": "a@b.vn", "n": 1},
+        });
+        let after = json!({
+            "mail": "MSG-1700000000-ab12cd34", "template": "return_approved", "status": "sent", "decision": "approve",
+            "lines": [1, 2], "deep": {"n": 1},
+        });
+        assert_eq!(facts_of(&before), after);
+    }
+}

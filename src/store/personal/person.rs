@@ -1,0 +1,254 @@
+//! The rows that belong to one customer.
+
+use std::collections::BTreeSet;
+
+use sea_orm::sea_query::Value;
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use uuid::Uuid;
+
+use super::tables::Key;
+use crate::domain::returns::Email;
+use crate::domain::text::fold;
+use crate::domain::{ConversationId, Sender, TenantId};
+use crate::store::entities::{audit, conversations, customers, mails, messages, orders, rmas, tickets};
+use crate::store::returns::overview::keeps_shut;
+use crate::store::{StoreError, TenantStore};
+
+/// Values in one statement: SQLite takes 32,766 in all.
+pub(super) const VALUES_AT_ONCE: usize = 500;
+
+/// By what a customer is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// As the shop's own system names them: the `user_id` of conversations and customers.
+    User(String),
+    Email(Email),
+}
+
+/// What the store has of one customer, by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Person {
+    pub users: BTreeSet<String>,
+    pub emails: BTreeSet<String>,
+    pub conversations: BTreeSet<Uuid>,
+    /// The numbers of mails, which name their files.
+    pub mail_numbers: BTreeSet<String>,
+    customers: BTreeSet<Uuid>,
+    orders: BTreeSet<String>,
+    rmas: BTreeSet<Uuid>,
+    rma_numbers: BTreeSet<String>,
+    mails: BTreeSet<Uuid>,
+}
+
+impl Person {
+    /// Only what came from these conversations.
+    pub(in crate::store) fn of_conversations(ids: impl IntoIterator<Item = ConversationId>) -> Self {
+        Self { conversations: ids.into_iter().map(|id| id.0).collect(), ..Self::default() }
+    }
+
+    /// Whether the store has nothing of the customer.
+    pub fn is_unknown(&self) -> bool {
+        self.conversations.is_empty() && self.customers.is_empty() && self.orders.is_empty() && self.mails.is_empty()
+    }
+
+    pub(super) fn values(&self, key: Key) -> Vec<Value> {
+        let texts = |texts: &BTreeSet<String>| texts.iter().map(|text| Value::from(text.as_str())).collect();
+        let ids = |ids: &BTreeSet<Uuid>| ids.iter().map(|id| Value::from(*id)).collect();
+        let ids_as_texts = |ids: &BTreeSet<Uuid>| ids.iter().map(|id| Value::from(id.to_string())).collect();
+        match key {
+            Key::Conversation => ids(&self.conversations),
+            Key::ConversationText => ids_as_texts(&self.conversations),
+            Key::Customer => ids(&self.customers),
+            Key::Order => texts(&self.orders),
+            Key::Rma => ids(&self.rmas),
+            Key::RmaNumber => texts(&self.rma_numbers),
+            Key::Mail => ids(&self.mails),
+            Key::MailJob => ids_as_texts(&self.mails),
+            Key::MissSubject => {
+                let conversations = self.conversations.iter().map(|id| format!("conversation:{id}"));
+                let orders = self.orders.iter().map(|number| format!("order:{number}"));
+                conversations.chain(orders).map(Value::from).collect()
+            }
+        }
+    }
+}
+
+impl TenantStore<'_> {
+    /// What the store has of the customer.
+    pub async fn find_person(&self, named: &Named) -> Result<Person, StoreError> {
+        find_person(&self.store.read, self.tenant, named).await
+    }
+}
+
+/// What the store has of the customer: their customer rows, orders, RMAs and mails, and the conversations that carry their
+/// `user_id`, opened one of their orders, or name their address. A conversation of another `user_id` is never theirs.
+pub(super) async fn find_person(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    named: &Named,
+) -> Result<Person, StoreError> {
+    let mut person = Person::default();
+    match named {
+        Named::User(user) => person.users.insert(user.clone()),
+        Named::Email(email) => person.emails.insert(email.as_str().to_owned()),
+    };
+    loop {
+        let known = Condition::any()
+            .add(customers::Column::UserId.is_in(&person.users))
+            .add(customers::Column::Email.is_in(&person.emails));
+        let of_shop = customers::Entity::find().filter(customers::Column::TenantId.eq(tenant.as_str()));
+        let found = of_shop.filter(known).all(connection).await?;
+        let before = (person.users.len(), person.emails.len(), person.customers.len());
+        for row in found {
+            person.customers.insert(row.id);
+            person.emails.insert(row.email);
+            person.users.extend(row.user_id);
+        }
+        if before == (person.users.len(), person.emails.len(), person.customers.len()) {
+            break;
+        }
+    }
+    find_orders(connection, tenant, &mut person).await?;
+    find_conversations(connection, tenant, &mut person).await?;
+    Ok(person)
+}
+
+async fn find_orders(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    person: &mut Person,
+) -> Result<(), StoreError> {
+    let theirs = Condition::any()
+        .add(orders::Column::CustomerId.is_in(person.customers.iter().copied()))
+        .add(orders::Column::Email.is_in(&person.emails));
+    let numbers = orders::Entity::find().select_only().column(orders::Column::Number);
+    let numbers = numbers.filter(orders::Column::TenantId.eq(tenant.as_str())).filter(theirs);
+    person.orders.extend(numbers.into_tuple::<String>().all(connection).await?);
+    let theirs = Condition::any()
+        .add(rmas::Column::CustomerId.is_in(person.customers.iter().copied()))
+        .add(rmas::Column::OrderNumber.is_in(&person.orders));
+    let found = rmas::Entity::find().filter(rmas::Column::TenantId.eq(tenant.as_str())).filter(theirs);
+    for row in found.all(connection).await? {
+        person.rmas.insert(row.id);
+        person.rma_numbers.insert(row.number);
+    }
+    let theirs = Condition::any()
+        .add(mails::Column::Recipient.is_in(&person.emails))
+        .add(mails::Column::OrderNumber.is_in(&person.orders))
+        .add(mails::Column::RmaNumber.is_in(&person.rma_numbers));
+    let found = mails::Entity::find().filter(mails::Column::TenantId.eq(tenant.as_str())).filter(theirs);
+    for row in found.all(connection).await? {
+        person.mails.insert(row.id);
+        person.mail_numbers.insert(row.number);
+    }
+    Ok(())
+}
+
+async fn find_conversations(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    person: &mut Person,
+) -> Result<(), StoreError> {
+    let mut candidates = naming_address(connection, tenant, person).await?;
+    let (orders, rma_numbers) = (&person.orders, &person.rma_numbers);
+    let made_in: Vec<Option<Uuid>> = rmas::Entity::find()
+        .select_only()
+        .column(rmas::Column::ConversationId)
+        .filter(rmas::Column::Id.is_in(person.rmas.iter().copied()))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let sent_in: Vec<Option<Uuid>> = mails::Entity::find()
+        .select_only()
+        .column(mails::Column::ConversationId)
+        .filter(mails::Column::Id.is_in(person.mails.iter().copied()))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let about = Condition::any()
+        .add(tickets::Column::OrderNumber.is_in(orders))
+        .add(tickets::Column::RmaNumber.is_in(rma_numbers));
+    let asked_in: Vec<Option<Uuid>> = tickets::Entity::find()
+        .select_only()
+        .column(tickets::Column::ConversationId)
+        .filter(tickets::Column::TenantId.eq(tenant.as_str()))
+        .filter(about)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    candidates.extend(made_in.into_iter().chain(sent_in).chain(asked_in).flatten());
+    let records = audit::Entity::find()
+        .filter(audit::Column::TenantId.eq(tenant.as_str()))
+        .filter(audit::Column::OrderNumber.is_in(orders))
+        .filter(audit::Column::ConversationId.is_not_null())
+        .all(connection)
+        .await?;
+    candidates.extend(records.iter().filter(|row| !keeps_shut(row)).filter_map(|row| row.conversation_id));
+    let of_shop = || {
+        let ids = conversations::Entity::find().select_only().column(conversations::Column::Id);
+        ids.filter(conversations::Column::TenantId.eq(tenant.as_str()))
+    };
+    let own = of_shop().filter(conversations::Column::UserId.is_in(&person.users));
+    person.conversations.extend(own.into_tuple::<Uuid>().all(connection).await?);
+    let candidates: Vec<Uuid> = candidates.into_iter().collect();
+    for some in candidates.chunks(VALUES_AT_ONCE) {
+        let nobodys = of_shop()
+            .filter(conversations::Column::Id.is_in(some.iter().copied()))
+            .filter(conversations::Column::UserId.is_null());
+        person.conversations.extend(nobodys.into_tuple::<Uuid>().all(connection).await?);
+    }
+    Ok(())
+}
+
+/// Conversations in which a customer wrote one of the addresses.
+async fn naming_address(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    person: &Person,
+) -> Result<BTreeSet<Uuid>, StoreError> {
+    let mut found = BTreeSet::new();
+    for email in &person.emails {
+        let folded = fold(email);
+        let written: Vec<(Uuid, String)> = messages::Entity::find()
+            .select_only()
+            .columns([messages::Column::ConversationId, messages::Column::Folded])
+            .filter(messages::Column::TenantId.eq(tenant.as_str()))
+            .filter(messages::Column::Sender.eq(Sender::User.as_str()))
+            .filter(messages::Column::Folded.contains(folded.as_str()))
+            .into_tuple()
+            .all(connection)
+            .await?;
+        found.extend(written.into_iter().filter(|(_, text)| names(text, &folded)).map(|(id, _)| id));
+    }
+    Ok(found)
+}
+
+/// Whether the text holds the address as a whole, and not as a part of a longer one.
+pub fn names(text: &str, address: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "_%+-".contains(c);
+    text.match_indices(address).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let mut after = text[at + address.len()..].chars();
+        // A point ends a sentence or continues a longer domain.
+        let continues = match after.next() {
+            Some('.') => after.next().is_some_and(char::is_alphanumeric),
+            next => next.is_some_and(is_part),
+        };
+        !before.is_some_and(|c| is_part(c) || c == '.') && !continues
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn address_is_found_whole_or_not() {
+        for text in ["an@b.vn", "mail an@b.vn.", "<an@b.vn>, please", "tran@b.vn or an@b.vn"] {
+            assert!(names(text, "an@b.vn"), "{text}");
+        }
+        for text in ["tran@b.vn", "x.an@b.vn", "an@b.vn.evil.example", "an@b.vnx", "an@b"] {
+            assert!(!names(text, "an@b.vn"), "{text}");
+        }
+    }
+}

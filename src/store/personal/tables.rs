@@ -1,0 +1,199 @@
+//! Every table, with what its columns hold of customers.
+
+/// What a table holds of customers. `tenant_id`, numbers, times and row ids need no entry.
+#[derive(Debug)]
+pub struct Table {
+    pub name: &'static str,
+    /// The columns by which a customer's rows are found. Empty: no row is about a customer.
+    pub found_by: &'static [(&'static str, Key)],
+    /// What an erasure does with these rows.
+    pub rows: Rows,
+    /// What retention clears in rows that are older than `MESSAGE_RETENTION_DAYS`.
+    pub aged: Option<Aged>,
+    /// Exported and never changed: identifiers, states, and the shop's own records.
+    pub kept: &'static [&'static str],
+    /// Not exported: copies for searching, and what the server needs for itself.
+    pub hidden: &'static [&'static str],
+    /// What a customer said. Erased with the conversation.
+    pub words: &'static [(&'static str, Blank)],
+    /// Who the customer is. Erased with the customer.
+    pub person: &'static [(&'static str, Blank)],
+}
+
+/// Values by which a customer's rows are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    Conversation,
+    /// A conversation's id, stored as text.
+    ConversationText,
+    Customer,
+    Order,
+    Rma,
+    RmaNumber,
+    Mail,
+    /// A mail's id, as the subject of the job that sends it.
+    MailJob,
+    /// What wrong guesses are counted for.
+    MissSubject,
+}
+
+/// What an erasure does with rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Stay; only columns are erased.
+    Kept,
+    Removed,
+    /// Removed, unless this column names an order: what happened to an order stays with the order.
+    RemovedUnless(&'static str),
+    /// Removed, and copies of the collection in memory are invalidated.
+    Vectors,
+}
+
+/// What an erased column holds afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blank {
+    /// An empty text.
+    Empty,
+    Null,
+    /// A placeholder address, different in each row.
+    Address,
+    /// JSON: an empty object.
+    Object,
+    /// JSON: `null`.
+    JsonNull,
+    /// JSON: numbers, states and identifiers stay; text and addresses go.
+    Facts,
+}
+
+/// What retention clears in old rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Aged {
+    /// The time that counts.
+    pub since: &'static str,
+    /// Whether [`Table::person`] is cleared as well as [`Table::words`].
+    pub person: bool,
+    /// Rows that are not cleared yet: this column has this value.
+    pub unless: Option<(&'static str, &'static str)>,
+}
+
+/// A table without customers' data; only the columns are named.
+const fn none(name: &'static str, kept: &'static [&'static str]) -> Table {
+    Table { name, found_by: &[], rows: Rows::Kept, aged: None, kept, hidden: &[], words: &[], person: &[] }
+}
+
+/// A table whose rows are about customers, with nothing in it that an erasure changes.
+const fn about(
+    name: &'static str,
+    found_by: &'static [(&'static str, Key)],
+    rows: Rows,
+    kept: &'static [&'static str],
+) -> Table {
+    Table { found_by, rows, ..none(name, kept) }
+}
+
+const CONVERSATION: &[(&str, Key)] = &[("conversation_id", Key::Conversation)];
+
+const fn since(since: &'static str) -> Option<Aged> {
+    Some(Aged { since, person: false, unless: None })
+}
+
+/// Every table of the schema.
+pub const TABLES: &[Table] = &[
+    Table {
+        aged: since("last_activity_at"),
+        hidden: &["folded_user"],
+        words: &[("state", Blank::JsonNull)],
+        person: &[("user_id", Blank::Null), ("metadata", Blank::Object)],
+        ..about(
+            "conversations",
+            &[("id", Key::Conversation)],
+            Rows::Removed,
+            &["persona", "preferred_language", "language_source", "status", "agent"],
+        )
+    },
+    Table {
+        hidden: &["folded"],
+        words: &[("text", Blank::Empty), ("metadata", Blank::Object), ("receipt", Blank::Null)],
+        ..about("messages", CONVERSATION, Rows::Removed, &["sender"])
+    },
+    about("turns", CONVERSATION, Rows::Removed, &["status", "timings", "sender", "intent", "kind"]),
+    Table { words: &[("body", Blank::Empty)], ..about("events", CONVERSATION, Rows::Removed, &[]) },
+    Table { hidden: &["scope", "key", "body_hash"], ..about("idempotency_keys", CONVERSATION, Rows::Removed, &[]) },
+    Table {
+        hidden: &["collection", "id", "vector", "conversation_id"],
+        words: &[("text", Blank::Empty), ("metadata", Blank::Object)],
+        ..about("vectors", &[("conversation_id", Key::ConversationText)], Rows::Vectors, &[])
+    },
+    about(
+        "jobs",
+        &[("conversation_id", Key::Conversation), ("subject", Key::MailJob)],
+        Rows::Removed,
+        &["kind", "subject", "error"],
+    ),
+    Table {
+        person: &[("name", Blank::Empty), ("email", Blank::Address), ("phone", Blank::Null), ("user_id", Blank::Null)],
+        ..about("customers", &[("id", Key::Customer)], Rows::Kept, &[])
+    },
+    Table {
+        person: &[("email", Blank::Address), ("phone", Blank::Null), ("tracking", Blank::Null)],
+        ..about("orders", &[("number", Key::Order)], Rows::Kept, &["number", "status", "currency"])
+    },
+    about("order_items", &[("order_number", Key::Order)], Rows::Kept, &["order_number", "sku", "name", "category"]),
+    Table {
+        aged: since("created_at"),
+        words: &[("reason", Blank::Empty)],
+        person: &[("escalation_reason", Blank::Null)],
+        ..about(
+            "rmas",
+            &[("id", Key::Rma), ("conversation_id", Key::Conversation)],
+            Rows::Kept,
+            &["number", "order_number", "action", "status", "currency", "reason_code", "escalation_ticket"],
+        )
+    },
+    about("rma_items", &[("rma_id", Key::Rma)], Rows::Kept, &[]),
+    about("labels", &[("rma_id", Key::Rma)], Rows::Kept, &["tracking"]),
+    Table {
+        aged: since("created_at"),
+        words: &[("request", Blank::Empty), ("reason", Blank::Empty), ("summary", Blank::Empty)],
+        person: &[("resolved_why", Blank::Empty)],
+        ..about(
+            "tickets",
+            &[("conversation_id", Key::Conversation), ("order_number", Key::Order), ("rma_number", Key::RmaNumber)],
+            Rows::RemovedUnless("order_number"),
+            &["id", "kind", "idempotency_key", "order_number", "rma_number", "priority", "resolution", "resolved_by"],
+        )
+    },
+    Table {
+        aged: Some(Aged { since: "created_at", person: true, unless: Some(("status", "queued")) }),
+        person: &[
+            ("recipient", Blank::Address),
+            ("context", Blank::Object),
+            ("preview", Blank::Null),
+            ("error", Blank::Null),
+        ],
+        ..about(
+            "mails",
+            &[("id", Key::Mail)],
+            Rows::Kept,
+            &["number", "order_number", "rma_number", "template", "language", "status"],
+        )
+    },
+    Table {
+        person: &[("before", Blank::Facts), ("after", Blank::Facts)],
+        ..about(
+            "audit",
+            &[("conversation_id", Key::Conversation), ("order_number", Key::Order), ("rma_number", Key::RmaNumber)],
+            Rows::RemovedUnless("order_number"),
+            &["kind", "who", "what", "order_number", "rma_number"],
+        )
+    },
+    about("order_misses", &[("subject", Key::MissSubject)], Rows::Removed, &["subject"]),
+    // People of the shop and what they did; a conversation's id outlives the conversation and leads nowhere.
+    none("console_audit", &["who", "what", "client", "subject", "detail"]),
+    none("daily_turns", &[]),
+    none("persona_versions", &["persona", "text", "saved_by"]),
+    none("return_policies", &["name", "scope", "category"]),
+    none("settings", &["name", "value"]),
+    none("vector_collections", &["name", "model"]),
+    none("warranty_records", &["serial", "product_name"]),
+];
