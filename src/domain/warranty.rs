@@ -37,9 +37,9 @@ pub enum InvalidDate {
     Empty,
     #[error("it is not written YYYY-MM-DD or DD/MM/YYYY, such as 2027-12-31 or 31/12/2027")]
     Format,
-    #[error("there is no such day; mend the day or the month (in DD/MM/YYYY the day comes first)")]
+    #[error("there is no such day; fix the day or the month (in DD/MM/YYYY the day comes first)")]
     NoSuchDay,
-    #[error("its year lies before {FIRST_YEAR}; mend the year")]
+    #[error("its year lies before {FIRST_YEAR}; fix the year")]
     Year,
 }
 

@@ -21,6 +21,7 @@ pub struct PageTexts {
     pub too_long: String,
     pub typing: String,
     pub queued: String,
+    pub queued_next: String,
     pub looking_up: String,
     pub stop: String,
     pub stopped: String,
@@ -58,7 +59,7 @@ impl PageTexts {
         let places = [
             ("agent_named", &self.agent_named, "{agent}"),
             ("too_long", &self.too_long, "{max}"),
-            ("queued", &self.queued, "{position}"),
+            ("queued", &self.queued, "{ahead}"),
             ("sources", &self.sources, "{count}"),
             ("too_fast", &self.too_fast, "{seconds}"),
             ("busy", &self.busy, "{seconds}"),

@@ -105,11 +105,11 @@ test("two people do not answer by accident: the second one sees who has the conv
   const minh = await enter(stage, { name: "Minh", view: `inbox/${id}` });
   await lan.locator('[data-action="take"]').click();
   await lan.locator(".answer textarea").waitFor();
-  await minh.getByText("Lan đang nhận cuộc trò chuyện này.").waitFor();
+  await minh.getByText("Lan đang phụ trách hội thoại này.").waitFor();
   assert.equal(await minh.locator(".answer textarea").count(), 0);
-  await minh.getByRole("button", { name: "Nhận lại từ Lan" }).click();
+  await minh.getByRole("button", { name: "Tiếp nhận từ Lan" }).click();
   await minh.locator(".answer textarea").waitFor();
-  await lan.getByText("Minh đang nhận cuộc trò chuyện này.").waitFor();
+  await lan.getByText("Minh đang phụ trách hội thoại này.").waitFor();
   for (const each of [lan, minh]) assertClean(each);
 });
 

@@ -31,11 +31,11 @@ test("a conversation is found by words without their accents, and by its status"
   await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
   assert.equal(await page.locator(".row").getAttribute("href"), `#/inbox/${id}`);
   await search.fill("không có chữ này đâu");
-  await page.locator(".list .empty", { hasText: "Không tìm thấy" }).waitFor();
+  await page.locator(".list .empty", { hasText: "Không có kết quả" }).waitFor();
   await search.fill("");
   await page.locator(".row").first().waitFor();
   await page.locator('[data-status="closed"]').click();
-  await page.locator(".list .empty", { hasText: "Chưa có cuộc nào đã đóng" }).waitFor();
+  await page.locator(".list .empty", { hasText: "Chưa có hội thoại nào đã đóng" }).waitFor();
   await page.locator('[data-status="all"]').click();
   await read(page, id);
   await page.locator('[data-action="close"]').click();
@@ -55,7 +55,7 @@ test("each reply has its receipt: who understood what, what it stands on, what w
   const receipt = page.locator(".message.reply .receipt");
   await receipt.locator("summary").click();
   const text = await receipt.innerText();
-  for (const what of ["Mua hàng", "quy tắc", "Laptop", "1.234.567đ", "con số không có nguồn", "Tìm tài liệu", "Viết"]) {
+  for (const what of ["Mua hàng", "quy tắc", "Laptop", "1.234.567đ", "số liệu chưa được kiểm chứng", "Tìm tài liệu", "Viết"]) {
     assert.ok(text.includes(what), `${what}: ${text}`);
   }
   assert.ok((await receipt.locator(".bar").count()) > 3);
@@ -113,7 +113,7 @@ test("whatever a customer writes is shown as it was written", async () => {
   await read(page, id);
   assert.equal(await page.locator(".message.user .bubble").last().evaluate((element) => element.textContent), NASTY);
   assert.equal(await page.locator(".thread a, .thread img, .rows img").count(), 0);
-  assert.ok((await page.title()).endsWith("Quầy hỗ trợ"));
+  assert.ok((await page.title()).endsWith("Trang hỗ trợ khách hàng"));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   assertClean(page);
 });
@@ -125,7 +125,7 @@ test("on a phone the list and the conversation take turns, and the way back lead
   await row.click();
   await page.locator(".thread .message").first().waitFor();
   assert.equal(await row.isVisible(), false);
-  await page.getByRole("link", { name: "Về hộp thư" }).click();
+  await page.getByRole("link", { name: "Về danh sách hội thoại" }).click();
   await row.waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), `#/inbox/${id}`);
   assertClean(page);

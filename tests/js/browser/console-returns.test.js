@@ -32,23 +32,23 @@ test("how a return stands is said in words, and a person takes its next steps", 
   const id = await stage.server.conversation(SHOP, "where is order 77912?", "buyer-77898@example.com");
   const page = await enter(stage, { view: `inbox/${id}` });
   const summary = page.locator(".returns > summary");
-  await summary.getByText("goods received").waitFor();
+  await summary.getByText("items received").waitFor();
   assert.equal(await page.locator(".returns-body").isVisible(), false, "it is folded, as receipts are");
   const panel = await unfolded(page);
-  assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Goods inspected"]);
+  assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Items inspected"]);
   assert.match(await panel.locator("[data-order]").innerText(), /Lê Minh Quân[^]*b\*\*\*@example\.com[^]*Wool Socks \(\$19\.90\)/);
 
   await page.locator('[data-step="Inspected"]').click();
   await page.keyboard.press("Escape");
   assert.equal(await page.evaluate(() => document.activeElement.dataset.step), "Inspected", "whoever thinks better of it is back where they were");
   await step(page, "Inspected");
-  await summary.getByText("goods inspected").waitFor();
+  await summary.getByText("items inspected").waitFor();
   assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Approve", "Reject"]);
   assert.ok(await page.evaluate(() => document.querySelector(".returns").contains(document.activeElement)), "the focus stays in the panel");
   await panel.locator(".record > summary").click();
   const last = panel.locator(".record li").last();
-  assert.match(await last.innerText(), /Return[^]*Lan[^]*RMA-[^]*status: goods received → goods inspected/);
-  await page.locator("#heard", { hasText: "goods inspected" }).waitFor({ state: "attached" });
+  assert.match(await last.innerText(), /Return[^]*Lan[^]*RMA-[^]*status: items received → items inspected/);
+  await page.locator("#heard", { hasText: "items inspected" }).waitFor({ state: "attached" });
 
   await page.locator("#language").click();
   await summary.getByText("đã kiểm tra hàng").waitFor();
@@ -101,11 +101,11 @@ test("what somebody else does is shown, and who comes second is told", async () 
   await minh.locator('[data-step="In_Transit"]').click();
   await step(lan, "In_Transit");
   await step(lan, "Received");
-  await minh.locator(".returns > summary", { hasText: "goods received" }).waitFor();
+  await minh.locator(".returns > summary", { hasText: "items received" }).waitFor();
   await minh.locator("dialog[open] .button.strong").click();
-  await minh.locator("dialog[open] .failure", { hasText: "was faster" }).waitFor();
+  await minh.locator("dialog[open] .failure", { hasText: "changed elsewhere" }).waitFor();
   await minh.keyboard.press("Escape");
-  assert.deepEqual(await minh.locator("[data-step]").allInnerTexts(), ["Goods inspected"]);
+  assert.deepEqual(await minh.locator("[data-step]").allInnerTexts(), ["Items inspected"]);
   for (const page of [lan, minh]) assertClean(page);
 });
 

@@ -95,7 +95,7 @@ test("a persona's text is checked while it is written, saved, used at once, and 
 
   await page.getByRole("button", { name: "Xem phiên bản 1" }).click();
   await page.locator("dialog pre", { hasText: "Chào quý khách! Em là nhân viên SSTC" }).waitFor();
-  await page.getByRole("button", { name: "Dùng lại nội dung này" }).click();
+  await page.getByRole("button", { name: "Khôi phục" }).click();
   await page.locator("dialog").waitFor({ state: "detached" });
   await page.locator(".greetings .bubble", { hasText: "Chào quý khách! Em là nhân viên SSTC" }).waitFor();
   assert.equal(await field.inputValue(), text);
@@ -114,7 +114,7 @@ test("two people who edit one persona are told of each other", async () => {
     if (word === "Hi") await page.locator(".versions").waitFor();
   }
   await second.locator("dialog pre", { hasText: "Greeting: Hi" }).waitFor();
-  await second.getByRole("button", { name: "Lưu đè bằng nội dung của tôi" }).click();
+  await second.getByRole("button", { name: "Ghi đè bằng nội dung của tôi" }).click();
   await second.locator("dialog").waitFor({ state: "detached" });
   await second.locator(".check", { hasText: "Đã lưu và đang dùng." }).waitFor();
   const saved = await stage.server.api("GET", "/console/api/personas/system_persona_en");
@@ -143,7 +143,7 @@ test("a wrong reply becomes a case", async () => {
   await page.locator(".message.reply .objection button").click();
   await page.getByLabel("Ghi chú").fill("Có bán laptop mà");
   await page.getByLabel("Câu trả lời cần có").fill("Dell");
-  await page.getByRole("button", { name: "Lưu ca này" }).click();
+  await page.getByRole("button", { name: "Lưu" }).click();
   const file = await page.locator("dialog code").innerText();
   await page.getByRole("button", { name: "Xong" }).click();
   assert.equal(await page.locator("dialog").count(), 0);

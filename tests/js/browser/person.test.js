@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 
 import { QUESTION, Stage, assertClean, message, play, quiet, say, tapped, written } from "./stage.js";
 
-const PERSON = "Từ đây nhân viên cửa hàng trò chuyện với quý khách.";
+const PERSON = "Từ đây nhân viên cửa hàng trả lời quý khách.";
 const ASSISTANT = "Từ đây trợ lý AI SSTC trả lời quý khách.";
 
 let stage;
@@ -108,7 +108,7 @@ test("a reply that a person of the shop stopped is not called stopped by the cus
     { type: "turn.done", turn: 2, status: "cancelled", timings_ms: {} },
   ]);
   await play(page, 3, written(3, "a3", "Em là Lan ạ.", "Lan"));
-  await page.getByText("Câu trả lời chưa trọn vẹn").waitFor();
+  await page.getByText("Câu trả lời bị gián đoạn").waitFor();
   assert.equal(await page.getByText("Đã dừng theo yêu cầu").count(), 0);
   // The person is there to be asked.
   assert.equal(await page.getByRole("button", { name: "Hỏi lại" }).isVisible(), false);

@@ -11,7 +11,7 @@ after(() => stage?.close());
 test("the stop button ends a reply, and what was said stays", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
-  await page.getByRole("button", { name: "Dừng trả lời" }).click();
+  await page.getByRole("button", { name: "Dừng" }).click();
   const stopped = page.locator(".message.reply", { hasText: "Đã dừng theo yêu cầu" });
   await stopped.waitFor();
   assert.match(await stopped.innerText(), /Dạ em đang nói/);
@@ -34,7 +34,7 @@ test("a reply that breaks off says so, and the question can be asked again", asy
   const reply = await stage.speaking(page, "Dạ em đang nói");
   reply.breakOff();
   await page.locator(".message.trouble", { hasText: "Dạ em xin lỗi" }).waitFor();
-  await page.getByText("Câu trả lời chưa trọn vẹn").waitFor();
+  await page.getByText("Câu trả lời bị gián đoạn").waitFor();
   await quiet(page);
   stage.model.nextSays("Lần này thì xong ạ.");
   await page.getByRole("button", { name: "Hỏi lại" }).click();

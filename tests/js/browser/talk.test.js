@@ -65,7 +65,7 @@ test("whoever waits for the model sees the place in the queue", async () => {
   await say(first, QUESTION);
   await held.asked;
   await say(second, QUESTION);
-  await second.locator(".typing", { hasText: "Quý khách đang ở vị trí thứ 1 trong hàng chờ" }).waitFor();
+  await second.locator(".typing", { hasText: "Sắp đến lượt quý khách" }).waitFor();
   held.say("Dạ em đây ạ.");
   held.end();
   await next.asked;
@@ -116,10 +116,10 @@ test("a new conversation begins when the customer says so twice", async () => {
   await message(page, "Dạ em đây ạ.");
   await quiet(page);
   await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
-  await page.getByRole("button", { name: "Giữ lại" }).click();
+  await page.getByRole("button", { name: "Hủy" }).click();
   await message(page, "Dạ em đây ạ.");
   await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
-  await page.getByRole("button", { name: "Bắt đầu mới" }).click();
+  await page.getByRole("button", { name: "Bắt đầu" }).click();
   await page.locator(".message.reply").waitFor({ state: "detached" });
   assert.equal((await texts(page)).length, 1);
   assert.equal(await page.evaluate(() => document.activeElement.id), "text");

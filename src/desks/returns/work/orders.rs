@@ -6,7 +6,6 @@ use super::super::Returns;
 use super::super::advance::Event;
 use super::super::items;
 use super::super::rules::written;
-use super::super::say::shown_day;
 use super::super::scenario::Scenario;
 use super::super::state::{Meta, SeenItem, SeenOrder, State};
 use super::super::voice::Voice;
@@ -128,7 +127,7 @@ impl Returns {
         let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
         let seen = self.seen(&order);
         let texts = self.texts(turn);
-        let day = |at| shown_day(day_of(at, zone), language);
+        let day = |at| language.date(day_of(at, zone));
         let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
         let returns = self.store_of(turn).list_rmas_of(&order.number).await?;
         let returns = returns.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));

@@ -103,7 +103,7 @@ export class Transcript {
       case "turn.start":
         return this.#start(event);
       case "queued":
-        return this.#words.put(this.#typing.lastChild, "queued", { position: event.position });
+        return this.#queued(event.position - 1);
       case "tool.start":
         return this.#words.put(this.#typing.lastChild, "looking_up");
       case "intent":
@@ -119,6 +119,11 @@ export class Transcript {
       case "turn.done":
         return this.#done(event);
     }
+  }
+
+  #queued(ahead) {
+    if (ahead > 0) this.#words.put(this.#typing.lastChild, "queued", { ahead });
+    else this.#words.put(this.#typing.lastChild, "queued_next");
   }
 
   #start({ turn, message_id, sender, text }) {

@@ -10,12 +10,12 @@ use crate::support::app::TestApp;
 async fn a_new_conversation_is_greeted_in_the_answer_and_in_the_history() {
     let shop = open_shop(TestApp::builder()).await;
     for (body, greeting) in [
-        (json!({}), "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách..."),
-        (json!({"language": "en"}), "Hello and welcome! I'm with the SSTC team, and I'm very happy to help you..."),
         (
-            json!({"persona": "system_persona_en"}),
-            "Hello and welcome! I'm with the SSTC team, and I'm very happy to help you...",
+            json!({}),
+            "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách... Em là trợ lý AI của SSTC ạ.",
         ),
+        (json!({"language": "en"}), "Hi, I'm SSTC's AI assistant. How can I help?"),
+        (json!({"persona": "system_persona_en"}), "Hi, I'm SSTC's AI assistant. How can I help?"),
     ] {
         let response = shop.app.post("/conversations", &body).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::CREATED);
