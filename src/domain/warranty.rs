@@ -90,6 +90,21 @@ pub enum RowError {
 }
 
 impl RowError {
+    /// A stable word for what is wrong.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSerial => "serial_empty",
+            Self::Serial { .. } => "serial",
+            Self::NoName => "name_empty",
+            Self::LongName { .. } => "name_long",
+            Self::ControlCharacter { .. } => "name_control",
+            Self::Date { cause: InvalidDate::Empty, .. } => "date_empty",
+            Self::Date { cause: InvalidDate::Format, .. } => "date_format",
+            Self::Date { cause: InvalidDate::NoSuchDay, .. } => "date_unknown",
+            Self::Date { cause: InvalidDate::Year, .. } => "date_year",
+        }
+    }
+
     /// The name of the column that the refused value stands in.
     pub fn column(&self) -> &'static str {
         match self {

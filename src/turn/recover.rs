@@ -89,7 +89,7 @@ pub async fn end_interrupted(
             push(event, Vec::new())?;
         }
     } else if let Some((id, kind, text, position)) = missing(&events).message {
-        let metadata = Metadata::of(kind).cut();
+        let metadata = Metadata::of(kind).cut(TurnStatus::Interrupted);
         let message = Message {
             id,
             conversation_id: conversation,

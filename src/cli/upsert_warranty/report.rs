@@ -42,7 +42,7 @@ pub struct Report {
 impl Report {
     /// Brings together what was found. `applied` is `None` if nothing was to be written.
     pub fn new(args: &Args, found: Found, applied: Option<Applied>, took: Duration) -> Self {
-        let Found { comparison, refusals, ignored_columns } = found;
+        let Found { comparison, refusals, ignored_columns, .. } = found;
         let Comparison { new, changed, unchanged, repeated } = comparison;
         let refused = refusals.count();
         let rows = new + changed + unchanged + repeated + refused;

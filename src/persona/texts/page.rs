@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageTexts {
+    /// The language's own name, on the button that leads to it.
+    pub language: String,
     pub tagline: String,
     pub conversation: String,
     pub you: String,
@@ -33,6 +35,7 @@ pub struct PageTexts {
     pub sending: String,
     pub send_later: String,
     pub too_fast: String,
+    pub too_many: String,
     pub busy: String,
     pub not_sent: String,
     pub refused: String,
@@ -43,7 +46,6 @@ pub struct PageTexts {
     pub new_no: String,
     pub widget_open: String,
     pub widget_close: String,
-    pub widget_refused: String,
     pub closed_title: String,
     pub closed_text: String,
     pub closed_hint: String,

@@ -99,6 +99,31 @@ test("a sound says that somebody waits, if it is wanted", async () => {
   assertClean(page);
 });
 
+test("what is typed while an answer is on its way is the next answer", async () => {
+  const { id } = await talk(stage, "xin chào");
+  const page = await enter(stage, { view: `inbox/${id}` });
+  await page.locator('[data-action="take"]').click();
+  let release;
+  const held = new Promise((done) => (release = done));
+  await page.route("**/answers", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const field = page.locator(".answer textarea");
+  await field.fill("Chào bạn,");
+  await field.press("Enter");
+  await field.pressSequentially("mình là Lan.");
+  await field.press("Enter");
+  assert.equal(await field.inputValue(), "mình là Lan.", "it waits for the first one");
+  release();
+  await page.locator(".message.agent", { hasText: "Chào bạn," }).waitFor();
+  await page.locator('.answer .strong[aria-disabled="false"]').waitFor();
+  await field.press("Enter");
+  await page.locator(".message.agent", { hasText: "mình là Lan." }).waitFor();
+  assert.deepEqual(await page.locator(".message.agent .bubble").allInnerTexts(), ["Chào bạn,", "mình là Lan."]);
+  assertClean(page);
+});
+
 test("two people do not answer by accident: the second one sees who has the conversation, and may take it", async () => {
   const { id } = await talk(stage, "xin chào");
   const lan = await enter(stage, { name: "Lan", view: `inbox/${id}` });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { enter, read, talk } from "./desk.js";
+import { enter, goTo, read, talk } from "./desk.js";
 import { PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
 
 const NASTY = `<img src=x onerror="document.title='broken'"> [a](javascript:alert(1)) ![b](https://evil.example/x.png) \u202Eevil\u202C`;
@@ -29,6 +29,10 @@ test("a conversation is found by words without their accents, and by its status"
   const search = page.locator("input[type=search]");
   await search.fill("duong nguyen hue");
   await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
+  assert.equal(await page.locator(".row").getAttribute("href"), `#/inbox/${id}`);
+  // All words, in any order; the counts follow.
+  await search.fill("hàng đường");
+  await page.waitForFunction(() => document.querySelector('[data-status="all"] .count').textContent === "1");
   assert.equal(await page.locator(".row").getAttribute("href"), `#/inbox/${id}`);
   await search.fill("không có chữ này đâu");
   await page.locator(".list .empty", { hasText: "Không có kết quả" }).waitFor();
@@ -104,6 +108,38 @@ test("a tab that was in the background goes on with a reply without repeating it
   assert.equal((await page.locator(".message.reply .bubble").innerText()).trim(), "Dạ em gợi ý Dell Inspiron ạ.");
   await quiet(customer);
   for (const each of [page, customer]) assertClean(each);
+});
+
+test("rows show the customer's last words, what is unread, and the longest wait first", async () => {
+  const page = await enter(stage);
+  const first = await talk(stage, "cho mình gặp nhân viên");
+  const second = await talk(stage, "talk to a human please");
+  await talk(stage, "xin chào");
+  const waiting = page.locator(".row:has(.badge.waiting)");
+  await waiting.nth(1).waitFor();
+  const listed = await page.locator(".rows .row").evaluateAll((rows) => rows.map((row) => row.getAttribute("href").split("/").pop()));
+  assert.deepEqual(listed.filter((id) => [first.id, second.id].includes(id)), [first.id, second.id]);
+  assert.ok(listed.indexOf(second.id) < (await waiting.count()), "all who wait come first");
+  const row = page.locator(`.row[href="#/inbox/${second.id}"]`);
+  assert.equal(await row.locator(".row-text").innerText(), "talk to a human please");
+  assert.match(await row.locator(".row-more").innerText(), /Đang chờ\s*chờ 1 phút\s*Tin nhắn mới/);
+  await row.click();
+  await page.locator(`.row[href="#/inbox/${second.id}"]:not(.unread)`).waitFor();
+  await goTo(page, "inbox");
+  await say(second.customer, "are you there?");
+  await page.locator(`.row.unread[href="#/inbox/${second.id}"]`).waitFor();
+  assertClean(page);
+});
+
+test("at 400 % zoom the list has rows that can be reached", async () => {
+  await talk(stage, "xin chào");
+  const page = await enter(stage, { size: { width: 320, height: 256 } });
+  const row = page.locator(".row").first();
+  await row.waitFor();
+  await row.click();
+  await page.locator(".thread .message").first().waitFor();
+  await page.locator(".answering").scrollIntoViewIfNeeded();
+  assertClean(page);
 });
 
 test("whatever a customer writes is shown as it was written", async () => {

@@ -12,11 +12,13 @@ test("the stop button ends a reply, and what was said stays", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
   await page.getByRole("button", { name: "Dừng" }).click();
-  const stopped = page.locator(".message.reply", { hasText: "Đã dừng theo yêu cầu" });
+  const stopped = page.locator(".message.reply", { hasText: "Đã dừng trả lời" });
   await stopped.waitFor();
   assert.match(await stopped.innerText(), /Dạ em đang nói/);
   await quiet(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), "text");
+  await page.reload();
+  await stopped.waitFor();
   assertClean(page);
 });
 
@@ -24,7 +26,7 @@ test("escape stops a reply as well", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
   await page.keyboard.press("Escape");
-  await page.getByText("Đã dừng theo yêu cầu").waitFor();
+  await page.getByText("Đã dừng trả lời").waitFor();
   await quiet(page);
   assertClean(page);
 });

@@ -29,6 +29,27 @@ async fn a_new_conversation_is_greeted_in_the_answer_and_in_the_history() {
 }
 
 #[tokio::test]
+async fn page_greets_in_the_browsers_language() {
+    let shop = open_shop(TestApp::builder()).await;
+    for (accepted, own, language) in [
+        ("en-GB,en;q=0.9,vi;q=0.8", true, "en"),
+        ("fr, vi;q=0.3, en;q=0.7", true, "en"),
+        ("en;q=0, *", true, "vi"),
+        ("en", false, "vi"),
+    ] {
+        let mut request = shop.app.post("/conversations", &json!({})).header("accept-language", accepted);
+        if own {
+            request = request.header("sec-fetch-site", "same-origin");
+        }
+        let opened: Value = request.send().await.unwrap().json().await.unwrap();
+        assert_eq!(opened["preferred_language"], language, "{accepted}");
+        let id = opened["id"].as_str().unwrap();
+        let text = shop.app.ask(id, "kiểm tra bảo hành cho em với").await.text("warranty_prompt");
+        assert!(text.starts_with("Quý khách"), "the first message decides: {text}");
+    }
+}
+
+#[tokio::test]
 async fn the_cute_greeting_comes_with_the_first_clear_intent_and_when_it_changes() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
