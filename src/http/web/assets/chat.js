@@ -174,10 +174,10 @@ function follow(language) {
   nameOtherLanguage();
 }
 
-const otherLanguage = () => {
+function otherLanguage() {
   const languages = Object.keys(settings.texts);
   return languages[(languages.indexOf(words.language) + 1) % languages.length];
-};
+}
 
 function nameOtherLanguage() {
   const button = byId("language");
