@@ -61,9 +61,7 @@ pub(in crate::http) fn page(openapi: &Value) -> String {
 fn operations(openapi: &Value) -> Vec<Operation<'_>> {
     entries(&openapi["paths"])
         .flat_map(|(path, item)| {
-            METHODS.iter().filter_map(move |method| {
-                item.get(method).map(|about| Operation { method: *method, path: path.as_str(), about })
-            })
+            METHODS.iter().filter_map(move |method| item.get(method).map(|about| Operation { method, path, about }))
         })
         .collect()
 }

@@ -30,7 +30,7 @@ async function step(page, to) {
 
 test("how a return stands is said in words, and a person takes its next steps", async () => {
   const id = await stage.server.conversation(SHOP, "where is order 77912?", "buyer-77898@example.com");
-  const page = await enter(stage, { view: `inbox/${id}` });
+  const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   const summary = page.locator(".returns > summary");
   await summary.getByText("items received").waitFor();
   assert.equal(await page.locator(".returns-body").isVisible(), false, "it is folded, as receipts are");
@@ -60,7 +60,7 @@ test("how a return stands is said in words, and a person takes its next steps", 
 test("an escalation is decided with a reason, which is kept while it is written", async () => {
   const said = ["return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered."];
   const id = await stage.server.conversation(SHOP, ...said);
-  const page = await enter(stage, { view: `inbox/${id}` });
+  const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   await page.locator(".returns > summary", { hasText: "Decision needed" }).waitFor();
   const panel = await unfolded(page);
   const why = panel.locator(".escalation textarea");
@@ -93,7 +93,7 @@ test("an escalation is decided with a reason, which is kept while it is written"
 
 test("what somebody else does is shown, and who comes second is told", async () => {
   const id = await stage.server.conversation(SHOP, "return order 77895", "buyer-77895@example.com", "yes");
-  const [lan, minh] = [await enter(stage, { name: "Lan", view: `inbox/${id}` }), await enter(stage, { name: "Minh", view: `inbox/${id}`, expected: [/status of 409/] })];
+  const [lan, minh] = [await enter(stage, { locale: "en-US", name: "Lan", view: `inbox/${id}` }), await enter(stage, { locale: "en-US", name: "Minh", view: `inbox/${id}`, expected: [/status of 409/] })];
   for (const page of [lan, minh]) {
     await unfolded(page);
     await page.locator('[data-step="In_Transit"]').waitFor();
@@ -111,7 +111,7 @@ test("what somebody else does is shown, and who comes second is told", async () 
 
 test("a conversation without returns shows nothing of them and asks for them once", async () => {
   const id = await stage.server.conversation({ persona: "system_persona_vi" }, "bảo hành LAP-0001");
-  const page = await enter(stage);
+  const page = await enter(stage, { locale: "en-US" });
   let asked = 0;
   page.on("request", (request) => (asked += request.url().endsWith("/returns")));
   await page.locator(`.row[href="#/inbox/${id}"]`).click();

@@ -36,7 +36,7 @@ const LANGUAGES = {
     person: "This is Lan. I will take it from here.",
   },
 };
-const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED|status of 503/;
+const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED|status of 50[03]/;
 
 let site, stage;
 before(async () => {
@@ -111,7 +111,7 @@ for (const scheme of ["light", "dark"]) {
       await seen("8-question");
       await page.getByRole("button", { name: words.no }).click();
 
-      await page.route("**/messages", (route) => route.fulfill({ status: 503, json: { code: "overloaded" } }));
+      await page.route("**/messages", (route) => route.fulfill({ status: 500, json: { code: "internal" } }));
       await say(page, words.more);
       await page.locator(".note.trouble button").waitFor();
       await page.locator("#text").fill("ạ".repeat(4001));
