@@ -123,6 +123,8 @@ pub struct NewConversation {
     pub user_id: Option<String>,
     pub persona: Option<String>,
     pub language: Option<Language>,
+    /// What the customer probably reads, the best first. The first message can still change it.
+    pub likely_languages: Vec<Language>,
     pub metadata: Map<String, Value>,
     pub idempotency: Option<IdempotencyKey>,
     /// A visitor without a key, by address: keys of the shop and of other visitors are none of theirs.
@@ -252,12 +254,13 @@ impl App {
             return Err(OpenError::NoSuchLanguage { known: persona.languages.clone() });
         }
         let now = Utc::now();
+        let language = new.language.unwrap_or_else(|| persona.closest_language(&new.likely_languages));
         let conversation = Conversation {
             id: ConversationId::now(),
             tenant: tenant.clone(),
             user_id: new.user_id,
             persona: persona.id.clone(),
-            language: new.language.unwrap_or(persona.first_language()),
+            language,
             language_source: if new.language.is_some() { LanguageSource::Requested } else { LanguageSource::Persona },
             status: ConversationStatus::Bot,
             agent: None,

@@ -78,6 +78,11 @@ impl Persona {
         self.follow_up.in_language(language)
     }
 
+    /// The first of these languages that it speaks, else the language it begins in.
+    pub fn closest_language(&self, wanted: &[Language]) -> Language {
+        wanted.iter().copied().find(|language| self.languages.contains(language)).unwrap_or(self.first_language())
+    }
+
     /// The language it begins in.
     pub fn first_language(&self) -> Language {
         self.languages.first().copied().unwrap_or(Language::VI)

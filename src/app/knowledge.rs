@@ -20,7 +20,7 @@ pub(super) fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
 
 /// What is wrong with a file that could not be taken into use.
 pub(super) fn complaint(cause: &StartError) -> Warning {
-    let unused = |problem: &str| format!("{problem}; until it is mended, the earlier files stay in use");
+    let unused = |problem: &str| format!("{problem}; until it is fixed, the earlier files stay in use");
     match cause {
         StartError::Prompts(PromptError { file, line, mend }) => {
             Warning { file: file.clone(), line: *line, problem: unused(mend) }

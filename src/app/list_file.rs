@@ -17,7 +17,7 @@ pub use header::{Column, Header, HeaderError};
 #[cfg(test)]
 pub use records::MAX_ROW;
 use records::Records;
-pub use refusals::{Refusals, Refused, VALUE_SHOWN, quoted};
+pub use refusals::{Fault, Refusals, Refused, VALUE_SHOWN, quoted};
 pub use table::{Ragged, Table, TableRow};
 
 /// Why the file as a whole cannot be read.

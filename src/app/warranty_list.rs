@@ -7,12 +7,17 @@
 use std::io::{self, Read};
 
 use self::rows::{Row, WarrantyRows};
-use super::list_file::{FileError, Refusals};
+use super::list_file::{Fault, FileError, Refusals};
 use crate::domain::TenantId;
 use crate::domain::text::clean;
 use crate::domain::warranty::{RowError, parse_row};
 use crate::store::Store;
-use crate::store::warranty_import::{Applied, Comparison, Conflict, ImportError, ImportRow, RowSorter, WarrantyImport};
+use crate::store::warranty_import::{
+    Applied, ChangedRow, Comparison, Conflict, ImportError, ImportRow, RowSorter, WarrantyImport,
+};
+
+/// So many changed rows are shown one by one.
+const CHANGES_SHOWN: u32 = 50;
 
 mod rows;
 mod upload;
@@ -46,6 +51,8 @@ pub struct Found {
     pub refusals: Refusals,
     /// Columns of the file that mean nothing to us, as quoted names.
     pub ignored_columns: Vec<String>,
+    /// The first of the changed rows.
+    pub changes: Vec<ChangedRow>,
 }
 
 /// A list that was compared with what the shop has. Dropping it discards it.
@@ -90,7 +97,8 @@ impl WarrantyList {
         let Self { rows, mut refusals, ignored_columns } = self;
         let mut import = WarrantyImport::begin(store, tenant).await?;
         let comparison = import.compare(rows, |conflict| add_conflict(&mut refusals, &conflict)).await?;
-        Ok(Compared { found: Found { comparison, refusals, ignored_columns }, import })
+        let changes = if comparison.changed > 0 { import.changes(CHANGES_SHOWN).await? } else { Vec::new() };
+        Ok(Compared { found: Found { comparison, refusals, ignored_columns, changes }, import })
     }
 }
 
@@ -109,13 +117,18 @@ impl Compared {
 }
 
 fn add_bad_value(refusals: &mut Refusals, line: u64, error: &RowError) {
-    refusals.add(line, || (Some(error.column()), error.value().to_owned(), error.to_string()));
+    refusals.add(line, || Fault {
+        code: Some(error.code()),
+        column: Some(error.column()),
+        value: error.value().to_owned(),
+        reason: error.to_string(),
+    });
 }
 
 fn add_conflict(refusals: &mut Refusals, conflict: &Conflict) {
     refusals.add(conflict.line, || {
         let reason =
             format!("line {} has the same serial with another name or date; delete the wrong one", conflict.other_line);
-        (Some("serial"), conflict.serial.to_string(), reason)
+        Fault { code: Some("conflict"), column: Some("serial"), value: conflict.serial.to_string(), reason }
     });
 }

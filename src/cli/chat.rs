@@ -2,7 +2,7 @@
 //!
 //! - `server`: the server it talks to: the one that runs, or one of its own
 //! - `client`, `events`: the contract's other end
-//! - `input`, `screen`: the person's end
+//! - `input`, `screen`, `typeset`: the person's end
 //! - `session`: what is said between the two
 
 use std::io;
@@ -28,6 +28,7 @@ mod input;
 mod screen;
 mod server;
 mod session;
+mod typeset;
 
 /// The arguments of `frontdesk chat`.
 #[derive(Clone, Debug, clap::Args)]

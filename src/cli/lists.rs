@@ -68,7 +68,7 @@ fn database_url(text: &str) -> Result<String, Infallible> {
 
 /// A line for each refused row; `place` is what their numbers count.
 pub(super) fn write_refused(out: &mut impl Write, place: &str, rows: &[Refused], not_shown: u64) -> io::Result<()> {
-    for Refused { line, column, value, reason } in rows {
+    for Refused { line, column, value, reason, .. } in rows {
         let column = column.unwrap_or("row");
         writeln!(out, "{place} {line}: {column} {}: {reason}", quoted(value, VALUE_SHOWN + 1))?;
     }

@@ -222,10 +222,10 @@ impl Turn {
     }
 
     /// Ends a message that was cut off, if one was begun.
-    pub async fn cut_message(&mut self) -> Result<(), SinkClosed> {
+    pub async fn cut_message(&mut self, reason: TurnStatus) -> Result<(), SinkClosed> {
         match &self.draft {
             Some(draft) => {
-                let metadata = Metadata::of(draft.kind).cut();
+                let metadata = Metadata::of(draft.kind).cut(reason);
                 self.end_message(metadata).await
             }
             None => Ok(()),

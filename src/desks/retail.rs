@@ -129,7 +129,7 @@ impl Retail {
             return Heard { switch: Some(switch.to), text: switch.rest, waiting_for_serial };
         }
         if turn.conversation.language_source == LanguageSource::Persona {
-            let language = self.language_rules.detect(&text, languages).unwrap_or(turn.persona.first_language());
+            let language = self.language_rules.detect(&text, languages).unwrap_or(turn.language());
             turn.set_language(language, LanguageSource::Detected);
         }
         Heard { switch: None, text, waiting_for_serial }

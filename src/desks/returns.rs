@@ -105,10 +105,8 @@ impl Returns {
             return (switch.rest, true);
         }
         if turn.conversation.language_source == LanguageSource::Persona {
-            let language = self
-                .language_rules
-                .detect(&self.rules.without_names(&text), languages)
-                .unwrap_or(turn.persona.first_language());
+            let language =
+                self.language_rules.detect(&self.rules.without_names(&text), languages).unwrap_or(turn.language());
             turn.set_language(language, LanguageSource::Detected);
         }
         (text, false)

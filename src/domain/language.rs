@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
+
+use super::warranty::format_date;
 
 /// An ISO 639-1 code, such as `vi` or `en`.
 ///
@@ -19,6 +22,11 @@ impl Language {
     pub fn code(&self) -> &str {
         // Two ASCII letters by construction, so this cannot fail.
         std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// A day in the one format that customers of this language read, such as `5/1/2025` or `Jan 5, 2025`.
+    pub fn date(self, day: NaiveDate) -> String {
+        if self == Self::VI { format_date(day) } else { day.format("%b %-d, %Y").to_string() }
     }
 }
 

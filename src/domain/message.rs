@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{ConversationId, MessageId};
+use super::{ConversationId, MessageId, TurnStatus};
 
 /// Who wrote a message. `Agent` is a person of the shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -128,7 +128,8 @@ impl Author {
 
 /// What is known of a message besides its text, as a JSON object that clients see.
 ///
-/// An assistant message has its [`Kind`] under `type`; a text that is not complete has `cut: true`.
+/// An assistant message has its [`Kind`] under `type`; a text that is not complete has `cut: true` and
+/// `cut_reason`: `cancelled`, `failed` or `interrupted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(value_type = Object)]
 #[serde(transparent)]
@@ -148,9 +149,10 @@ impl Metadata {
         self
     }
 
+    /// Marks a text that is not complete, and how its turn ends because of that.
     #[must_use]
-    pub fn cut(self) -> Self {
-        self.with("cut", true)
+    pub fn cut(self, reason: TurnStatus) -> Self {
+        self.with("cut", true).with("cut_reason", reason.as_str())
     }
 
     pub fn kind(&self) -> Option<Kind> {

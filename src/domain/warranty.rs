@@ -37,9 +37,9 @@ pub enum InvalidDate {
     Empty,
     #[error("it is not written YYYY-MM-DD or DD/MM/YYYY, such as 2027-12-31 or 31/12/2027")]
     Format,
-    #[error("there is no such day; mend the day or the month (in DD/MM/YYYY the day comes first)")]
+    #[error("there is no such day; fix the day or the month (in DD/MM/YYYY the day comes first)")]
     NoSuchDay,
-    #[error("its year lies before {FIRST_YEAR}; mend the year")]
+    #[error("its year lies before {FIRST_YEAR}; fix the year")]
     Year,
 }
 
@@ -90,6 +90,21 @@ pub enum RowError {
 }
 
 impl RowError {
+    /// A stable word for what is wrong.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSerial => "serial_empty",
+            Self::Serial { .. } => "serial",
+            Self::NoName => "name_empty",
+            Self::LongName { .. } => "name_long",
+            Self::ControlCharacter { .. } => "name_control",
+            Self::Date { cause: InvalidDate::Empty, .. } => "date_empty",
+            Self::Date { cause: InvalidDate::Format, .. } => "date_format",
+            Self::Date { cause: InvalidDate::NoSuchDay, .. } => "date_unknown",
+            Self::Date { cause: InvalidDate::Year, .. } => "date_year",
+        }
+    }
+
     /// The name of the column that the refused value stands in.
     pub fn column(&self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use cookie::{Cookie, CookieBuilder, SameSite};
 
 use crate::config::HttpConfig;
-use crate::domain::ConversationId;
+use crate::domain::{ConversationId, Language};
 
 /// The cookie that holds a conversation's token.
 pub(super) const COOKIE: &str = "fd_conversation";
@@ -32,6 +32,23 @@ pub(super) fn is_foreign_page(headers: &HeaderMap, config: &HttpConfig) -> bool 
         }
         None => headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site"),
     }
+}
+
+/// The languages of `Accept-Language`, the best first, without their regions: `en` for `en-GB`.
+pub(super) fn accepted_languages(headers: &HeaderMap) -> Vec<Language> {
+    let lists = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|list| list.to_str().ok());
+    let mut wanted: Vec<(f32, Language)> = lists
+        .flat_map(|list| list.split(','))
+        .filter_map(|entry| {
+            let (range, weight) = entry.split_once(";q=").unwrap_or((entry, "1"));
+            let language = range.trim().split('-').next()?.to_ascii_lowercase().parse().ok()?;
+            let weight = weight.trim().parse().ok().filter(|weight| *weight > 0.0)?;
+            Some((weight, language))
+        })
+        .collect();
+    // Stable: of two equals the first one counts.
+    wanted.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    wanted.into_iter().map(|(_, language)| language).collect()
 }
 
 /// Our own origin: `PUBLIC_URL` where it is set, else the name under which the browser called.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::{Access, Guest, Opener, Shop};
-use super::browser::{is_encrypted, is_own_page, set_cookie};
+use super::browser::{accepted_languages, is_encrypted, is_own_page, set_cookie};
 use super::client::ClientAddress;
 use super::console::console_act;
 use super::error::{ApiError, KEY_REUSED};
@@ -90,10 +90,14 @@ pub(super) async fn create(
     if !is_shop && (wish.user_id.is_some() || wish.metadata.is_some()) {
         return Err(ApiError::InvalidRequest("user_id and metadata are taken from an API key alone.".to_owned()));
     }
+    // A back end's own header says nothing about its customer.
+    let likely_languages =
+        if is_own_page(&headers, &app.config.http) { accepted_languages(&headers) } else { Vec::new() };
     let new = NewConversation {
         user_id: wish.user_id,
         persona: wish.persona,
         language: wish.language,
+        likely_languages,
         metadata: wish.metadata.unwrap_or_default(),
         idempotency,
         visitor: opener.visitor,

@@ -1,11 +1,8 @@
-//! The API's own description, and a page to read it, whose every file is served by us.
+//! The API's own description, and a page to read it.
 
 use std::sync::Arc;
 
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Html;
 use axum::routing::get;
 use axum::{Json, Router};
 use utoipa::openapi::schema::Type;
@@ -15,8 +12,8 @@ use utoipa::{OpenApi, ToSchema};
 
 use super::access::Operator;
 use super::browser::{COOKIE, SESSION};
-use super::error::ApiError;
 use super::problem::Problem;
+use super::web::{policy, reference};
 use crate::app::App;
 use crate::domain::Event;
 
@@ -75,25 +72,10 @@ pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
 
 /// `/openapi.json`, and `/docs` for the shop.
 pub(super) fn routes(openapi: utoipa::openapi::OpenApi) -> Router<Arc<App>> {
+    let described = serde_json::to_value(&openapi).unwrap_or_default();
+    let page = Arc::<str>::from(reference::page(&described));
     let description = Arc::new(openapi);
-    let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
-    let page = move |_: Operator, file: Result<Path<String>, PathRejection>| {
-        let config = config.clone();
-        async move { file.map_err(|_| ApiError::NotFound).and_then(|Path(file)| asset(&file, config)) }
-    };
     Router::new()
         .route("/openapi.json", get(move || async move { Json(description.as_ref().clone()) }))
-        .route("/docs", get(|_: Operator| async { Redirect::to("/docs/index.html") }))
-        .route("/docs/{*file}", get(page))
-}
-
-fn asset(file: &str, config: Arc<utoipa_swagger_ui::Config<'static>>) -> Result<Response, ApiError> {
-    match utoipa_swagger_ui::serve(file, config) {
-        Ok(Some(file)) => Ok((StatusCode::OK, [(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response()),
-        Ok(None) => Err(ApiError::NotFound),
-        Err(cause) => {
-            tracing::error!(error = %cause, "The page of the API's description cannot be served");
-            Err(ApiError::Internal)
-        }
-    }
+        .route("/docs", get(move |_: Operator| async move { (policy::alone(), Html(page.to_string())) }))
 }

@@ -3,6 +3,7 @@
 //! - [`assets`]: the files in the program, under names that change with their content
 //! - [`page`]: the chat page
 //! - [`console`]: the shop's own desk
+//! - [`reference`]: the API's description for people
 //! - [`widget`]: the script for other sites
 //! - [`policy`]: what browsers may do with a page of ours
 //!
@@ -20,7 +21,8 @@ use crate::app::App;
 mod assets;
 mod console;
 mod page;
-mod policy;
+pub(super) mod policy;
+pub(super) mod reference;
 mod widget;
 
 /// Everything that a browser loads to show the chat or the console.
@@ -38,7 +40,11 @@ fn revalidated(headers: &HeaderMap, content_type: &'static str, body: String) ->
     let tag = format!("W/\"{}\"", assets::hash(body.as_bytes()));
     let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
     let known = known.is_some_and(|tags| tags.split(',').any(|known| known.trim() == tag));
-    let common = [(header::ETAG, tag), (header::CACHE_CONTROL, "no-cache".to_owned())];
+    let common = [
+        (header::ETAG, tag),
+        (header::CACHE_CONTROL, "no-cache".to_owned()),
+        (header::VARY, "accept-language".to_owned()),
+    ];
     if known {
         (StatusCode::NOT_MODIFIED, common).into_response()
     } else {

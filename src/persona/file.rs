@@ -49,7 +49,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
     } else {
         serde_yaml_ng::from_str(front_matter).map_err(|cause| {
             let line = cause.location().map_or(1, |location| location.line());
-            error(line + 1, format!("the front matter cannot be read: {cause}"))
+            error(line + 1, format!("the front matter cannot be read: {}", in_plain_words(&cause.to_string())))
         })?
     };
     let mut languages = front.languages.unwrap_or_else(|| vec![Language::VI, Language::EN]);
@@ -95,6 +95,12 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
         return Err(error(first_line, "the persona has no text: say who it is and how it speaks".to_owned()));
     }
     Ok(persona)
+}
+
+/// The parser's message without its line number, which counts from the front matter, and without names of Rust types.
+fn in_plain_words(cause: &str) -> String {
+    let text = cause.rfind(" at line ").map_or(cause, |end| &cause[..end]);
+    text.replace("expected f32", "expected a number, such as 0.4").replace("expected a sequence", "expected a list")
 }
 
 /// The folders, each once and with `/` between its parts; without any, the files at the top.
@@ -222,6 +228,11 @@ mod tests {
             ("---\ndesk: retail\nlangauges: [vi]\n---\nWho.\nGreeting: Hi\n", 3, "langauges"),
             ("---\nlanguages: [xyz]\n---\nWho.\nGreeting: Hi\n", 2, "two lower-case letters"),
             ("---\ndesk: returns\nmode: pilot\n---\nWho.\nGreeting: Hi\n", 3, "supervisor"),
+            (
+                "---\ndesk: retail\ntemperature: warm\n---\nWho.\nGreeting: Hi\n",
+                3,
+                "\"warm\", expected a number, such as 0.4",
+            ),
             ("---\ntemperature: 9\n---\nWho.\nGreeting: Hi\n", 1, "between 0 and 2"),
             ("---\ndesk: retail\nknowledge: ../secrets\n---\nWho.\nGreeting: Hi\n", 3, "without .."),
             ("---\nknowledge: [returns, /etc]\n---\nWho.\nGreeting: Hi\n", 2, "'/etc'"),
@@ -236,7 +247,7 @@ mod tests {
             let error = parse("prompts/p.md", "p", content).unwrap_err();
             assert_eq!(error.line, Some(line), "{content:?}: {error}");
             assert!(error.to_string().starts_with(&format!("prompts/p.md:{line}: ")), "{error}");
-            assert!(error.mend.contains(mend), "{content:?}: {error}");
+            assert!(error.mend.contains(mend) && !error.mend.contains(" at line "), "{content:?}: {error}");
         }
     }
 }

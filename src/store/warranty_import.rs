@@ -15,7 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::{DbErr, RuntimeErr, sqlx};
+use serde::Serialize;
 use tokio::sync::mpsc;
+use utoipa::ToSchema;
 
 use self::postgres::PostgresStaging;
 use self::repeats::{Repeats, Settled};
@@ -58,6 +60,32 @@ pub struct Comparison {
     pub unchanged: u64,
     /// Lines that say the same as an earlier line of the list; they are in none of the other numbers.
     pub repeated: u64,
+}
+
+/// A row of the shop's that the list changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChangedRow {
+    pub serial: String,
+    pub old: RowValues,
+    pub new: RowValues,
+}
+
+/// What a row says of its serial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RowValues {
+    pub product_name: String,
+    /// `YYYY-MM-DD`.
+    pub warranty_end_date: String,
+}
+
+/// A changed row as the databases give it: the serial, then name and date, old and new.
+type ChangedTexts = (String, String, String, String, String);
+
+impl From<ChangedTexts> for ChangedRow {
+    fn from((serial, old_name, old_date, new_name, new_date): ChangedTexts) -> Self {
+        let values = |product_name, warranty_end_date| RowValues { product_name, warranty_end_date };
+        Self { serial, old: values(old_name, old_date), new: values(new_name, new_date) }
+    }
 }
 
 /// What a list has changed.
@@ -129,6 +157,15 @@ impl WarrantyImport {
             Staging::Postgres(staging) => staging.compare(&self.tenant).await?,
         };
         Ok(Comparison { repeated, ..comparison })
+    }
+
+    /// The first changed rows, after [`compare`](Self::compare).
+    pub async fn changes(&mut self, limit: u32) -> Result<Vec<ChangedRow>, ImportError> {
+        let rows = match &mut self.staging {
+            Staging::Sqlite(staging) => staging.changes(&self.tenant, limit).await?,
+            Staging::Postgres(staging) => staging.changes(&self.tenant, limit).await?,
+        };
+        Ok(rows.into_iter().map(Into::into).collect())
     }
 
     /// Writes the new and the changed rows in one transaction: all of them, or none.

@@ -96,7 +96,7 @@ async fn end_whole(
     if is_answer {
         missing_events.extend(rest_of_answer(begun_by, events.len()).into_iter().map(|event| (event, Vec::new())));
     } else if let Some((id, kind, text, position)) = missing(&events).message {
-        let metadata = Metadata::of(kind).cut();
+        let metadata = Metadata::of(kind).cut(TurnStatus::Interrupted);
         let message = Message {
             id,
             conversation_id: conversation,

@@ -36,6 +36,17 @@ enum Played {
     Broken,
 }
 
+impl Played {
+    /// How a message that was still being written came to its end.
+    fn cut_reason(&self) -> TurnStatus {
+        match self {
+            Self::Cancelled => TurnStatus::Cancelled,
+            Self::ShutDown => TurnStatus::Interrupted,
+            Self::Through(_) | Self::Panicked | Self::TooLong | Self::Broken => TurnStatus::Failed,
+        }
+    }
+}
+
 /// Plays the turn to its `turn.done`.
 ///
 /// # Errors
@@ -56,7 +67,7 @@ pub(super) async fn run(
             Played::Panicked
         }
     };
-    turn.cut_message().await?;
+    turn.cut_message(played.cut_reason()).await?;
     let (status, failure) = match played {
         Played::Through(Ok(())) if turn.error().is_some() => (TurnStatus::Failed, None),
         Played::Through(Ok(())) => (TurnStatus::Completed, None),

@@ -81,7 +81,7 @@ pub struct AnswerMessage {
 pub enum CaseFileError {
     #[error("{}: {cause}", file.display())]
     Unreadable { file: PathBuf, cause: io::Error },
-    #[error("{}: {cause}; mend the file, or remove it", file.display())]
+    #[error("{}: {cause}; fix the file, or remove it", file.display())]
     NoCase { file: PathBuf, cause: serde_json::Error },
 }
 

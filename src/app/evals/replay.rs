@@ -17,7 +17,7 @@ use crate::config::{Config, LlmMode};
 use crate::desks::returns::Post;
 use crate::desks::returns::rules::ReturnsRules;
 use crate::desks::{Caller, DeskError, Desks, Services, SinkClosed, Turn};
-use crate::domain::{ErrorCode, TenantId};
+use crate::domain::{ErrorCode, TenantId, TurnStatus};
 use crate::persona::Prompts;
 use crate::providers::email::Nowhere;
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
@@ -186,7 +186,7 @@ impl Replayer {
             Err(_) => Some(ErrorCode::Timeout),
         };
         // The record takes everything, so this cannot fail.
-        let _ = turn.cut_message().await;
+        let _ = turn.cut_message(TurnStatus::Failed).await;
         let mut answer = told.answer();
         answer.error = answer.error.or(failure);
         Ok(answer)

@@ -13,8 +13,27 @@ pub struct Refused {
     pub column: Option<&'static str>,
     /// The value, shortened to [`VALUE_SHOWN`] characters.
     pub value: String,
-    /// What is wrong with it, and how to mend it.
+    /// What is wrong with it, and how to fix it.
     pub reason: String,
+    /// A stable word for the reason, if it has one. A page translates it.
+    #[serde(skip)]
+    pub code: Option<&'static str>,
+}
+
+/// What is wrong with a row.
+#[derive(Debug)]
+pub struct Fault {
+    pub code: Option<&'static str>,
+    pub column: Option<&'static str>,
+    pub value: String,
+    pub reason: String,
+}
+
+/// Column, value and reason of a fault without a code.
+impl From<(Option<&'static str>, String, String)> for Fault {
+    fn from((column, value, reason): (Option<&'static str>, String, String)) -> Self {
+        Self { code: None, column, value, reason }
+    }
 }
 
 /// How much of a refused value is shown, in characters.
@@ -52,18 +71,16 @@ impl Refusals {
                 "the row has {fields} columns and the header {expected}; put a field that holds the delimiter into \
                  double quotes, or add what is missing"
             );
-            (None, first.to_owned(), reason)
+            Fault { code: Some("columns"), column: None, value: first.to_owned(), reason }
         });
     }
 
-    /// A refused row; `describe` gives its column, value and mend, if it is kept.
-    pub fn add(&mut self, line: u64, describe: impl FnOnce() -> (Option<&'static str>, String, String)) {
+    /// A refused row; `describe` gives what is wrong with it, if it is kept.
+    pub fn add<F: Into<Fault>>(&mut self, line: u64, describe: impl FnOnce() -> F) {
         self.count += 1;
-        let refused = |(column, value, reason): (_, String, _)| Refused {
-            line,
-            column,
-            value: shortened(&value, VALUE_SHOWN),
-            reason,
+        let refused = |fault: F| {
+            let Fault { code, column, value, reason } = fault.into();
+            Refused { line, column, value: shortened(&value, VALUE_SHOWN), reason, code }
         };
         if self.first.len() < self.shown_max {
             self.first.push(refused(describe()));

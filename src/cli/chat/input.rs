@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use anyhow::Context;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use rustyline::{Config, Editor};
+use rustyline::{Config, DefaultEditor, Editor};
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 use tokio::task::spawn_blocking;
 
@@ -41,6 +41,12 @@ impl Input {
 /// Whether a person sits at both ends.
 pub(super) fn is_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// How many columns the terminal has.
+pub(super) fn width() -> usize {
+    let columns = DefaultEditor::new().ok().and_then(|mut editor| editor.dimensions()).map(|(columns, _)| columns);
+    columns.map_or(80, |columns| usize::from(columns).max(20))
 }
 
 /// Reads with an editor for this line alone: while one lives, rustyline takes every Ctrl-C for itself, and between the

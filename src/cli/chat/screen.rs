@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::input;
+use super::typeset::Typesetter;
 
 const DIM: &str = "\x1b[2m";
-const BOLD: &str = "\x1b[1m";
+pub(super) const BOLD: &str = "\x1b[1m";
 const RED: &str = "\x1b[31m";
-const PLAIN: &str = "\x1b[0m";
+pub(super) const PLAIN: &str = "\x1b[0m";
 /// To the beginning of the line, and the line away.
 const AWAY: &str = "\r\x1b[K";
 
@@ -21,15 +24,19 @@ pub(super) struct Screen {
     passing: bool,
     /// A message is being written.
     writing: bool,
+    /// What a terminal shows of it.
+    typesetter: Option<Typesetter>,
+    /// How many columns a terminal has.
+    width: fn() -> usize,
 }
 
 impl Screen {
     pub fn of_process() -> Self {
-        Self::new(Box::new(io::stdout()), Box::new(io::stderr()), input::is_terminal())
+        Self::new(Box::new(io::stdout()), Box::new(io::stderr()), input::is_terminal(), input::width)
     }
 
-    fn new(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>, terminal: bool) -> Self {
-        Self { out, err, terminal, passing: false, writing: false }
+    fn new(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>, terminal: bool, width: fn() -> usize) -> Self {
+        Self { out, err, terminal, passing: false, writing: false, typesetter: None, width }
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -41,7 +48,13 @@ impl Screen {
         self.settle()?;
         let (bold, plain) = (self.style(BOLD), self.style(PLAIN));
         let text = self.clean(text);
-        write!(self.out, "{bold}{name}:{plain} {text}\n\n")?;
+        if self.terminal {
+            let mut typesetter = Typesetter::new((self.width)(), name.width() + 1, "");
+            let set = typesetter.push(&text) + &typesetter.finish();
+            write!(self.out, "{bold}{name}:{plain}{set}\n\n")?;
+        } else {
+            write!(self.out, "{name}: {text}\n\n")?;
+        }
         self.out.flush()
     }
 
@@ -49,24 +62,26 @@ impl Screen {
     pub fn begin(&mut self, kind: &str) -> io::Result<()> {
         self.settle()?;
         self.writing = true;
-        if kind == "follow_up" {
-            let dim = self.style(DIM);
-            write!(self.out, "{dim}")?;
-        }
-        Ok(())
+        let base = if kind == "follow_up" { self.style(DIM) } else { "" };
+        self.typesetter = self.terminal.then(|| Typesetter::new((self.width)(), 0, base));
+        write!(self.out, "{base}")
     }
 
     pub fn piece(&mut self, text: &str) -> io::Result<()> {
         if !self.writing {
             self.begin("")?;
         }
-        let text = self.clean(text);
+        let mut text = self.clean(text);
+        if let Some(typesetter) = &mut self.typesetter {
+            text = typesetter.push(&text);
+        }
         write!(self.out, "{text}")?;
         self.out.flush()
     }
 
     /// The message ends; `cut`: before its time.
     pub fn end(&mut self, cut: bool) -> io::Result<()> {
+        self.finish_text()?;
         if cut && self.writing {
             write!(self.out, " […]")?;
         }
@@ -114,12 +129,20 @@ impl Screen {
             write!(self.out, "{AWAY}")?;
             self.passing = false;
         }
+        self.finish_text()?;
         if self.writing {
             let plain = self.style(PLAIN);
             write!(self.out, "{plain}\n\n")?;
             self.writing = false;
         }
         self.out.flush()
+    }
+
+    fn finish_text(&mut self) -> io::Result<()> {
+        match self.typesetter.take() {
+            Some(mut typesetter) => write!(self.out, "{}", typesetter.finish()),
+            None => Ok(()),
+        }
     }
 
     fn style(&self, code: &'static str) -> &'static str {
@@ -160,7 +183,7 @@ mod tests {
 
     fn show(terminal: bool) -> (String, String) {
         let (out, err) = (Paper::default(), Paper::default());
-        let mut screen = Screen::new(Box::new(out.clone()), Box::new(err.clone()), terminal);
+        let mut screen = Screen::new(Box::new(out.clone()), Box::new(err.clone()), terminal, || 80);
         screen.message("SSTC", "Chào!").unwrap();
         screen.passing("in line").unwrap();
         screen.begin("reply").unwrap();

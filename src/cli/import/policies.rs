@@ -76,8 +76,8 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
     match (refused, args.destination.dry_run) {
         (0, true) => eprintln!("dry run: nothing was written"),
         (0, false) => eprintln!("written: {} policies", policies.len()),
-        (_, true) => eprintln!("dry run: nothing was written, and nothing would be until the refused rows are mended"),
-        (_, false) => eprintln!("nothing was written; mend the refused rows"),
+        (_, true) => eprintln!("dry run: nothing was written, and nothing would be until the refused rows are fixed"),
+        (_, false) => eprintln!("nothing was written; fix the refused rows"),
     }
     if !table.ignored_columns.is_empty() {
         eprintln!("ignored columns: {}", table.ignored_columns.join(", "));

@@ -42,7 +42,7 @@ pub struct Report {
 impl Report {
     /// Brings together what was found. `applied` is `None` if nothing was to be written.
     pub fn new(args: &Args, found: Found, applied: Option<Applied>, took: Duration) -> Self {
-        let Found { comparison, refusals, ignored_columns } = found;
+        let Found { comparison, refusals, ignored_columns, .. } = found;
         let Comparison { new, changed, unchanged, repeated } = comparison;
         let refused = refusals.count();
         let rows = new + changed + unchanged + repeated + refused;
@@ -94,7 +94,7 @@ impl Report {
         if self.dry_run {
             writeln!(out, "dry run: nothing was written")
         } else if !self.written {
-            writeln!(out, "nothing was written; mend the refused rows, or write the others with --skip-invalid")
+            writeln!(out, "nothing was written; fix the refused rows, or write the others with --skip-invalid")
         } else {
             writeln!(
                 out,

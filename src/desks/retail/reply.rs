@@ -12,7 +12,7 @@ use crate::config::LlmMode;
 use crate::desks::grounding::{Grounded, Sources};
 use crate::desks::window::{room_for_history, window, window_start};
 use crate::desks::{DeskError, Turn};
-use crate::domain::{Event, Kind, Metadata, SourceItem};
+use crate::domain::{Event, Kind, Metadata, SourceItem, TurnStatus};
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::retrieval::Passage;
@@ -130,7 +130,7 @@ impl Retail {
         if let Some(error) = broken_off {
             warn!(%error, "The language model broke off");
             turn.note_model_error(&error);
-            turn.end_message(metadata.cut()).await?;
+            turn.end_message(metadata.cut(TurnStatus::Failed)).await?;
             let common = self.common.get(turn.language());
             turn.fail(error.code(), &common.error(error.code())).await?;
             return Ok(());

@@ -31,7 +31,7 @@ impl Retail {
         // Where there is no console, nobody would see it.
         if topic == PERSON && self.services.config.console.on {
             turn.ask_for_person();
-            filled = format!("{filled} {}", self.texts(turn).person_told);
+            filled = fill(&self.texts(turn).person_told, &[("hotline", self.hotline(turn))]);
         }
         let reply = if holds_a_fact || understood.model_is_late {
             vec![Piece::Text(filled)]

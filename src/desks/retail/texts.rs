@@ -17,6 +17,8 @@ pub(super) struct RetailTexts {
     pub warranty_prompt_invalid: String,
     /// With `{name}`, `{serial}` and `{date}`.
     pub warranty_found: String,
+    /// With `{date}`.
+    pub warranty_valid: String,
     pub warranty_expired: String,
     /// With `{serial}`.
     pub warranty_not_found: String,
@@ -37,6 +39,7 @@ impl RetailTexts {
     pub fn check(&self) -> Result<(), String> {
         let places = [
             ("warranty_found", &self.warranty_found, ["{name}", "{serial}", "{date}"].as_slice()),
+            ("warranty_valid", &self.warranty_valid, &["{date}"]),
             ("warranty_not_found", &self.warranty_not_found, &["{serial}"]),
             ("reply_quote", &self.reply_quote, &["{title}", "{text}"]),
         ];

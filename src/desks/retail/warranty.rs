@@ -134,11 +134,14 @@ impl Retail {
                 let date = format_date(record.warranty_end_date);
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
-                let mut text = fill(&texts.warranty_found, &values);
-                if record.is_expired(today(turn.accepted_at(), self.config().time_zone)) {
-                    text = format!("{text}. {}", fill(&texts.warranty_expired, &[hotline]));
-                }
-                (text, &record.serial)
+                let found = fill(&texts.warranty_found, &values);
+                let verdict = if record.is_expired(today(turn.accepted_at(), self.config().time_zone)) {
+                    fill(&texts.warranty_expired, &[hotline])
+                } else {
+                    let date = turn.language().date(record.warranty_end_date);
+                    fill(&texts.warranty_valid, &[("date", &date)])
+                };
+                (format!("{found}. {verdict}"), &record.serial)
             }
             Err(serial) => (fill(&texts.warranty_not_found, &[("serial", serial.as_str()), hotline]), serial),
         };

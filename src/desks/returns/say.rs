@@ -1,6 +1,5 @@
 //! What the desk says: questions and endings, with what a client should not have to read out of prose.
 
-use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::Returns;
@@ -10,7 +9,7 @@ use super::state::{Ending, Escalate, Question, SeenOrder, State};
 use super::voice::Voice;
 use crate::desks::{DeskError, Turn};
 use crate::domain::returns::{Action, Decision, Why};
-use crate::domain::{Kind, Language, Metadata};
+use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
 
 /// Behind so many questions what it is about, a person is offered.
@@ -106,7 +105,7 @@ impl Returns {
         let number = state.order_number.as_ref().or(state.meta.tried.as_ref());
         values.extend(number.map(|number| ("order_number", number.to_string())));
         if let Some(order) = &state.order {
-            values.push(("order_date", shown_day(order.ordered_on, language)));
+            values.push(("order_date", language.date(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
             let to = state.mail_to.as_deref().and_then(|to| to.parse().ok());
             let to = to.map_or(order.masked_email.clone(), |to: crate::domain::returns::Email| to.masked());
@@ -211,13 +210,4 @@ pub(super) fn tell(kind: Kind, state: &State, text: &str) -> Metadata {
 fn escalation(state: &State, ticket: &str) -> Value {
     let priority = state.escalate.map(|why| state.priority(why));
     json!({ "ticket_id": ticket, "priority": priority })
-}
-
-/// A day as customers of that language read it.
-pub(super) fn shown_day(day: NaiveDate, language: Language) -> String {
-    if language == Language::VI {
-        crate::domain::warranty::format_date(day)
-    } else {
-        day.format("%b %-d, %Y").to_string()
-    }
 }

@@ -188,7 +188,7 @@ impl Draft {
             (Some(paid), Ok(_)) | (None, Ok(paid)) => order.paid = paid,
             (_, Err(error)) => {
                 let value = order.number.to_string();
-                let mend = format!("{error}; mend the prices and quantities of the order");
+                let mend = format!("{error}; fix the prices and quantities of the order");
                 return Err(Box::new(BadRow { place: self.first, field: Field::UnitPrice, value, mend }));
             }
         }

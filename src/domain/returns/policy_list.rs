@@ -81,7 +81,7 @@ fn read(row: &PolicyRow) -> Read<Policy> {
             return Err(refused(row, PolicyField::Category, "it is empty; name the category of the items".to_owned()));
         }
         ("vip" | "general", Some(_)) => {
-            let mend = "only a policy with the scope category has one; leave it empty, or mend the scope".to_owned();
+            let mend = "only a policy with the scope category has one; leave it empty, or fix the scope".to_owned();
             return Err(refused(row, PolicyField::Category, mend));
         }
         ("vip", None) => Scope::Vip,

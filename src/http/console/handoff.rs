@@ -8,7 +8,7 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::inbox::InboxItem;
+use super::inbox::{InboxItem, items};
 use super::owner::Owner;
 use crate::app::App;
 use crate::desks::Caller;
@@ -79,12 +79,16 @@ async fn hand_over(
     let act = ConsoleAct { conversation: Some(id), ..owner.act(deed) };
     let changing = async {
         match app.engine.hand_over(&owner.tenant, id, handoff, Some(act)).await? {
-            Some(_) => app.store.tenant(&owner.tenant).find_in_inbox(id).await,
+            Some(_) => {
+                let store = app.store.tenant(&owner.tenant);
+                let found = store.find_in_inbox(id).await?;
+                Ok(items(&store, found.into_iter().collect()).await?.pop())
+            }
             None => Ok::<_, StoreError>(None),
         }
     };
-    let (conversation, last) = in_time(app, changing).await?.ok_or(ApiError::NotFound)?;
-    Ok(Json(HandedOver { conversation: InboxItem::new(conversation, last) }))
+    let conversation = in_time(app, changing).await?.ok_or(ApiError::NotFound)?;
+    Ok(Json(HandedOver { conversation }))
 }
 
 /// Answers as a person, in a conversation that is taken.

@@ -19,8 +19,8 @@ use crate::http::in_time::in_time;
 use crate::http::problem::Problem;
 use crate::http::refusals::RefusedRead;
 use crate::http::views::{ConversationView, optional_time, time};
-use crate::store::StoreError;
-use crate::store::inbox::InboxQuery;
+use crate::store::inbox::{InboxQuery, Place};
+use crate::store::{StoreError, TenantStore};
 
 /// So much of a conversation's last message is shown, in characters.
 const EXCERPT_CHARS: usize = 200;
@@ -34,14 +34,14 @@ const SEARCH_MAX_CHARS: usize = 200;
 pub(super) struct ConversationsQuery {
     /// Only those that stand so.
     status: Option<ConversationStatus>,
-    /// Only those in which this was said, or whose customer is called so; marks and capitals make no difference.
+    /// Only those that hold each of these words: in a message, or in the customer's name; marks and capitals make no difference.
     #[param(max_length = 200)]
     q: Option<String>,
     /// How many at most, 1 to 200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
     /// Go on behind this place: `next` of an earlier answer.
-    #[param(pattern = "^([0-8][0-9]{18}|[0-9]{1,18})_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
+    #[param(pattern = "^w?([0-8][0-9]{18}|[0-9]{1,18})_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
     after: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Inbox {
     next: Option<String>,
 }
 
-/// How many conversations of the shop stand so.
+/// How many conversations of the shop have each status, among those that `q` finds.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Counts {
     bot: u64,
@@ -87,6 +87,10 @@ pub(super) struct InboxItem {
     #[serde(serialize_with = "optional_time")]
     waiting_since: Option<DateTime<Utc>>,
     last_message: Option<LastMessage>,
+    /// What the customer said last.
+    last_customer_message: Option<LastMessage>,
+    /// The customer's name, once an order or the shop's own user says it.
+    customer_name: Option<String>,
 }
 
 /// What was said last.
@@ -102,12 +106,40 @@ pub(super) struct LastMessage {
 }
 
 impl InboxItem {
-    pub fn new(conversation: Conversation, last: Option<Message>) -> Self {
+    fn new(conversation: Conversation, last: Option<Message>) -> Self {
         let (last_activity_at, waiting_since) = (conversation.last_activity_at, conversation.waiting_since);
         let mut conversation = ConversationView::from(conversation);
         let agent = conversation.agent.take();
-        Self { conversation, agent, last_activity_at, waiting_since, last_message: last.map(LastMessage::from) }
+        let last_message = last.map(LastMessage::from);
+        Self {
+            conversation,
+            agent,
+            last_activity_at,
+            waiting_since,
+            last_message,
+            last_customer_message: None,
+            customer_name: None,
+        }
     }
+}
+
+/// The conversations with what their rows show.
+pub(super) async fn items(
+    store: &TenantStore<'_>,
+    listed: Vec<(Conversation, Option<Message>)>,
+) -> Result<Vec<InboxItem>, StoreError> {
+    let conversations: Vec<Conversation> = listed.iter().map(|(conversation, _)| conversation.clone()).collect();
+    let mut said = store.last_customer_messages(&conversations).await?;
+    let mut names = store.customer_names(Some(&conversations)).await?;
+    let item = |(conversation, last): (Conversation, Option<Message>)| {
+        let id = conversation.id;
+        InboxItem {
+            last_customer_message: said.remove(&id).map(LastMessage::from),
+            customer_name: names.remove(&id),
+            ..InboxItem::new(conversation, last)
+        }
+    };
+    Ok(listed.into_iter().map(item).collect())
 }
 
 impl From<Message> for LastMessage {
@@ -121,7 +153,7 @@ impl From<Message> for LastMessage {
     }
 }
 
-/// The shop's conversations, newest activity first.
+/// The shop's conversations: the longest wait first, then newest activity.
 #[utoipa::path(
     get, path = "/console/api/conversations", operation_id = "console_conversations", tag = "console",
     params(ConversationsQuery),
@@ -149,24 +181,31 @@ pub(super) async fn list(
     let wanted = InboxQuery { status: query.status, text, after, limit: limit + 1 };
     let store = app.store.tenant(&owner.tenant);
     let reading = async {
-        let counts = store.count_by_status().await?;
-        Ok::<_, StoreError>((counts, store.list_inbox(&wanted).await?))
+        let counts = store.count_by_status(text).await?;
+        let mut page = store.list_inbox(&wanted).await?;
+        let more = page.len() as u64 > limit;
+        page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        let next = page.last().filter(|_| more).map(|(last, _)| written_place(Place::of(last)));
+        Ok::<_, StoreError>((counts, items(&store, page).await?, next))
     };
-    let (counts, mut page) = in_time(&app, reading).await?;
-    let more = page.len() as u64 > limit;
-    page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = page.last().filter(|_| more).map(|(last, _)| place(last));
-    let conversations = page.into_iter().map(|(conversation, last)| InboxItem::new(conversation, last)).collect();
+    let (counts, conversations, next) = in_time(&app, reading).await?;
     Ok(Json(Inbox { conversations, counts: counts.into(), next }))
 }
 
-/// Where a conversation stands in the inbox: the nanosecond of its last activity, and its id.
-fn place(conversation: &Conversation) -> String {
-    let at = conversation.last_activity_at.timestamp_nanos_opt().unwrap_or_default();
-    format!("{at}_{}", conversation.id)
+/// A place as a cursor: a nanosecond and an id, after `w` where a customer waits.
+fn written_place(place: Place) -> String {
+    let (waits, at, id) = match place {
+        Place::Waiting(since, id) => ("w", since, id),
+        Place::Other(at, id) => ("", at, id),
+    };
+    format!("{waits}{}_{id}", at.timestamp_nanos_opt().unwrap_or_default())
 }
 
-fn read_place(text: &str) -> Option<(DateTime<Utc>, ConversationId)> {
-    let (at, id) = text.split_once('_')?;
-    Some((DateTime::from_timestamp_nanos(at.parse().ok()?), id.parse().ok()?))
+fn read_place(text: &str) -> Option<Place> {
+    let (rest, place): (_, fn(DateTime<Utc>, ConversationId) -> Place) = match text.strip_prefix('w') {
+        Some(rest) => (rest, Place::Waiting),
+        None => (text, Place::Other),
+    };
+    let (at, id) = rest.split_once('_')?;
+    Some(place(DateTime::from_timestamp_nanos(at.parse().ok()?), id.parse().ok()?))
 }

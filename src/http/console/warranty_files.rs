@@ -22,7 +22,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::problem::Problem;
 use crate::http::refusals::RefusedRead;
-use crate::store::warranty_import::ImportError;
+use crate::store::warranty_import::{ChangedRow, ImportError};
 
 /// A file that is too large is taken in and thrown away up to so many times the limit, and for so long: a browser that still sends
 /// does not hear the answer.
@@ -57,6 +57,8 @@ pub(super) struct UploadView {
     /// The first 200 rows that cannot be taken, in the order of the file.
     refused: Vec<RefusedView>,
     refused_count: u64,
+    /// The first 50 changed rows, with their old and new values.
+    changes: Vec<ChangedRow>,
     /// Columns of the file that mean nothing here.
     ignored_columns: Vec<String>,
     /// Whether the shop now has what the list says. Without `dry_run`, false: rows are refused, and nothing was written.
@@ -74,8 +76,10 @@ struct RefusedView {
     field: Option<&'static str>,
     /// Shortened, if it is long.
     value: String,
-    /// What is wrong with it, and how to mend it.
+    /// What is wrong with it, and how to fix it.
     problem: String,
+    /// A stable word for the problem.
+    code: Option<&'static str>,
 }
 
 /// Compares a list of warranties with what the shop has, and writes it where that is wished: all of it, or nothing.
@@ -187,6 +191,7 @@ impl From<Outcome> for UploadView {
             changed: counts.changed,
             unchanged: counts.unchanged,
             repeated: counts.repeated,
+            changes: found.changes,
             refused: found.refusals.into_first().0.into_iter().map(Into::into).collect(),
             refused_count,
             ignored_columns: found.ignored_columns,
@@ -198,8 +203,8 @@ impl From<Outcome> for UploadView {
 
 impl From<Refused> for RefusedView {
     fn from(refused: Refused) -> Self {
-        let Refused { line, column, value, reason } = refused;
-        Self { row: line, field: column, value, problem: reason }
+        let Refused { line, column, value, reason, code } = refused;
+        Self { row: line, field: column, value, problem: reason, code }
     }
 }
 

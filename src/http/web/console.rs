@@ -13,6 +13,7 @@ use super::page::{escape, modules};
 use super::{assets, policy, revalidated};
 use crate::app::App;
 use crate::domain::Language;
+use crate::http::browser::accepted_languages;
 use crate::http::console::Me;
 use crate::http::error::ApiError;
 use crate::persona::texts::{ConsoleTexts, fill};
@@ -52,7 +53,8 @@ pub(super) async fn get(
     let desks = app.desks();
     let persona = desks.prompts().default_persona();
     let console = desks.console();
-    let language = console.closest(persona.first_language());
+    let wanted = accepted_languages(&headers).into_iter().find(|language| console.closest(*language) == *language);
+    let language = console.closest(wanted.unwrap_or(persona.first_language()));
     let settings = Settings {
         name: &persona.name,
         language,

@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::desks::Desks;
 use crate::domain::Language;
+use crate::http::browser::accepted_languages;
 use crate::persona::Persona;
 use crate::persona::texts::{PageTexts, fill};
 
@@ -46,7 +47,7 @@ pub(super) async fn get(
     let persona = found.clone().unwrap_or_else(|| desks.prompts().default_persona());
     let asked = wish.language.as_ref().and_then(|code| code.parse().ok());
     let asked = asked.filter(|language| persona.languages.contains(language));
-    let language = asked.unwrap_or(persona.first_language());
+    let language = asked.unwrap_or_else(|| persona.closest_language(&accepted_languages(&headers)));
     let texts = desks.page(language);
     let policy = policy::headers(&app.config.web.widget_origins);
     let body = if !app.config.auth.web_chat {

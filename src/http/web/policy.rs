@@ -15,7 +15,7 @@ pub(super) fn headers(frames: &[String]) -> [(HeaderName, String); 4] {
 }
 
 /// The same for a page that no other page may show inside it.
-pub(super) fn alone() -> [(HeaderName, String); 4] {
+pub(in crate::http) fn alone() -> [(HeaderName, String); 4] {
     for_frames("'none'")
 }
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{policy, revalidated};
 use crate::app::App;
+use crate::config::Config;
 use crate::desks::Desks;
 use crate::domain::Language;
 
@@ -19,7 +20,7 @@ const PLACE: &str = "/* filled in by the server */ {}";
 
 /// The script; any site may load it, but its panel opens on `WIDGET_ORIGINS` alone.
 pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let settings = serde_json::to_string(&Settings::new(&app.desks(), app.config.auth.web_chat)).unwrap_or_default();
+    let settings = serde_json::to_string(&Settings::new(&app.desks(), &app.config)).unwrap_or_default();
     let script = SCRIPT.replacen(PLACE, &settings, 1);
     let open_to_all = [
         (header::X_CONTENT_TYPE_OPTIONS, policy::NOSNIFF),
@@ -33,6 +34,8 @@ pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Resp
 struct Settings {
     /// Whether pages of our own may open conversations.
     open: bool,
+    /// The other sites whose pages may show the panel.
+    origins: Vec<String>,
     default: String,
     personas: BTreeMap<String, Spoken>,
 }
@@ -48,21 +51,25 @@ struct Spoken {
 struct Words {
     open: String,
     close: String,
-    refused: String,
 }
 
 impl Settings {
-    fn new(desks: &Desks, open: bool) -> Self {
+    fn new(desks: &Desks, config: &Config) -> Self {
         let personas = desks.prompts().personas().map(|persona| {
             let words = persona.languages.iter().map(|language| {
                 let texts = desks.page(*language);
                 let open = texts.widget_open.replace("{name}", &persona.name);
-                let words = Words { open, close: texts.widget_close.clone(), refused: texts.widget_refused.clone() };
+                let words = Words { open, close: texts.widget_close.clone() };
                 (*language, words)
             });
             (persona.id.clone(), Spoken { first: persona.first_language(), words: words.collect() })
         });
-        Self { open, default: desks.prompts().default_persona().id.clone(), personas: personas.collect() }
+        Self {
+            open: config.auth.web_chat,
+            origins: config.web.widget_origins.clone(),
+            default: desks.prompts().default_persona().id.clone(),
+            personas: personas.collect(),
+        }
     }
 }
 

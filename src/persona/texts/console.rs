@@ -34,7 +34,7 @@ impl ConsoleTexts {
             }
         }
         match self.0.keys().find(|key| !ours.0.contains_key(*key)) {
-            Some(unknown) => Err(format!("{unknown} is no text of the console: remove it, or mend its name")),
+            Some(unknown) => Err(format!("{unknown} is no text of the console: remove it, or fix its name")),
             None => Ok(()),
         }
     }
@@ -88,7 +88,7 @@ mod tests {
         let placeless = texts(|ours| ours.replacen("Customer {id}", "Customer", 1)).unwrap_err();
         assert_eq!(placeless, "inbox.customer must contain {id}");
         assert_eq!(
-            texts(|ours| ours.replacen("passages_one = \"1 passage\"\n", "", 1)),
+            texts(|ours| ours.replacen("passages_one = \"1 section\"\n", "", 1)),
             Ok(()),
             "not every language has one"
         );

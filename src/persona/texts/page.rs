@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageTexts {
+    /// The language's own name, on the button that leads to it.
+    pub language: String,
     pub tagline: String,
     pub conversation: String,
     pub you: String,
@@ -21,6 +23,7 @@ pub struct PageTexts {
     pub too_long: String,
     pub typing: String,
     pub queued: String,
+    pub queued_next: String,
     pub looking_up: String,
     pub stop: String,
     pub stopped: String,
@@ -32,6 +35,7 @@ pub struct PageTexts {
     pub sending: String,
     pub send_later: String,
     pub too_fast: String,
+    pub too_many: String,
     pub busy: String,
     pub not_sent: String,
     pub refused: String,
@@ -42,7 +46,6 @@ pub struct PageTexts {
     pub new_no: String,
     pub widget_open: String,
     pub widget_close: String,
-    pub widget_refused: String,
     pub closed_title: String,
     pub closed_text: String,
     pub closed_hint: String,
@@ -58,7 +61,7 @@ impl PageTexts {
         let places = [
             ("agent_named", &self.agent_named, "{agent}"),
             ("too_long", &self.too_long, "{max}"),
-            ("queued", &self.queued, "{position}"),
+            ("queued", &self.queued, "{ahead}"),
             ("sources", &self.sources, "{count}"),
             ("too_fast", &self.too_fast, "{seconds}"),
             ("busy", &self.busy, "{seconds}"),

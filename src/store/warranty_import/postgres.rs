@@ -5,7 +5,7 @@ use std::time::Instant;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Connection, Executor};
 
-use super::{Applied, Comparison, ImportError, RecordTexts};
+use super::{Applied, ChangedTexts, Comparison, ImportError, RecordTexts};
 use crate::domain::TenantId;
 
 /// A connection with a temporary table `staged_warranties`, which nobody else sees and which is not logged.
@@ -22,6 +22,12 @@ const INSERT: &str = "INSERT INTO staged_warranties SELECT * FROM unnest($1::tex
 const COUNT: &str = "SELECT COUNT(*) FILTER (WHERE w.serial IS NULL), \
      COUNT(*) FILTER (WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date), COUNT(*) \
      FROM staged_warranties s LEFT JOIN warranty_records w ON w.tenant_id = $1 AND w.serial = s.serial";
+
+/// The changed rows, as the shop has them and as the list does.
+const CHANGES: &str = "SELECT s.serial, w.product_name, w.warranty_end_date::text, s.product_name, s.warranty_end_date::text \
+     FROM staged_warranties s JOIN warranty_records w ON w.tenant_id = $1 AND w.serial = s.serial \
+     WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date \
+     ORDER BY s.serial LIMIT $2";
 
 /// The new and the changed rows.
 const KEEP_DIFFERING: &str = "CREATE TEMP TABLE differing AS \
@@ -77,6 +83,12 @@ impl PostgresStaging {
         }
         let count = |n: i64| u64::try_from(n).unwrap_or_default();
         Ok(Comparison { new: count(new), changed: count(changed), unchanged: count(unchanged), repeated: 0 })
+    }
+
+    /// The first of the staged rows that differ from the shop's.
+    pub async fn changes(&mut self, tenant: &TenantId, limit: u32) -> Result<Vec<ChangedTexts>, ImportError> {
+        let rows = sqlx::query_as(CHANGES).bind(tenant.as_str()).bind(i64::from(limit));
+        Ok(rows.fetch_all(&mut self.connection).await?)
     }
 
     /// Writes what is staged.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection, Executor};
 
-use super::{Applied, Comparison, ImportError, RecordTexts};
+use super::{Applied, ChangedTexts, Comparison, ImportError, RecordTexts};
 use crate::domain::TenantId;
 
 /// A connection with a temporary table `staged_warranties`, which SQLite keeps in a file of its own in the temporary
@@ -30,6 +30,12 @@ const COUNT: &str = "SELECT COUNT(*) FILTER (WHERE w.serial IS NULL), \
      COUNT(*) FILTER (WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date), COUNT(*) \
      FROM temp.staged_warranties s \
      LEFT JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial";
+
+/// The changed rows, as the shop has them and as the list does.
+const CHANGES: &str = "SELECT s.serial, w.product_name, w.warranty_end_date, s.product_name, s.warranty_end_date \
+     FROM temp.staged_warranties s JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial \
+     WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date \
+     ORDER BY s.rowid LIMIT ?";
 
 /// The new and the changed rows, in order.
 const KEEP_DIFFERING: &str = "CREATE TEMP TABLE differing AS \
@@ -92,6 +98,12 @@ impl SqliteStaging {
         }
         let count = |n: i64| u64::try_from(n).unwrap_or_default();
         Ok(Comparison { new: count(new), changed: count(changed), unchanged: count(unchanged), repeated: 0 })
+    }
+
+    /// The first of the staged rows that differ from the shop's.
+    pub async fn changes(&mut self, tenant: &TenantId, limit: u32) -> Result<Vec<ChangedTexts>, ImportError> {
+        let rows = sqlx::query_as(CHANGES).bind(tenant.as_str()).bind(i64::from(limit));
+        Ok(rows.fetch_all(&mut self.connection).await?)
     }
 
     /// Writes what is staged.

@@ -7,7 +7,8 @@ use super::shop::Shop;
 
 mod network;
 
-const GREETING: &str = "SSTC: Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách...";
+const GREETING: &str =
+    "SSTC: Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách... Em là trợ lý AI của SSTC ạ.";
 const RESULT: &str = "Thông tin bảo hành: Sản phẩm 'Laptop Dell', Serial 'ABC123', hết bảo hành vào ngày 31/12/2024.";
 
 /// The paragraphs of an output.
@@ -58,7 +59,7 @@ fn a_pipe_gets_the_conversation_as_clean_paragraphs() {
 #[test]
 fn the_end_of_the_pipe_ends_it_and_persona_and_language_can_be_chosen() {
     let shop = Shop::new();
-    let english = "SSTC: Hello and welcome! I'm with the SSTC team, and I'm very happy to help you...\n\n";
+    let english = "SSTC: Hi, I'm SSTC's AI assistant. How can I help?\n\n";
     for arguments in [&["chat", "--persona", "system_persona_en"][..], &["chat", "--language", "en"]] {
         let run = shop.run(arguments, &[]);
         assert_eq!((run.code, run.stdout.as_str()), (Some(0), english), "{arguments:?}: {run:?}");

@@ -52,7 +52,7 @@ async fn a_list_that_cannot_be_taken_changes_nothing() {
     shop.policies(&format!("{HEADER}VIP,vip,,120,\n"), &[]);
     let kept = shop.stored().await;
     let refused = shop.policies(&format!("{HEADER}VIP,vip,,90,\nAll,general,,thirty,\nShoes,category\n"), &[]);
-    assert_eq!((refused.code, refused.stderr.as_str()), (1, "nothing was written; mend the refused rows\n"));
+    assert_eq!((refused.code, refused.stderr.as_str()), (1, "nothing was written; fix the refused rows\n"));
     let lines = "~ VIP: VIP customers, returns 90 days, refunds REFUND_WINDOW_DAYS\n\
         line 3: return_days \"thirty\": write a whole number of days, 0 to 3660\n\
         line 4: row \"Shoes\": the row has 2 columns and the header 5;";

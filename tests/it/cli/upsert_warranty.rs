@@ -306,7 +306,7 @@ async fn json_is_one_object_with_the_counts_and_the_refused_rows() {
           "line": 3,
           "column": "warranty_end_date",
           "value": "2027-02-29",
-          "reason": "there is no such day; mend the day or the month (in DD/MM/YYYY the day comes first)"
+          "reason": "there is no such day; fix the day or the month (in DD/MM/YYYY the day comes first)"
         },
         {
           "line": 4,

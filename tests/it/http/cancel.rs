@@ -30,7 +30,7 @@ async fn a_running_turn_that_is_cancelled_stops_its_model_and_keeps_what_was_sai
     let history = app.history(&id).await;
     let reply = history.iter().find(|message| message["metadata"]["type"] == "reply").unwrap();
     assert_eq!(reply["text"], events.text("reply"));
-    assert_eq!(reply["metadata"]["cut"], true);
+    assert_eq!((&reply["metadata"]["cut"], &reply["metadata"]["cut_reason"]), (&json!(true), &json!("cancelled")));
     // The conversation goes on.
     assert_eq!(app.ask(&id, "kiểm tra bảo hành ABC123").await.status(), "completed");
 }

@@ -143,7 +143,7 @@ async fn where_there_is_nobody_to_talk_to_a_page_says_so() {
     for (app, path, words) in [
         (&closed, "/", "WEB_CHAT=on"),
         (&open, "/?persona=nobody", "?persona="),
-        (&open, "/?persona=nobody&language=en", "No such assistant"),
+        (&open, "/?persona=nobody&language=en", "Assistant not found"),
     ] {
         let (status, headers, page) = get(app, path).await;
         assert_eq!(status, 404, "{path}");

@@ -52,7 +52,7 @@ async fn a_running_turn_is_ended_and_queued_ones_run_in_order() {
     let ids: Vec<String> = events.iter().map(|event| event.id.to_string()).collect();
     assert_eq!(ids, ["2.1", "2.2", "2.3", "2.4", "2.5", "2.6"]);
     let end: serde_json::Value = serde_json::from_str(&events[4].body).unwrap();
-    let metadata = json!({"type": "reply", "cut": true});
+    let metadata = json!({"type": "reply", "cut": true, "cut_reason": "interrupted"});
     assert_eq!(end, json!({"type": "message.end", "message_id": message_id, "kind": "reply", "metadata": metadata}));
     let done: serde_json::Value = serde_json::from_str(&events[5].body).unwrap();
     assert_eq!(done, json!({"type": "turn.done", "turn": 2, "status": "interrupted", "timings_ms": {}}));

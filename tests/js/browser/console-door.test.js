@@ -69,7 +69,7 @@ test("a session that is over is asked for again, and goes on where it was", asyn
 
 test("a view that is left and entered moves the focus to its title, and the address names it", async () => {
   const page = await enter(stage);
-  for (const [view, title] of [["knowledge", "Kiến thức"], ["warranty", "Danh sách bảo hành"], ["personas", "Nhân vật"], ["figures", "Số liệu"], ["inbox", "Hộp thư"]]) {
+  for (const [view, title] of [["knowledge", "Kiến thức"], ["warranty", "Cập nhật bảo hành"], ["personas", "Trợ lý AI"], ["figures", "Báo cáo"], ["inbox", "Hội thoại"]]) {
     await page.locator(`#rail a[href="#/${view}"]`).focus();
     await page.keyboard.press("Enter");
     await page.waitForFunction((title) => document.activeElement.tagName === "H1" && document.activeElement.textContent === title, title);
@@ -83,7 +83,7 @@ test("a view that is left and entered moves the focus to its title, and the addr
 
 test("the console speaks both languages, and remembers which", async () => {
   const page = await enter(stage);
-  await page.locator("h1", { hasText: "Hộp thư" }).waitFor();
+  await page.locator("h1", { hasText: "Hội thoại" }).waitFor();
   await page.locator("#language").click();
   await page.locator("h1", { hasText: "Inbox" }).waitFor();
   assert.equal(await page.locator("html").getAttribute("lang"), "en");

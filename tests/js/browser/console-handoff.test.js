@@ -99,17 +99,42 @@ test("a sound says that somebody waits, if it is wanted", async () => {
   assertClean(page);
 });
 
+test("what is typed while an answer is on its way is the next answer", async () => {
+  const { id } = await talk(stage, "xin chào");
+  const page = await enter(stage, { view: `inbox/${id}` });
+  await page.locator('[data-action="take"]').click();
+  let release;
+  const held = new Promise((done) => (release = done));
+  await page.route("**/answers", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const field = page.locator(".answer textarea");
+  await field.fill("Chào bạn,");
+  await field.press("Enter");
+  await field.pressSequentially("mình là Lan.");
+  await field.press("Enter");
+  assert.equal(await field.inputValue(), "mình là Lan.", "it waits for the first one");
+  release();
+  await page.locator(".message.agent", { hasText: "Chào bạn," }).waitFor();
+  await page.locator('.answer .strong[aria-disabled="false"]').waitFor();
+  await field.press("Enter");
+  await page.locator(".message.agent", { hasText: "mình là Lan." }).waitFor();
+  assert.deepEqual(await page.locator(".message.agent .bubble").allInnerTexts(), ["Chào bạn,", "mình là Lan."]);
+  assertClean(page);
+});
+
 test("two people do not answer by accident: the second one sees who has the conversation, and may take it", async () => {
   const { id } = await talk(stage, "xin chào");
   const lan = await enter(stage, { name: "Lan", view: `inbox/${id}` });
   const minh = await enter(stage, { name: "Minh", view: `inbox/${id}` });
   await lan.locator('[data-action="take"]').click();
   await lan.locator(".answer textarea").waitFor();
-  await minh.getByText("Lan đang nhận cuộc trò chuyện này.").waitFor();
+  await minh.getByText("Lan đang phụ trách hội thoại này.").waitFor();
   assert.equal(await minh.locator(".answer textarea").count(), 0);
-  await minh.getByRole("button", { name: "Nhận lại từ Lan" }).click();
+  await minh.getByRole("button", { name: "Tiếp nhận từ Lan" }).click();
   await minh.locator(".answer textarea").waitFor();
-  await lan.getByText("Minh đang nhận cuộc trò chuyện này.").waitFor();
+  await lan.getByText("Minh đang phụ trách hội thoại này.").waitFor();
   for (const each of [lan, minh]) assertClean(each);
 });
 

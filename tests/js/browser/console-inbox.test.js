@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { enter, read, talk } from "./desk.js";
+import { enter, goTo, read, talk } from "./desk.js";
 import { PHONE, QUESTION, Stage, assertClean, message, quiet, say } from "./stage.js";
 
 const NASTY = `<img src=x onerror="document.title='broken'"> [a](javascript:alert(1)) ![b](https://evil.example/x.png) \u202Eevil\u202C`;
@@ -30,12 +30,16 @@ test("a conversation is found by words without their accents, and by its status"
   await search.fill("duong nguyen hue");
   await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
   assert.equal(await page.locator(".row").getAttribute("href"), `#/inbox/${id}`);
+  // All words, in any order; the counts follow.
+  await search.fill("hàng đường");
+  await page.waitForFunction(() => document.querySelector('[data-status="all"] .count').textContent === "1");
+  assert.equal(await page.locator(".row").getAttribute("href"), `#/inbox/${id}`);
   await search.fill("không có chữ này đâu");
-  await page.locator(".list .empty", { hasText: "Không tìm thấy" }).waitFor();
+  await page.locator(".list .empty", { hasText: "Không có kết quả" }).waitFor();
   await search.fill("");
   await page.locator(".row").first().waitFor();
   await page.locator('[data-status="closed"]').click();
-  await page.locator(".list .empty", { hasText: "Chưa có cuộc nào đã đóng" }).waitFor();
+  await page.locator(".list .empty", { hasText: "Chưa có hội thoại nào đã đóng" }).waitFor();
   await page.locator('[data-status="all"]').click();
   await read(page, id);
   await page.locator('[data-action="close"]').click();
@@ -55,7 +59,7 @@ test("each reply has its receipt: who understood what, what it stands on, what w
   const receipt = page.locator(".message.reply .receipt");
   await receipt.locator("summary").click();
   const text = await receipt.innerText();
-  for (const what of ["Mua hàng", "quy tắc", "Laptop", "1.234.567đ", "con số không có nguồn", "Tìm tài liệu", "Viết"]) {
+  for (const what of ["Mua hàng", "quy tắc", "Laptop", "1.234.567đ", "số liệu chưa được kiểm chứng", "Tìm tài liệu", "Soạn câu trả lời"]) {
     assert.ok(text.includes(what), `${what}: ${text}`);
   }
   assert.ok((await receipt.locator(".bar").count()) > 3);
@@ -106,6 +110,38 @@ test("a tab that was in the background goes on with a reply without repeating it
   for (const each of [page, customer]) assertClean(each);
 });
 
+test("rows show the customer's last words, what is unread, and the longest wait first", async () => {
+  const page = await enter(stage);
+  const first = await talk(stage, "cho mình gặp nhân viên");
+  const second = await talk(stage, "talk to a human please");
+  await talk(stage, "xin chào");
+  const waiting = page.locator(".row:has(.badge.waiting)");
+  await waiting.nth(1).waitFor();
+  const listed = await page.locator(".rows .row").evaluateAll((rows) => rows.map((row) => row.getAttribute("href").split("/").pop()));
+  assert.deepEqual(listed.filter((id) => [first.id, second.id].includes(id)), [first.id, second.id]);
+  assert.ok(listed.indexOf(second.id) < (await waiting.count()), "all who wait come first");
+  const row = page.locator(`.row[href="#/inbox/${second.id}"]`);
+  assert.equal(await row.locator(".row-text").innerText(), "talk to a human please");
+  assert.match(await row.locator(".row-more").innerText(), /Đang chờ\s*chờ\s*\d+ phút\s*Tin nhắn mới/);
+  await row.click();
+  await page.locator(`.row[href="#/inbox/${second.id}"]:not(.unread)`).waitFor();
+  await goTo(page, "inbox");
+  await say(second.customer, "are you there?");
+  await page.locator(`.row.unread[href="#/inbox/${second.id}"]`).waitFor();
+  assertClean(page);
+});
+
+test("at 400 % zoom the list has rows that can be reached", async () => {
+  await talk(stage, "xin chào");
+  const page = await enter(stage, { size: { width: 320, height: 256 } });
+  const row = page.locator(".row").first();
+  await row.waitFor();
+  await row.click();
+  await page.locator(".thread .message").first().waitFor();
+  await page.locator(".answering").scrollIntoViewIfNeeded();
+  assertClean(page);
+});
+
 test("whatever a customer writes is shown as it was written", async () => {
   const { id } = await talk(stage, NASTY);
   const page = await enter(stage, { size: PHONE });
@@ -113,7 +149,7 @@ test("whatever a customer writes is shown as it was written", async () => {
   await read(page, id);
   assert.equal(await page.locator(".message.user .bubble").last().evaluate((element) => element.textContent), NASTY);
   assert.equal(await page.locator(".thread a, .thread img, .rows img").count(), 0);
-  assert.ok((await page.title()).endsWith("Quầy hỗ trợ"));
+  assert.ok((await page.title()).endsWith("Trang hỗ trợ khách hàng"));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   assertClean(page);
 });
@@ -125,7 +161,7 @@ test("on a phone the list and the conversation take turns, and the way back lead
   await row.click();
   await page.locator(".thread .message").first().waitFor();
   assert.equal(await row.isVisible(), false);
-  await page.getByRole("link", { name: "Về hộp thư" }).click();
+  await page.getByRole("link", { name: "Về danh sách hội thoại" }).click();
   await row.waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), `#/inbox/${id}`);
   assertClean(page);

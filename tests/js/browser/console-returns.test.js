@@ -30,25 +30,25 @@ async function step(page, to) {
 
 test("how a return stands is said in words, and a person takes its next steps", async () => {
   const id = await stage.server.conversation(SHOP, "where is order 77912?", "buyer-77898@example.com");
-  const page = await enter(stage, { view: `inbox/${id}` });
+  const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   const summary = page.locator(".returns > summary");
-  await summary.getByText("goods received").waitFor();
+  await summary.getByText("items received").waitFor();
   assert.equal(await page.locator(".returns-body").isVisible(), false, "it is folded, as receipts are");
   const panel = await unfolded(page);
-  assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Goods inspected"]);
+  assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Items inspected"]);
   assert.match(await panel.locator("[data-order]").innerText(), /Lê Minh Quân[^]*b\*\*\*@example\.com[^]*Wool Socks \(\$19\.90\)/);
 
   await page.locator('[data-step="Inspected"]').click();
   await page.keyboard.press("Escape");
   assert.equal(await page.evaluate(() => document.activeElement.dataset.step), "Inspected", "whoever thinks better of it is back where they were");
   await step(page, "Inspected");
-  await summary.getByText("goods inspected").waitFor();
+  await summary.getByText("items inspected").waitFor();
   assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Approve", "Reject"]);
   assert.ok(await page.evaluate(() => document.querySelector(".returns").contains(document.activeElement)), "the focus stays in the panel");
   await panel.locator(".record > summary").click();
   const last = panel.locator(".record li").last();
-  assert.match(await last.innerText(), /Return[^]*Lan[^]*RMA-[^]*status: goods received → goods inspected/);
-  await page.locator("#heard", { hasText: "goods inspected" }).waitFor({ state: "attached" });
+  assert.match(await last.innerText(), /Return[^]*Lan[^]*RMA-[^]*status: items received → items inspected/);
+  await page.locator("#heard", { hasText: "items inspected" }).waitFor({ state: "attached" });
 
   await page.locator("#language").click();
   await summary.getByText("đã kiểm tra hàng").waitFor();
@@ -60,7 +60,7 @@ test("how a return stands is said in words, and a person takes its next steps", 
 test("an escalation is decided with a reason, which is kept while it is written", async () => {
   const said = ["return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered."];
   const id = await stage.server.conversation(SHOP, ...said);
-  const page = await enter(stage, { view: `inbox/${id}` });
+  const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   await page.locator(".returns > summary", { hasText: "Decision needed" }).waitFor();
   const panel = await unfolded(page);
   const why = panel.locator(".escalation textarea");
@@ -93,7 +93,7 @@ test("an escalation is decided with a reason, which is kept while it is written"
 
 test("what somebody else does is shown, and who comes second is told", async () => {
   const id = await stage.server.conversation(SHOP, "return order 77895", "buyer-77895@example.com", "yes");
-  const [lan, minh] = [await enter(stage, { name: "Lan", view: `inbox/${id}` }), await enter(stage, { name: "Minh", view: `inbox/${id}`, expected: [/status of 409/] })];
+  const [lan, minh] = [await enter(stage, { locale: "en-US", name: "Lan", view: `inbox/${id}` }), await enter(stage, { locale: "en-US", name: "Minh", view: `inbox/${id}`, expected: [/status of 409/] })];
   for (const page of [lan, minh]) {
     await unfolded(page);
     await page.locator('[data-step="In_Transit"]').waitFor();
@@ -101,17 +101,17 @@ test("what somebody else does is shown, and who comes second is told", async () 
   await minh.locator('[data-step="In_Transit"]').click();
   await step(lan, "In_Transit");
   await step(lan, "Received");
-  await minh.locator(".returns > summary", { hasText: "goods received" }).waitFor();
+  await minh.locator(".returns > summary", { hasText: "items received" }).waitFor();
   await minh.locator("dialog[open] .button.strong").click();
-  await minh.locator("dialog[open] .failure", { hasText: "was faster" }).waitFor();
+  await minh.locator("dialog[open] .failure", { hasText: "changed elsewhere" }).waitFor();
   await minh.keyboard.press("Escape");
-  assert.deepEqual(await minh.locator("[data-step]").allInnerTexts(), ["Goods inspected"]);
+  assert.deepEqual(await minh.locator("[data-step]").allInnerTexts(), ["Items inspected"]);
   for (const page of [lan, minh]) assertClean(page);
 });
 
 test("a conversation without returns shows nothing of them and asks for them once", async () => {
   const id = await stage.server.conversation({ persona: "system_persona_vi" }, "bảo hành LAP-0001");
-  const page = await enter(stage);
+  const page = await enter(stage, { locale: "en-US" });
   let asked = 0;
   page.on("request", (request) => (asked += request.url().endsWith("/returns")));
   await page.locator(`.row[href="#/inbox/${id}"]`).click();

@@ -36,6 +36,16 @@ async function greeted(text) {
   await customer.close();
 }
 
+test("rows that are there already are not called unusable", async () => {
+  const page = await enter(stage, { view: "warranty" });
+  await drop(page, HEAD + rows(range(0, 2), "Loa"));
+  await page.locator(".preview .strong").click();
+  await page.locator(".success").waitFor();
+  await drop(page, `${HEAD}${rows(range(0, 2), "Loa")}BAD,Loa,31/02/2025\n`);
+  await page.getByText("Mọi dòng hợp lệ trong tệp này đều đã có.").waitFor();
+  assertClean(page);
+});
+
 test("a dropped list is looked at, and written only when somebody says so", async () => {
   const page = await enter(stage, { view: "warranty" });
   await drop(page, HEAD + rows(range(0, 3), "Chuột"));
@@ -45,8 +55,9 @@ test("a dropped list is looked at, and written only when somebody says so", asyn
   const list = HEAD + rows(range(0, 3), "Chuột không dây") + rows(range(3, 5), "Bàn phím") + "DROP-2000,Màn hình,31/02/2025\n" + rows(range(5, 15), "Bàn phím");
   await drop(page, list);
   assert.deepEqual(await page.locator(".tiles strong").allInnerTexts(), ["12", "3", "0", "1"]);
-  const refused = await page.locator(".refusals li").innerText();
-  assert.ok(refused.startsWith("Dòng 7:") && refused.includes("31/02/2025"), refused);
+  assert.equal(await page.locator(".refusals li").first().innerText(), "DROP-1000 Chuột → Chuột không dây");
+  const refused = await page.locator(".refusals li").last().innerText();
+  assert.ok(refused.startsWith("Dòng 7:") && refused.includes("31/02/2025") && refused.includes("Không có ngày này"), refused);
   const { customer } = await talk(stage, "bảo hành DROP-1005");
   assert.equal(await customer.locator(".message", { hasText: "Bàn phím" }).count(), 0, "nothing is written yet");
   await page.locator(".preview .strong", { hasText: "Nhập 15 dòng hợp lệ" }).click();
@@ -95,7 +106,7 @@ test("a persona's text is checked while it is written, saved, used at once, and 
 
   await page.getByRole("button", { name: "Xem phiên bản 1" }).click();
   await page.locator("dialog pre", { hasText: "Chào quý khách! Em là nhân viên SSTC" }).waitFor();
-  await page.getByRole("button", { name: "Dùng lại nội dung này" }).click();
+  await page.getByRole("button", { name: "Khôi phục" }).click();
   await page.locator("dialog").waitFor({ state: "detached" });
   await page.locator(".greetings .bubble", { hasText: "Chào quý khách! Em là nhân viên SSTC" }).waitFor();
   assert.equal(await field.inputValue(), text);
@@ -114,7 +125,7 @@ test("two people who edit one persona are told of each other", async () => {
     if (word === "Hi") await page.locator(".versions").waitFor();
   }
   await second.locator("dialog pre", { hasText: "Greeting: Hi" }).waitFor();
-  await second.getByRole("button", { name: "Lưu đè bằng nội dung của tôi" }).click();
+  await second.getByRole("button", { name: "Ghi đè bằng nội dung của tôi" }).click();
   await second.locator("dialog").waitFor({ state: "detached" });
   await second.locator(".check", { hasText: "Đã lưu và đang dùng." }).waitFor();
   const saved = await stage.server.api("GET", "/console/api/personas/system_persona_en");
@@ -143,7 +154,7 @@ test("a wrong reply becomes a case", async () => {
   await page.locator(".message.reply .objection button").click();
   await page.getByLabel("Ghi chú").fill("Có bán laptop mà");
   await page.getByLabel("Câu trả lời cần có").fill("Dell");
-  await page.getByRole("button", { name: "Lưu ca này" }).click();
+  await page.getByRole("button", { name: "Lưu" }).click();
   const file = await page.locator("dialog code").innerText();
   await page.getByRole("button", { name: "Xong" }).click();
   assert.equal(await page.locator("dialog").count(), 0);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { Stage, message } from "./stage.js";
+import { PHONE, Stage, assertAccessible, assertClean, message, picture } from "./stage.js";
 
 const MOST_BYTES = 60 * 1024;
 
@@ -33,6 +33,18 @@ test("a first visit costs at most 60 KiB and asks nobody else", async () => {
   assert.ok(again.bytes < first.bytes / 2, "what does not change is kept");
   assert.deepEqual(first.wrong, []);
 });
+
+for (const scheme of ["light", "dark"]) {
+  test(`the API's page is readable in ${scheme}, on a phone and with a keyboard`, async () => {
+    const page = await stage.page({ path: "/docs", scheme, size: PHONE });
+    await page.locator("details").first().locator("summary").click();
+    await page.locator("#schemas details summary").first().click();
+    await assertAccessible(page, "/docs");
+    await picture(page, `docs-${scheme}`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    assertClean(page);
+  });
+}
 
 test("a page loads nothing but our own files, and runs nothing that stands in a page", async () => {
   const page = await stage.page({ expected: [/Content Security Policy|violates the following|Trusted Type/] });

@@ -25,7 +25,7 @@ test("a conversation that was removed is followed by a new one, and the page say
   const { page, id } = await talk();
   await stage.server.api("DELETE", `/conversations/${id}`);
   await page.reload();
-  await page.getByText("Dạ cuộc trò chuyện trước không còn lưu nữa").waitFor();
+  await page.getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
   assert.equal(await page.locator(".message.reply").count(), 0);
   assertClean(page);
 });
@@ -42,7 +42,7 @@ test("a message to a conversation that was removed meanwhile opens a new one", a
   await say(page, QUESTION);
   await message(page, "Trong cuộc mới ạ.");
   await quiet(page);
-  await page.getByText("Dạ cuộc trò chuyện trước không còn lưu nữa").waitFor();
+  await page.getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
   assert.equal(await page.locator(".message.user", { hasText: QUESTION }).count(), 1);
   assertClean(page);
 });
@@ -51,7 +51,7 @@ test("a token that is not taken any more is followed by a new conversation", asy
   const { page } = await talk();
   await page.context().clearCookies();
   await page.reload();
-  await page.getByText("Dạ cuộc trò chuyện trước không còn lưu nữa").waitFor();
+  await page.getByText("Dạ cuộc trò chuyện trước không còn được lưu nữa").waitFor();
   assertClean(page);
 });
 
@@ -83,13 +83,13 @@ async function assertNotice(stage, path, titles, name) {
 }
 
 test("an address that names nobody says so", async () => {
-  await assertNotice(stage, "/?persona=nobody&", { vi: "Không tìm thấy trợ lý", en: "No such assistant" }, "unknown");
+  await assertNotice(stage, "/?persona=nobody&", { vi: "Không tìm thấy trợ lý", en: "Assistant not found" }, "unknown");
 });
 
 test("where the chat is closed the page says so, and the widget shows no button", async () => {
   const closed = await Stage.open({ WEB_CHAT: "off" });
   try {
-    await assertNotice(closed, "/?", { vi: "Trò chuyện đang tạm đóng", en: "The chat is closed" }, "closed");
+    await assertNotice(closed, "/?", { vi: "Trò chuyện đang tạm đóng", en: "Chat is closed" }, "closed");
     assert.match(await (await fetch(closed.server.url)).text(), /WEB_CHAT=on/);
     assert.match(await (await fetch(`${closed.server.url}/widget.js`)).text(), /"open":false/);
   } finally {

@@ -48,7 +48,7 @@ test("a server that is killed in a reply comes back, and the page with it", asyn
   await say(page, "cảm ơn shop");
   await page.getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
   await stage.server.start();
-  await page.getByText("Câu trả lời chưa trọn vẹn").waitFor();
+  await page.getByText("Câu trả lời bị gián đoạn").waitFor();
   await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
   await quiet(page);
   assert.match(await page.locator("#heard").innerText(), /Đã kết nối lại\./);
@@ -71,7 +71,7 @@ test("a reply that is being said when the server is stopped is said to its end, 
   await stage.server.start();
   await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
   await quiet(page);
-  assert.equal(await page.getByText("Câu trả lời chưa trọn vẹn").count(), 0);
+  assert.equal(await page.getByText("Câu trả lời bị gián đoạn").count(), 0);
   assert.equal(await page.locator(".message.reply").count(), 1);
   assertClean(page);
 });

@@ -44,26 +44,36 @@ test("an answer that is lost on the way is asked for again under the same key, a
   assertClean(page);
 });
 
-test("a message that is refused for now can be sent again under its key", async () => {
-  const page = await stage.page({ expected: [/status of (429|503|500|403)/] });
+test("a message that is refused for now goes out after the countdown, else by hand, under one key", async () => {
+  const context = await stage.context();
+  const page = await stage.page({ context, expected: [/status of (429|503|500|403)/] });
+  await page.clock.install();
   const keys = [];
+  const [soon, late] = ["7", "3600"];
   const refusals = [
-    [429, "rate_limited", "Vui lòng gửi lại sau 7 giây"],
-    [503, "overloaded", "Hệ thống đang rất bận ạ. Quý khách vui lòng gửi lại sau 7 giây"],
-    [500, "internal", "Bên em gặp trục trặc nên chưa nhận được tin nhắn"],
-    [403, "forbidden_origin", "Trang này không được phép gửi tin nhắn"],
+    [429, "rate_limited", soon, "Quý khách nhắn hơi nhanh ạ. Tin nhắn sẽ tự gửi lại sau 7 giây…"],
+    [503, "overloaded", soon, "Hệ thống đang rất bận ạ. Tin nhắn sẽ tự gửi lại sau 7 giây…"],
+    [429, "rate_limited", late, "Quý khách đã gửi rất nhiều tin nhắn"],
+    [500, "internal", soon, "Bên em gặp trục trặc nên chưa nhận được tin nhắn"],
+    [403, "forbidden_origin", soon, "Không thể gửi tin nhắn từ trang này"],
   ];
   await page.route("**/messages", (route) => {
-    const [status, code] = refusals[keys.length] ?? [];
+    const [status, code, wait] = refusals[keys.length] ?? [];
     keys.push(route.request().headers()["idempotency-key"]);
     if (!status) return route.continue();
-    return route.fulfill({ status, headers: { "retry-after": "7" }, json: { code } });
+    return route.fulfill({ status, headers: { "retry-after": wait }, json: { code } });
   });
   stage.model.nextSays("Đã nhận ạ.");
   await say(page, QUESTION);
-  for (const [, , words] of refusals) {
+  for (const [status, code, wait, words] of refusals) {
     await page.getByText(words).waitFor();
-    await page.getByRole("button", { name: "Gửi lại" }).click();
+    if (wait === soon && (status === 429 || code === "overloaded")) {
+      await page.clock.runFor(2000);
+      await page.getByText("sau 5 giây…").waitFor();
+      await page.clock.runFor(5000);
+    } else {
+      await page.getByRole("button", { name: "Gửi lại" }).click();
+    }
   }
   await message(page, "Đã nhận ạ.");
   await quiet(page);
@@ -88,7 +98,7 @@ test("a text that is too long stays where it is, and the page says why", async (
   const page = await stage.page();
   const long = "ạ".repeat(101);
   await say(page, long);
-  await page.getByText("Tin nhắn dài 101 ký tự, em chỉ nhận được tối đa 100 ký tự ạ.").waitFor();
+  await page.getByText("Tin nhắn dài 101 ký tự (tối đa 100).").waitFor();
   assert.equal(await page.locator("#text").inputValue(), long);
   // Letters, not the units that a script counts them in.
   await page.locator("#text").fill("😀".repeat(100));

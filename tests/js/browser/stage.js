@@ -36,7 +36,7 @@ export class Stage {
   /** A browser of a customer's own, with nothing remembered. */
   async context(options = {}) {
     const { scheme = "light", size = DESK, ...more } = options;
-    const context = await this.browser.newContext({ viewport: size, colorScheme: scheme, reducedMotion: "reduce", ...more });
+    const context = await this.browser.newContext({ viewport: size, colorScheme: scheme, reducedMotion: "reduce", locale: "vi-VN", ...more });
     context.setDefaultTimeout(60_000);
     return context;
   }

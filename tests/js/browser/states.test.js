@@ -15,9 +15,9 @@ const LANGUAGES = {
       `và học trực tuyến.\n2. **ASUS Vivobook**: nhẹ hơn, nhiều bộ nhớ hơn.\n\nQuý khách xem thêm tại [trang sản phẩm](${link}).`,
     ],
     part: "Dạ em đang xem những mẫu rẻ hơn trong danh mục ",
-    stop: "Dừng trả lời",
+    stop: "Dừng",
     anew: "Cuộc trò chuyện mới",
-    no: "Giữ lại",
+    no: "Hủy",
     more: "còn loại nào rẻ hơn không",
     person: "Em là Lan, em tư vấn tiếp cho quý khách nhé.",
   },
@@ -31,12 +31,12 @@ const LANGUAGES = {
     part: "I am looking through the cheaper ones in our catalogue ",
     stop: "Stop",
     anew: "New conversation",
-    no: "Keep this one",
+    no: "Cancel",
     more: "is there a cheaper laptop?",
     person: "This is Lan. I will take it from here.",
   },
 };
-const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED|status of 503/;
+const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED|status of 50[03]/;
 
 let site, stage;
 before(async () => {
@@ -111,7 +111,7 @@ for (const scheme of ["light", "dark"]) {
       await seen("8-question");
       await page.getByRole("button", { name: words.no }).click();
 
-      await page.route("**/messages", (route) => route.fulfill({ status: 503, json: { code: "overloaded" } }));
+      await page.route("**/messages", (route) => route.fulfill({ status: 500, json: { code: "internal" } }));
       await say(page, words.more);
       await page.locator(".note.trouble button").waitFor();
       await page.locator("#text").fill("ạ".repeat(4001));

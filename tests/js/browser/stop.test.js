@@ -11,12 +11,14 @@ after(() => stage?.close());
 test("the stop button ends a reply, and what was said stays", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
-  await page.getByRole("button", { name: "Dừng trả lời" }).click();
-  const stopped = page.locator(".message.reply", { hasText: "Đã dừng theo yêu cầu" });
+  await page.getByRole("button", { name: "Dừng" }).click();
+  const stopped = page.locator(".message.reply", { hasText: "Đã dừng trả lời" });
   await stopped.waitFor();
   assert.match(await stopped.innerText(), /Dạ em đang nói/);
   await quiet(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), "text");
+  await page.reload();
+  await stopped.waitFor();
   assertClean(page);
 });
 
@@ -24,7 +26,7 @@ test("escape stops a reply as well", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
   await page.keyboard.press("Escape");
-  await page.getByText("Đã dừng theo yêu cầu").waitFor();
+  await page.getByText("Đã dừng trả lời").waitFor();
   await quiet(page);
   assertClean(page);
 });
@@ -34,7 +36,7 @@ test("a reply that breaks off says so, and the question can be asked again", asy
   const reply = await stage.speaking(page, "Dạ em đang nói");
   reply.breakOff();
   await page.locator(".message.trouble", { hasText: "Dạ em xin lỗi" }).waitFor();
-  await page.getByText("Câu trả lời chưa trọn vẹn").waitFor();
+  await page.getByText("Câu trả lời bị gián đoạn").waitFor();
   await quiet(page);
   stage.model.nextSays("Lần này thì xong ạ.");
   await page.getByRole("button", { name: "Hỏi lại" }).click();

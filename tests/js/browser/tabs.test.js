@@ -37,7 +37,7 @@ test("a tab follows when the other one begins anew", async () => {
   for (const page of [one, two]) await message(page, "Dạ em đây ạ.");
   await quiet(one);
   await one.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
-  await one.getByRole("button", { name: "Bắt đầu mới" }).click();
+  await one.getByRole("button", { name: "Bắt đầu" }).click();
   for (const page of [one, two]) await page.locator(".message.reply").waitFor({ state: "detached" });
   stage.model.nextSays("Cuộc mới ạ.");
   await say(two, QUESTION);

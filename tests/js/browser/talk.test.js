@@ -65,7 +65,7 @@ test("whoever waits for the model sees the place in the queue", async () => {
   await say(first, QUESTION);
   await held.asked;
   await say(second, QUESTION);
-  await second.locator(".typing", { hasText: "Quý khách đang ở vị trí thứ 1 trong hàng chờ" }).waitFor();
+  await second.locator(".typing", { hasText: "Sắp đến lượt quý khách" }).waitFor();
   held.say("Dạ em đây ạ.");
   held.end();
   await next.asked;
@@ -94,8 +94,32 @@ test("the page speaks the language of the conversation, and changes with it", as
   assertClean(page);
 });
 
+test("the first page follows the browser's language, and the first message decides", async () => {
+  const page = await stage.page({ locale: "en-GB" });
+  await message(page, "I'm SSTC's AI assistant");
+  await say(page, "bảo hành");
+  await message(page, "Quý khách vui lòng cung cấp số serial");
+  await page.getByLabel("Tin nhắn của quý khách").waitFor();
+  await page.reload();
+  await message(page, "I'm SSTC's AI assistant");
+  assertClean(page);
+});
+
+test("a switch changes the page's language for good", async () => {
+  const page = await stage.page();
+  await message(page, "Chào quý khách!");
+  await page.getByRole("button", { name: "English" }).click();
+  await message(page, "I'm SSTC's AI assistant");
+  await say(page, "bảo hành");
+  await message(page, "Quý khách vui lòng cung cấp số serial");
+  await page.reload();
+  await page.getByLabel("Your message").waitFor();
+  await page.getByRole("button", { name: "Tiếng Việt" }).waitFor();
+  assertClean(page);
+});
+
 test("the address chooses who speaks, and in which language", async () => {
-  const page = await stage.page({ path: "/?persona=system_persona_en" });
+  const page = await stage.page({ path: "/?persona=system_persona_en", locale: "fr-FR" });
   await page.getByLabel("Your message").waitFor();
   const other = await stage.page({ path: "/?language=en" });
   await other.getByLabel("Your message").waitFor();
@@ -116,10 +140,10 @@ test("a new conversation begins when the customer says so twice", async () => {
   await message(page, "Dạ em đây ạ.");
   await quiet(page);
   await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
-  await page.getByRole("button", { name: "Giữ lại" }).click();
+  await page.getByRole("button", { name: "Hủy" }).click();
   await message(page, "Dạ em đây ạ.");
   await page.getByRole("button", { name: "Cuộc trò chuyện mới" }).click();
-  await page.getByRole("button", { name: "Bắt đầu mới" }).click();
+  await page.getByRole("button", { name: "Bắt đầu" }).click();
   await page.locator(".message.reply").waitFor({ state: "detached" });
   assert.equal((await texts(page)).length, 1);
   assert.equal(await page.evaluate(() => document.activeElement.id), "text");

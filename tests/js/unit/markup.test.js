@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 const source = readFileSync(join(import.meta.dirname, "../../../src/http/web/assets/markup.js"), "utf8");
-const { allowHosts, closed, parse } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+const { allowHosts, allowWeb, closed, parse, plain } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
 
 const allow = allowHosts("https://chat.shop.example/?persona=a", ["shop.example", "*.parts.example"]);
 const paragraph = (...spans) => ({ kind: "paragraph", spans });
@@ -84,4 +84,14 @@ test("what was said is never lost, wherever the text is cut", () => {
 
 test("a text that opens for ever is read to its end", () => {
   for (const piece of ["**a ", "`", "[a](", "- ", "```\n", "![", "https://"]) assert.ok(parse(piece.repeat(5000), allow).length);
+});
+
+test("a preview has the words without the markup", () => {
+  assert.equal(plain("## Giá\n- **A** [xem ở đây](/a)\n- `B`\n\n```\nmã\n```"), "Giá A xem ở đây B mã");
+});
+
+test("a person's link may lead anywhere on the web, and nowhere else", () => {
+  const allow = allowWeb("https://chat.shop.example/");
+  assert.equal(allow("https://ghn.vn/track?id=1"), "https://ghn.vn/track?id=1");
+  for (const address of ["javascript:alert(1)", "data:text/html,x", "https://shop.example@evil.example/", "file:///etc/passwd"]) assert.equal(allow(address), null, address);
 });

@@ -105,7 +105,7 @@ impl Report {
         if self.dry_run {
             writeln!(out, "dry run: nothing was written")
         } else if !self.written {
-            writeln!(out, "nothing was written; mend the refused rows, or write the other orders with --skip-invalid")
+            writeln!(out, "nothing was written; fix the refused rows, or write the other orders with --skip-invalid")
         } else {
             writeln!(out, "written: {} orders", self.new + self.changed)
         }

@@ -7,7 +7,6 @@ use super::super::Returns;
 use super::super::advance::Event;
 use super::super::items;
 use super::super::rules::written;
-use super::super::say::shown_day;
 use super::super::scenario::Scenario;
 use super::super::state::{Meta, SeenItem, SeenOrder, State};
 use super::super::voice::Voice;
@@ -139,7 +138,7 @@ impl Returns {
             return Ok(said);
         }
         let texts = self.texts(turn);
-        let day = |at| shown_day(day_of(at, zone), language);
+        let day = |at| language.date(day_of(at, zone));
         let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
         let returns = self.store_of(turn).list_rmas_of(&order.number).await?;
         let returns = returns.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));

@@ -48,7 +48,7 @@ impl Reader<'_> {
         let delivered_at = self.find(Field::DeliveredAt, |text| {
             if matches!(status, OrderStatus::Pending | OrderStatus::Shipped) {
                 return Err(format!(
-                    "an order that is {status} has not been delivered; mend the status or leave it empty"
+                    "an order that is {status} has not been delivered; fix the status or leave it empty"
                 ));
             }
             self.later(text, shipped_at.unwrap_or(ordered_at))
@@ -121,7 +121,7 @@ impl Reader<'_> {
         let at = self.moment(text)?;
         // A day of the list stands for its noon, so that a moment of the same day may lie behind it.
         if at + TimeDelta::hours(24) < than {
-            return Err("it lies before the order or its shipping; mend one of the dates".to_owned());
+            return Err("it lies before the order or its shipping; correct one of the dates".to_owned());
         }
         Ok(at)
     }

@@ -1,7 +1,7 @@
 // One message, as the reader sees it.
 
 import { element } from "./elements.js";
-import { closed, parse } from "./markup.js";
+import { allowWeb, closed, parse } from "./markup.js";
 import { render } from "./render.js";
 
 /** A message of the shop's side, which may grow. */
@@ -13,7 +13,8 @@ export class Bubble {
 
   constructor(words, allow, { id, kind, sender = "assistant", text = "" }) {
     this.#words = words;
-    this.#allow = allow;
+    // Staff choose their links themselves; those of a model must be on the shop's list.
+    this.#allow = sender === "agent" ? allowWeb(location.href) : allow;
     this.text = text;
     this.kind = kind;
     // Whether no more comes, and whether all came that was meant to.
@@ -42,7 +43,7 @@ export class Bubble {
     this.element.classList.remove("growing");
     this.#draw();
     if (this.sender === "agent" && metadata.name) this.#words.put(this.who, "agent_named", { agent: metadata.name });
-    if (metadata.cut) this.mark("cut");
+    if (metadata.cut) this.mark(metadata.cut_reason === "cancelled" ? "stopped" : "cut");
     if (metadata.sources?.length) this.element.append(this.#sources(metadata.sources));
   }
 

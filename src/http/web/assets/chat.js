@@ -16,13 +16,16 @@ const settings = JSON.parse(byId("settings").textContent);
 const inFrame = settings.widget && window.parent !== window;
 // Cookies do not reach a widget, so it holds a token, and for no longer than its tab is open.
 const memory = new Memory(() => (settings.widget ? sessionStorage : localStorage), settings.persona);
-const words = new Words(settings.texts, settings.name, settings.language);
+// What the customer has chosen here, else what the address asks for.
+let chosen = settings.texts[memory.get("language")] ? memory.get("language") : (settings.asked_language ?? undefined);
+const words = new Words(settings.texts, settings.name, chosen ?? settings.language);
 const end = followEnd(byId("scroller"), byId("transcript"), byId("below"));
 
 const session = new Session(memory, {
   holdsToken: settings.widget,
   persona: settings.persona,
-  language: settings.asked_language ?? undefined,
+  language: chosen === settings.asked_language ? chosen : undefined,
+  reads: () => words.language,
   onRenewed: () => settings.widget && stream.reopen(),
 });
 
@@ -43,7 +46,7 @@ const stream = new Stream({
   address: (after) => session.eventsAddress(after),
   onEvent(event) {
     if (event.type === "reset") return readBack();
-    if (event.type === "intent") words.use(event.language);
+    if (event.type === "intent") follow(event.language);
     transcript.take(event);
   },
   onConnection(up) {
@@ -75,7 +78,8 @@ let reading = 0;
 begin();
 
 async function begin() {
-  words.write(document);
+  words.use(words.language);
+  nameOtherLanguage();
   byId("close").hidden = !inFrame;
   wireButtons();
   // Now, since the host page takes silence for a refusal, and a history may keep us waiting.
@@ -100,8 +104,8 @@ function greet(notice) {
   shown = undefined;
   stream.close();
   showConnection(true);
-  words.use(settings.language);
-  transcript.greet(settings.greetings[settings.language] ?? "");
+  words.use(chosen ?? settings.language);
+  transcript.greet(settings.greetings[words.language] ?? "");
   if (notice) transcript.notice(notice);
   byId("anew").hidden = true;
 }
@@ -115,7 +119,7 @@ async function readBack() {
     try {
       const { conversation, messages, lastEventId } = await session.history();
       if (mine !== reading) return;
-      words.use(conversation.preferred_language);
+      follow(conversation.preferred_language);
       transcript.show(messages);
       byId("anew").hidden = false;
       end.toEnd();
@@ -164,6 +168,34 @@ async function isStillThere() {
   return mine === reading;
 }
 
+// The page's own words follow the conversation until the customer chooses a language for them.
+function follow(language) {
+  if (!memory.get("language")) words.use(language);
+  nameOtherLanguage();
+}
+
+function otherLanguage() {
+  const languages = Object.keys(settings.texts);
+  return languages[(languages.indexOf(words.language) + 1) % languages.length];
+}
+
+function nameOtherLanguage() {
+  const button = byId("language");
+  const other = otherLanguage();
+  button.hidden = other === words.language;
+  button.lang = other;
+  button.textContent = settings.texts[other].language;
+}
+
+function choose(language) {
+  chosen = language;
+  memory.set("language", language);
+  session.wish.language = undefined;
+  words.use(language);
+  nameOtherLanguage();
+  if (shown === undefined) greet();
+}
+
 function beginAnew(notice) {
   reading += 1;
   session.forget();
@@ -181,6 +213,7 @@ function wireButtons() {
     beginAnew();
     composer.focus();
   });
+  byId("language").addEventListener("click", () => choose(otherLanguage()));
   byId("stop").addEventListener("click", stop);
   byId("close").addEventListener("click", () => tellFrame("close"));
   addEventListener("keydown", (event) => {

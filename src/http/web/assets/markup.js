@@ -107,16 +107,29 @@ function link(address, text, allow) {
 export function allowHosts(base, hosts) {
   const own = new URL(base).host;
   return (address) => {
-    let url;
-    try {
-      url = new URL(address, base);
-    } catch {
-      return null;
-    }
-    const web = url.protocol === "https:" || url.protocol === "http:";
+    const url = webAddress(address, base);
     // As the server's LINK_HOSTS has it: "*.shop.vn" is every host below shop.vn, and not shop.vn itself.
     const covers = (host) => (host.startsWith("*.") ? url.hostname.endsWith(host.slice(1)) : url.hostname === host);
-    const known = url.host === own || hosts.some(covers);
-    return web && known && !url.username && !url.password ? url.href : null;
+    return url && (url.host === own || hosts.some(covers)) ? url.href : null;
   };
 }
+
+/** Any http or https link may be followed. */
+export const allowWeb = (base) => (address) => webAddress(address, base)?.href ?? null;
+
+// A name in front of the host would make an address look like another site's.
+function webAddress(address, base) {
+  try {
+    const url = new URL(address, base);
+    const isWeb = url.protocol === "https:" || url.protocol === "http:";
+    return isWeb && !url.username && !url.password ? url : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The words of `text` on one line, without its markup. */
+export const plain = (text) => parse(text, (url) => url).flatMap(flatLines).join(" ").replace(/\s+/g, " ").trim();
+
+const flatLines = ({ items, spans, text }) => items?.map(flat) ?? [spans ? flat(spans) : text];
+const flat = (spans) => spans.map((span) => (typeof span === "string" ? span : (span.text ?? flat(span.spans)))).join("");

@@ -5,6 +5,7 @@ import { Refusal } from "./request.js";
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 10_000;
+const LONGEST_COUNTDOWN_S = 120;
 
 export class Outbox {
   #memory;
@@ -17,7 +18,8 @@ export class Outbox {
 
   /**
    * `deliver(text, key)` sends one. Calls `onState(entry)` when an entry's `state` changes: `sending`, `later` (no
-   * connection; it is tried again), `refused` (with the `refusal`; the customer decides) or `sent` (with the `answer`).
+   * connection; it is sent again), `waiting` (refused for now: sent again after `seconds`), `refused` (with the `refusal`;
+   * the customer decides) or `sent` (with the `answer`).
    */
   constructor(memory, { deliver, onState }) {
     this.#memory = memory;
@@ -78,7 +80,7 @@ export class Outbox {
     try {
       let entry;
       while ((entry = this.#waiting.find(({ state }) => state !== "refused"))) {
-        if (!(await this.#send(entry))) break;
+        if (entry.state === "waiting" || !(await this.#send(entry))) break;
       }
     } finally {
       this.#busy = false;
@@ -97,6 +99,10 @@ export class Outbox {
       return true;
     } catch (error) {
       if (!this.#waiting.includes(entry)) return true;
+      if (isForNow(error)) {
+        this.#countDown(entry, error, error.retryAfter);
+        return false;
+      }
       if (error instanceof Refusal && !isPassing(error)) {
         this.#become(entry, "refused", { refusal: error });
         return true;
@@ -108,6 +114,18 @@ export class Outbox {
     }
   }
 
+  #countDown(entry, refusal, seconds) {
+    if (!this.#waiting.includes(entry)) return;
+    if (seconds <= 0) {
+      entry.state = "sending";
+      this.onState(entry);
+      this.#run();
+      return;
+    }
+    this.#become(entry, "waiting", { refusal, seconds });
+    setTimeout(() => this.#countDown(entry, refusal, seconds - 1), 1000);
+  }
+
   #become(entry, state, more = {}) {
     Object.assign(entry, { state, ...more });
     this.onState(entry);
@@ -115,4 +133,7 @@ export class Outbox {
 }
 
 // A server that restarts, or one that still takes in the first request with this key.
+// Too many messages, or too many customers. A limit for the whole day is not waited for.
+const isForNow = ({ status, code, retryAfter }) => (status === 429 || code === "overloaded") && retryAfter <= LONGEST_COUNTDOWN_S;
+
 const isPassing = ({ code }) => code === "draining" || code === "conflict";

@@ -14,12 +14,15 @@ export class Session {
   #opening;
   #renewal;
 
-  /** Calls `onRenewed` when the token of open streams has been replaced. */
-  constructor(memory, { holdsToken, persona, language, onRenewed }) {
+  /**
+   * `language`: what the conversation is to be held in; without it the first message decides, and `reads()` is the guess.
+   * Calls `onRenewed` when the token of open streams has been replaced.
+   */
+  constructor(memory, { holdsToken, persona, language, reads, onRenewed }) {
     this.#memory = memory;
     this.#holdsToken = holdsToken;
     this.wish = { persona, language };
-    this.onRenewed = onRenewed;
+    Object.assign(this, { reads, onRenewed });
     addEventListener("visibilitychange", () => this.#renewIfDue());
   }
 
@@ -40,7 +43,7 @@ export class Session {
     this.#memory.set("opening", key);
     const opened = await request("/conversations", {
       method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": key },
+      headers: { "content-type": "application/json", "idempotency-key": key, "accept-language": this.reads() },
       body: JSON.stringify(this.wish),
     }).catch((error) => {
       // The key was used for another wish, or opened what has been removed since.

@@ -103,7 +103,7 @@ export class Transcript {
       case "turn.start":
         return this.#start(event);
       case "queued":
-        return this.#words.put(this.#typing.lastChild, "queued", { position: event.position });
+        return this.#queued(event.position - 1);
       case "tool.start":
         return this.#words.put(this.#typing.lastChild, "looking_up");
       case "intent":
@@ -119,6 +119,11 @@ export class Transcript {
       case "turn.done":
         return this.#done(event);
     }
+  }
+
+  #queued(ahead) {
+    if (ahead > 0) this.#words.put(this.#typing.lastChild, "queued", { ahead });
+    else this.#words.put(this.#typing.lastChild, "queued_next");
   }
 
   #start({ turn, message_id, sender, text }) {
@@ -174,7 +179,6 @@ export class Transcript {
 
   #done({ turn, status }) {
     const group = this.#turn(turn);
-    // Somebody of the shop who takes over stops a turn too.
     if (status === "cancelled" && group.stopWished) group.stopped(this.#words);
     if (status === "failed" || status === "interrupted") this.#offerAgain(group);
     if (this.#running === group) this.#run(undefined);
@@ -268,10 +272,9 @@ class Turn {
     else this.element.append(element);
   }
 
-  /** Says that the customer stopped it: under what was cut, or by itself where nothing had been said. */
+  /** Says that the customer stopped it, unless a message shows that already. */
   stopped(words) {
-    const cut = this.bubbles.findLast((bubble) => bubble.note);
-    if (cut) return cut.mark("stopped");
+    if (this.bubbles.some((bubble) => bubble.note)) return;
     const line = element("p", { class: "note" });
     words.put(line, "stopped");
     this.element.append(line);
@@ -284,18 +287,9 @@ class Turn {
   }
 }
 
-function stateWords({ state, refusal }) {
-  const values = { seconds: refusal?.retryAfter };
+function stateWords({ state, refusal, seconds }) {
   if (state === "sending") return { key: "sending" };
   if (state === "later") return { key: "send_later" };
-  switch (refusal.status) {
-    case 403:
-      return { key: "refused" };
-    case 429:
-      return { key: "too_fast", values };
-    case 503:
-      return { key: "busy", values };
-    default:
-      return { key: "not_sent" };
-  }
+  if (state === "waiting") return { key: refusal.status === 429 ? "too_fast" : "busy", values: { seconds } };
+  return { key: { 403: "refused", 429: "too_many" }[refusal.status] ?? "not_sent" };
 }

@@ -10,15 +10,25 @@
   const script = document.currentScript;
   const persona = script.dataset.persona || settings.default;
   const spoken = settings.personas[persona];
-  if (!settings.open || !spoken) {
-    const known = Object.keys(settings.personas).join(", ");
-    console.warn(`frontdesk: ${spoken ? "the chat is closed: set WEB_CHAT=on" : `data-persona must be one of ${known}`}`);
-    return;
-  }
-  const wished = [script.dataset.language, document.documentElement.lang.slice(0, 2).toLowerCase(), spoken.first];
+  const server = new URL(script.src).origin;
+  const problem = () => {
+    if (!settings.open) return "the chat is closed: set WEB_CHAT=on";
+    if (!spoken) return `data-persona must be one of ${Object.keys(settings.personas).join(", ")}`;
+    if (![server, ...settings.origins].some(isHere)) return NOT_ALLOWED;
+  };
+  // As a content security policy reads it: an origin, or every host below one.
+  const isHere = (origin) => {
+    const { protocol, host } = new URL(origin.replace("*.", ""));
+    const sameHost = origin.includes("*.") ? location.host.endsWith(`.${host}`) : location.host === host;
+    return sameHost && [protocol, "https:"].includes(location.protocol);
+  };
+  const NOT_ALLOWED = `this site may not show the chat: add ${location.origin} to WIDGET_ORIGINS`;
+  const warn = (text) => console.warn(`frontdesk: ${text}`);
+  if (problem()) return warn(problem());
+  // As the page in the frame chooses it.
+  const wished = [script.dataset.language, ...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()), spoken.first];
   const language = wished.find((code) => spoken.words[code]);
   const words = spoken.words[language];
-  const server = new URL(script.src).origin;
   const address = new URL("/?widget=1", server);
   if (script.dataset.persona) address.searchParams.set("persona", persona);
   if (script.dataset.language) address.searchParams.set("language", language);
@@ -45,7 +55,7 @@
     }
     .panel[hidden] { display: none; }
     iframe { display: block; width: 100%; height: 100%; border: 0; }
-    p { margin: 0; padding: 24px; font: 16px/1.5 system-ui, sans-serif; color: CanvasText; }
+    iframe:not(.ready) { opacity: 0; }
     @media (max-width: 480px) {
       .panel { inset: 0; width: 100%; height: 100dvh; border: 0; border-radius: 0; }
       .panel:not([hidden]) + button { display: none; }
@@ -79,7 +89,6 @@
   root.append(panel, button);
 
   let frame;
-  let refusal;
   // Whether our page runs in the frame.
   let ready = false;
 
@@ -89,7 +98,7 @@
       frame.src = address;
       frame.title = words.open;
       frame.lang = language;
-      // The page says so when it is there. A site that may not show it gets an empty frame from the browser instead.
+      // The page reports when it is ready. If the browser blocks it, an error page loads instead.
       frame.addEventListener("load", () => setTimeout(refuseUnlessReady, 1500));
       panel.append(frame);
     }
@@ -111,11 +120,9 @@
   const tell = (what) => frame.contentWindow.postMessage({ frontdesk: what }, server);
 
   const refuseUnlessReady = () => {
-    if (ready || refusal) return;
-    refusal = document.createElement("p");
-    refusal.setAttribute("role", "status");
-    refusal.textContent = words.refused;
-    panel.prepend(refusal);
+    if (ready) return;
+    host.remove();
+    warn(NOT_ALLOWED);
   };
 
   button.addEventListener("click", () => (panel.hidden ? open() : close()));
@@ -124,7 +131,7 @@
     if (!frame || source !== frame.contentWindow || origin !== server) return;
     if (data?.frontdesk === "ready") {
       ready = true;
-      refusal?.remove();
+      frame.className = "ready";
       if (!panel.hidden) tell("opened");
     } else if (data?.frontdesk === "close") {
       close();

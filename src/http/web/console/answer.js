@@ -7,8 +7,9 @@ import { element } from "../assets/elements.js";
 export class Answer {
   #path;
   #draft;
-  #key;
-  #keyed;
+  // The text on its way, and the one that did not arrive: each with the key under which it is said once.
+  #sending;
+  #failed;
   #shown;
   #wrong = element("div");
   #hint = element("p", { class: "quiet", role: "status" });
@@ -48,27 +49,33 @@ export class Answer {
   #changed() {
     const count = [...this.field.value.trim()].length;
     const tooLong = count > settings.text_max_chars;
-    memory.set(this.#draft, this.field.value || undefined);
+    memory.set(this.#draft, joined(this.#sending?.text, this.field.value) || undefined);
     if (tooLong) words.put(this.#hint, "answer.too_long", { count, max: settings.text_max_chars });
     else words.clear(this.#hint);
     this.field.setAttribute("aria-invalid", String(tooLong));
-    enable(this.send, count > 0 && !tooLong);
+    enable(this.send, count > 0 && !tooLong && !this.#sending);
   }
 
+  // The field is free at once: what is typed while a text is on its way is another answer.
   async #send() {
-    const text = this.field.value.trim();
     this.field.focus();
-    if (!text) return;
-    // The same text again, after a failure, is said once.
-    if (this.#keyed !== text) {
-      this.#keyed = text;
-      this.#key = crypto.randomUUID();
-    }
-    const sent = await attempt(this.send, this.#wrong, () => ask("POST", this.#path, { text }, { "idempotency-key": this.#key }));
-    if (sent) {
-      this.#keyed = undefined;
-      if (this.field.value.trim() === text) this.field.value = "";
-    }
+    if (this.send.getAttribute("aria-disabled") === "true") return;
+    const written = this.field.value.trim();
+    // The server may have stored a text although its response got lost. It is sent again under the same key, before what was added.
+    const isAgain = this.#failed && (written === this.#failed.text || written.startsWith(`${this.#failed.text}\n`));
+    const entry = isAgain ? this.#failed : { text: written, key: crypto.randomUUID() };
+    const rest = written.slice(entry.text.length).trim();
+    const sending = attempt(this.send, this.#wrong, () => ask("POST", this.#path, { text: entry.text }, { "idempotency-key": entry.key }));
+    this.#sending = entry;
+    this.field.value = rest;
     this.#changed();
+    const sent = await sending;
+    this.#sending = undefined;
+    this.#failed = sent ? undefined : entry;
+    if (!sent) this.field.value = joined(entry.text, this.field.value);
+    this.#changed();
+    if (sent && rest && this.field.value.trim() === rest) await this.#send();
   }
 }
+
+const joined = (...texts) => texts.filter(Boolean).join("\n");

@@ -23,6 +23,7 @@ export class Conversation {
   #reading = 0;
   #closed = false;
   #written;
+  #name;
   #end;
   #turn;
   #head = element("header", { class: "conversation-head" });
@@ -78,6 +79,13 @@ export class Conversation {
     this.#turn = turn;
     this.#toTurn();
     return this.heading;
+  }
+
+  /** The customer is known by this name, or not yet. */
+  called(name) {
+    if (!name || name === this.#name) return;
+    this.#name = name;
+    if (this.#conversation) nameCustomer(this.heading, { ...this.#conversation, customer_name: name });
   }
 
   get #path() {
@@ -150,7 +158,7 @@ export class Conversation {
     if (this.#written) announce(`conversation.now_${state(conversation)}`, { name: conversation.agent ?? "" });
     this.#written = written;
     const { status, agent, persona, preferred_language: language, created_at: created } = conversation;
-    nameCustomer(this.heading, conversation);
+    nameCustomer(this.heading, { ...conversation, customer_name: conversation.customer_name ?? this.#name });
     const about = [badge(`status.${status}`, status)];
     if (status === "taken" && agent) about.push(element("span", { dir: "auto" }, agent));
     about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, said("span", "conversation.began"), " ", words.time(created)));

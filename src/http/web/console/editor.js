@@ -1,13 +1,22 @@
 // One persona's text. It is checked while it is written, shown as a customer would meet it, and saved only if it can be
 // read.
 
-import { announce, ask, words } from "./desk.js";
+import { allow, announce, ask, words } from "./desk.js";
 import { attempt, button, dialog, enable, failure, labelled, loading, said } from "./parts.js";
 import { element } from "../assets/elements.js";
+import { parse } from "../assets/markup.js";
+import { render } from "../assets/render.js";
 import { versions } from "./versions.js";
 
 // Whoever types is not told of every half word.
 const TYPING_MS = 400;
+
+// A text as the chat page shows it.
+function bubble(kind, language, text) {
+  const made = element("div", { class: kind, lang: language });
+  render(made, parse(text, allow));
+  return made;
+}
 
 export class Editor {
   #id;
@@ -131,8 +140,8 @@ export class Editor {
     const ordered = Object.entries(greetings).sort(([one], [other]) => (other === words.language) - (one === words.language));
     const bubbles = ordered.flatMap(([language, greeting]) => [
       element("p", { class: "by" }, element("strong", { dir: "auto" }, name), element("span", {}, language)),
-      element("p", { class: "bubble", dir: "auto", lang: language }, greeting),
-      ...(followUps[language] ? [element("p", { class: "bubble follow-up", dir: "auto", lang: language }, followUps[language])] : []),
+      bubble("bubble", language, greeting),
+      ...(followUps[language] ? [bubble("bubble follow-up", language, followUps[language])] : []),
     ]);
     this.#preview.replaceChildren(...bubbles);
     this.heading.textContent = `${name} (${this.#id})`;

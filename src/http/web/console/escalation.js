@@ -12,7 +12,7 @@ export class Escalation {
   #path;
   #changed;
   #why;
-  #summary = element("p", { class: "told quiet", dir: "auto" });
+  #summary = element("div");
   #facts = element("dl");
   #trouble = element("div");
 
@@ -32,7 +32,7 @@ export class Escalation {
       { class: "escalation" },
       element("div", { class: "block-head" }, said("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
       // A summary names the reason as well.
-      element("p", { dir: "auto" }, [rma ?? order, summary.includes(reason) ? "" : reason].filter(Boolean).join(": ")),
+      element("p", { dir: "auto" }, [rma ?? order, summary.includes(reason) ? "" : sentence("escalation_reason", reason)].filter(Boolean).join(": ")),
       this.#summary,
       this.#facts,
       field("returns.why", this.#why, "returns.why_hint"),
@@ -44,7 +44,7 @@ export class Escalation {
 
   /** What is known of the ticket now: the customer may have answered a question. What is being written stays. */
   show({ summary, claim, question }) {
-    this.#summary.replaceChildren(summary);
+    this.#summary.replaceChildren(handoff(summary));
     const rows = [
       claim && row("returns.claim", element("span", {}, word("ticket_kind", claim.action), ` #${claim.lines.join(", #")}`)),
       question && row("returns.question", question),
@@ -68,10 +68,41 @@ export class Escalation {
   }
 }
 
+const SUMMARY = /^Reason: (.*)\nRequest: (.*), order (.*)\nActions taken: eligibility (\w+)(?: \(.*\))?, return (.*)\nNext steps: (.*)$/;
+
+// The desk's summary, in the reader's language where its sentences are known; else as the desk wrote it.
+function handoff(summary) {
+  const made = element("p", { class: "told quiet", dir: "auto" });
+  const write = () => {
+    const [, reason, request, order, eligibility, rma, next] = summary.match(SUMMARY) ?? [];
+    if (!reason) return made.replaceChildren(summary);
+    const values = {
+      reason: sentence("escalation_reason", reason),
+      request: words.has(`intent.${request}`) ? words.say(`intent.${request}`) : sentence("escalation_reason", request),
+      order: order === "none named" ? "–" : order,
+      eligibility: eligibility === "none" ? "–" : wordOf("reason_code", eligibility),
+      rma: rma === "none" ? "–" : rma,
+      next: sentence("escalation_next", next),
+    };
+    made.replaceChildren(words.say("returns.summary", values));
+  };
+  write();
+  words.onChange(made, write);
+  return made;
+}
+
+const wordOf = (group, value) => (words.has(`${group}.${value}`) ? words.say(`${group}.${value}`) : value);
+
+// The words for one of the desk's sentences, whose key is the sentence itself.
+function sentence(group, text) {
+  const key = text.toLowerCase().replace(/[^a-z]+/g, "_");
+  return words.has(`${group}.${key}`) ? words.say(`${group}.${key}`) : text;
+}
+
 /** An escalation that somebody has decided on. */
 export function decided({ id, reason, resolved: { decision, by, why, at } }) {
   const rows = [
-    row("returns.reason", reason),
+    row("returns.reason", sentence("escalation_reason", reason)),
     row("returns.decision", word("decided", decision)),
     row("returns.why", why),
     row("returns.by", element("span", {}, element("span", {}, by), " ", words.time(at))),

@@ -34,7 +34,7 @@ export function figures() {
 
 function plots({ days, parts, time_zone: zone }) {
   const sum = totals(days);
-  const states = element("ul", { class: "parts" }, ...Object.entries(parts).map(([part, state]) => element("li", { class: state }, word("part", part), " ", word("state", state))));
+  const states = element("ul", { class: "parts" }, ...Object.entries(parts).map(([part, state]) => element("li", { class: state }, word("part", part), ": ", word("state", state))));
   if (!sum.turns) return [states, empty("figures.empty", "figures.empty_hint")];
   const tiles = [
     ["figures.turns", words.number(sum.turns)],

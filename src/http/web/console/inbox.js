@@ -14,10 +14,12 @@ const TYPING_MS = 250;
 
 /** The view: `live` tells of changes. */
 export function inbox(live) {
-  const list = new List(live);
+  const list = new List(live, () => name());
   const reading = element("section", { class: "reading" });
   const nobody = () => empty("inbox.none_open", "inbox.none_open_hint");
   let open;
+  // The list knows names that the conversation itself does not tell.
+  const name = () => open?.called(list.nameOf(open.id));
   const view = element("div", { class: "panes" }, list.element, reading);
   return {
     element: view,
@@ -29,6 +31,7 @@ export function inbox(live) {
       view.classList.toggle("reads", Boolean(id));
       reading.replaceChildren(open?.element ?? nobody());
       list.open(id);
+      name();
       return open ? open.show(turn) : (list.link(earlier) ?? list.heading);
     },
     close() {
@@ -52,8 +55,9 @@ class List {
   #state = element("div", { class: "rows-state" });
   #filters = element("div", { class: "filters", role: "group" });
 
-  constructor(live) {
+  constructor(live, onRead) {
     this.#live = live;
+    this.onRead = onRead;
     this.heading = said("h1", "inbox.title", undefined, { tabindex: "-1" });
     const search = labelled(labelled(element("input", { type: "search", class: "search" }), "inbox.search"), "inbox.search_hint", "placeholder");
     search.addEventListener("input", () => {
@@ -82,6 +86,11 @@ class List {
   /** The link to a conversation, if it is listed. */
   link(id) {
     return this.#rows.get(id)?.link;
+  }
+
+  /** The name of a conversation's customer, if it is listed and known. */
+  nameOf(id) {
+    return this.#rows.get(id)?.customer;
   }
 
   #filter(status) {
@@ -113,6 +122,7 @@ class List {
       this.#next = page.next;
       this.#count(page.counts);
       this.#show(page.conversations);
+      this.onRead();
     } catch (error) {
       if (mine === this.#reading) this.#state.replaceChildren(failure(error, () => this.#read()));
     }
@@ -124,7 +134,8 @@ class List {
       const count = { ...counts, all }[filter.dataset.status];
       filter.lastChild.textContent = count ? String(count) : "";
     }
-    this.#live.counted(counts);
+    // Those of a search are not how many wait.
+    if (!this.#query) this.#live.counted(counts);
   }
 
   // Rows that stay keep their elements, and with them the focus.

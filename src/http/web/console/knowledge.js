@@ -3,6 +3,7 @@
 import { ask, words } from "./desk.js";
 import { badge, choice, empty, fill, head, said } from "./parts.js";
 import { element } from "../assets/elements.js";
+import { totals } from "./sums.js";
 
 const KINDS = ["all", "no_context", "clarify"];
 const DAYS = [7, 30, 90];
@@ -63,14 +64,20 @@ function questions() {
   const kind = choice("questions.kind", KINDS, (value) => [value, `questions.${value}`]);
   const days = choice("questions.days", DAYS, (value) => [value, `days.${value}`]);
   days.value = "30";
-  const read = () => fill(list, async () => asked((await ask("GET", `/console/api/questions?kind=${kind.value}&days=${days.value}&limit=100`)).groups));
+  const read = () =>
+    fill(list, async () => {
+      const { groups } = await ask("GET", `/console/api/questions?kind=${kind.value}&days=${days.value}&limit=100`);
+      if (groups.length) return asked(groups);
+      const { days: all } = await ask("GET", `/console/api/figures?days=${days.value}`);
+      const nothing = totals(all).turns ? "questions.empty" : "questions.none";
+      return [empty(nothing, `${nothing}_hint`)];
+    });
   for (const changed of [kind, days]) changed.addEventListener("change", read);
   read();
   return element("section", { class: "block" }, element("div", { class: "block-head" }, said("h2", "questions.title"), kind, days), said("p", "questions.about", undefined, { class: "quiet" }), list);
 }
 
 function asked(groups) {
-  if (!groups.length) return [empty("questions.empty", "questions.empty_hint")];
   return [element("ol", { class: "questions card" }, ...groups.map(group))];
 }
 

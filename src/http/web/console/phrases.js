@@ -82,6 +82,11 @@ export class Phrases extends Words {
     return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(date));
   }
 
+  /** The day `2026-11-22` with its year, in the one format of the language. */
+  date(date) {
+    return new Intl.DateTimeFormat(this.language, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(date));
+  }
+
   /** An element that says how long ago it was, and exactly when to whoever asks. */
   time(moment, attributes = {}) {
     const made = document.createElement("time");
@@ -97,9 +102,18 @@ export class Phrases extends Words {
 
   #writeTime(element) {
     const moment = new Date(element.getAttribute("datetime"));
-    const text = this.ago(moment, new Date());
+    const isElapsed = element.hasAttribute("data-elapsed");
+    const text = isElapsed ? this.elapsed(moment, new Date()) : this.ago(moment, new Date());
     if (element.textContent !== text) element.textContent = text;
     element.title = new Intl.DateTimeFormat(this.language, { dateStyle: "full", timeStyle: "medium" }).format(moment);
+  }
+
+  /** How long it has lasted until `now`. */
+  elapsed(moment, now) {
+    const seconds = Math.max(0, (now - moment) / 1000);
+    const format = (value, unit) => new Intl.NumberFormat(this.language, { style: "unit", unit, unitDisplay: "short" }).format(Math.floor(value));
+    if (seconds < HOUR) return format(Math.max(1, seconds / MINUTE), "minute");
+    return seconds < DAY ? format(seconds / HOUR, "hour") : format(seconds / DAY, "day");
   }
 
   /** How long before `now` it was; for what is older than a week, the date. */

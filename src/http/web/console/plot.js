@@ -11,6 +11,8 @@ const LEFT = 60;
 const RIGHT = 28;
 const TOP = 12;
 const BOTTOM = 28;
+// So many colours there are; a further series begins with the first again.
+const COLOURS = 8;
 const NARROW = matchMedia("(max-width: 600px)");
 
 /** Calls back when plots have to be drawn for another width. Gives what ends that. */
@@ -33,7 +35,7 @@ export function bars(title, dates, series, text) {
     return series.map(({ values }, index) => {
       const from = below;
       below += values[at];
-      const attributes = { class: `series-${index}`, x: place.x(at) - width / 2, y: place.y(below), width, height: place.y(from) - place.y(below) };
+      const attributes = { class: colour(index), x: place.x(at) - width / 2, y: place.y(below), width, height: place.y(from) - place.y(below) };
       return values[at] ? svg("rect", attributes) : undefined;
     });
   });
@@ -48,8 +50,8 @@ export function lines(title, dates, series, text, most) {
   const drawn = series.flatMap(({ values }, index) =>
     runs(values).flatMap((run) => {
       const points = run.map(([at, value]) => `${place.x(at)},${place.y(value)}`).join(" ");
-      const dots = run.map(([at, value]) => svg("circle", { class: `series-${index}`, cx: place.x(at), cy: place.y(value), r: dates.length > 31 ? 2 : 3.5 }));
-      return [svg("polyline", { class: `series-${index}`, points }), ...dots];
+      const dots = run.map(([at, value]) => svg("circle", { class: colour(index), cx: place.x(at), cy: place.y(value), r: dates.length > 31 ? 2 : 3.5 }));
+      return [svg("polyline", { class: colour(index), points }), ...dots];
     }),
   );
   return figure(title, dates, series, text, steps, place, drawn);
@@ -87,7 +89,7 @@ function hovers(dates, series, text, place) {
 }
 
 function legend(series) {
-  const entries = series.map((each, index) => element("li", {}, element("span", { class: `swatch series-${index}`, "aria-hidden": "true" }), named(each)));
+  const entries = series.map((each, index) => element("li", {}, element("span", { class: `swatch ${colour(index)}`, "aria-hidden": "true" }), named(each)));
   return element("ul", { class: "legend" }, ...entries);
 }
 
@@ -100,5 +102,6 @@ function table(title, dates, series, text) {
   return element("details", {}, said("summary", "figures.as_table"), element("div", { class: "wide", tabindex: "0" }, made));
 }
 
+const colour = (index) => `series-${index % COLOURS}`;
 const named = ({ key, name }) => (words.has(key) ? words.say(key) : name);
 const shown = (value, text) => (value === null || value === undefined ? "–" : text(value));

@@ -32,7 +32,7 @@ function shown(what, name, value) {
   if (value === undefined || value === null) return "";
   if (typeof value === "boolean") return words.say(value ? "record.yes" : "record.no");
   if (Array.isArray(value)) return value.map((each) => shown(what, name, each)).join(", ");
-  if (typeof value === "object") return value.reason_code ?? changed(what, {}, value).join(", ");
+  if (typeof value === "object") return value.reason_code ? shown(what, "reason_code", value.reason_code) : changed(what, {}, value).join(", ");
   const keys = {
     status: `${what.split(".")[0]}_status.${value}`,
     decision: `decided.${value}`,
@@ -41,6 +41,7 @@ function shown(what, name, value) {
     template: `mail_template.${value}`,
     ending: `record_ending.${value}`,
     email: `mail_status.${value}`,
+    reason_code: `reason_code.${value}`,
   };
   const key = keys[name];
   return key && words.has(key) ? words.say(key) : String(value);

@@ -1,6 +1,6 @@
 // What the days of a range come to.
 
-// In the order in which they are stacked; what a new desk understands stands behind them.
+// In the order in which they are stacked; what a new desk understands comes after them.
 const FIRST = ["shopping", "warranty", "unknown"];
 
 /** All days together. */

@@ -3,7 +3,7 @@
 
 import { allow, session, words } from "./desk.js";
 import { button, said } from "./parts.js";
-import { closed, parse } from "../assets/markup.js";
+import { allowWeb, closed, parse } from "../assets/markup.js";
 import { element } from "../assets/elements.js";
 import { receipt } from "./receipt.js";
 import { render } from "../assets/render.js";
@@ -89,7 +89,7 @@ export class Thread {
 
   #done({ turn, status }) {
     const shown = this.#turn(turn);
-    if (ENDS.includes(status)) shown.append(said("p", `conversation.${status}`, undefined, { class: "note" }));
+    if (ENDS.includes(status) && !shown.querySelector(".note")) shown.append(said("p", `conversation.${status}`, undefined, { class: "note" }));
     if (this.#running === shown) this.#run(undefined);
   }
 
@@ -154,7 +154,7 @@ class Message {
     this.metadata = metadata;
     this.#name();
     this.#draw();
-    if (metadata.cut) this.element.append(said("p", "conversation.cut", undefined, { class: "note" }));
+    if (metadata.cut) this.element.append(said("p", `conversation.${metadata.cut_reason ?? "cut"}`, undefined, { class: "note" }));
   }
 
   /** All that the history says of it. */
@@ -188,6 +188,6 @@ class Message {
     this.#drawing = 0;
     // What a customer writes is shown letter for letter.
     if (this.sender === "user") this.body.replaceChildren(element("p", { dir: "auto" }, this.text));
-    else this.#drawn = render(this.body, parse(this.#growing ? closed(this.text) : this.text, allow), this.#drawn);
+    else this.#drawn = render(this.body, parse(this.#growing ? closed(this.text) : this.text, this.sender === "agent" ? allowWeb(location.href) : allow), this.#drawn);
   }
 }

@@ -71,6 +71,7 @@ function shown(file, found, result, focusFile) {
   const made = element("section", { class: "card preview" }, heading, name, element("ul", { class: "tiles" }, ...tiles));
   if (found.repeated) made.append(said("p", "warranty.repeated", { count: found.repeated }, { class: "quiet" }));
   if (found.ignored_columns.length) made.append(said("p", "warranty.ignored", { columns: found.ignored_columns.join(", ") }, { class: "quiet" }));
+  if (found.changes.length) made.append(changes(found));
   if (found.refused_count) made.append(refusals(found));
   const trouble = element("div");
   const cancel = button("cancel", () => {
@@ -78,7 +79,7 @@ function shown(file, found, result, focusFile) {
     focusFile();
   });
   if (!good) {
-    made.append(said("p", found.refused_count ? "warranty.nothing_good" : "warranty.nothing_new"), element("div", { class: "actions" }, cancel));
+    made.append(said("p", found.unchanged ? "warranty.nothing_new" : "warranty.nothing_good"), element("div", { class: "actions" }, cancel));
     return made;
   }
   const key = found.refused_count ? "warranty.apply_good" : "warranty.apply";
@@ -98,11 +99,26 @@ async function applied(file, found, result) {
   line.focus();
 }
 
+// What each changed serial says now, and what it will say.
+function changes({ changes: rows, changed: count }) {
+  const shown = ({ serial, old, new: next }) => {
+    const differing = ["product_name", "warranty_end_date"].filter((name) => old[name] !== next[name]);
+    const written = (values, name) => (name === "warranty_end_date" ? words.date(values[name]) : values[name]);
+    return element("li", {}, element("code", {}, serial), " ", element("span", { dir: "auto" }, differing.map((name) => `${written(old, name)} → ${written(next, name)}`).join("; ")));
+  };
+  const made = element("div", {}, said("h3", "warranty.changed_rows", { count }), element("ul", { class: "refusals" }, ...rows.map(shown)));
+  if (count > rows.length) made.append(said("p", "warranty.more_refused", { count: count - rows.length }, { class: "quiet" }));
+  return made;
+}
+
 // As the shop finds them in its file: by row.
 function refusals({ refused, refused_count: count }) {
-  const lines = refused.map(({ row, field, value, problem }) =>
-    element("li", {}, said("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", element("span", { class: "quiet" }, [field, problem].filter(Boolean).join(": "))),
-  );
+  const lines = refused.map(({ row, field, value, problem, code }) => {
+    const [n, m] = problem.match(/\d+/g) ?? [];
+    const why = code && words.has(`warranty_problem.${code}`) ? said("span", `warranty_problem.${code}`, { n, m }) : element("span", {}, problem);
+    const about = element("span", { class: "quiet" }, ...(field ? [element("code", {}, field), ": "] : []), why);
+    return element("li", {}, said("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", about);
+  });
   const made = element("div", {}, said("h3", "warranty.refused_rows", { count }), element("ul", { class: "refusals" }, ...lines));
   if (count > refused.length) made.append(said("p", "warranty.more_refused", { count: count - refused.length }, { class: "quiet" }));
   return made;

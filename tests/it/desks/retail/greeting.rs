@@ -10,12 +10,12 @@ use crate::support::app::TestApp;
 async fn a_new_conversation_is_greeted_in_the_answer_and_in_the_history() {
     let shop = open_shop(TestApp::builder()).await;
     for (body, greeting) in [
-        (json!({}), "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách..."),
-        (json!({"language": "en"}), "Hello and welcome! I'm with the SSTC team, and I'm very happy to help you..."),
         (
-            json!({"persona": "system_persona_en"}),
-            "Hello and welcome! I'm with the SSTC team, and I'm very happy to help you...",
+            json!({}),
+            "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách... Em là trợ lý AI của SSTC ạ.",
         ),
+        (json!({"language": "en"}), "Hi, I'm SSTC's AI assistant. How can I help?"),
+        (json!({"persona": "system_persona_en"}), "Hi, I'm SSTC's AI assistant. How can I help?"),
     ] {
         let response = shop.app.post("/conversations", &body).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::CREATED);
@@ -25,6 +25,27 @@ async fn a_new_conversation_is_greeted_in_the_answer_and_in_the_history() {
         assert_eq!((&opened["greeting"]["turn"], &opened["last_event_id"]), (&json!(0), &json!("0.0")));
         let history = shop.app.history(opened["id"].as_str().unwrap()).await;
         assert_eq!(history, [opened["greeting"].clone()], "the same message, receipt or not");
+    }
+}
+
+#[tokio::test]
+async fn page_greets_in_the_browsers_language() {
+    let shop = open_shop(TestApp::builder()).await;
+    for (accepted, own, language) in [
+        ("en-GB,en;q=0.9,vi;q=0.8", true, "en"),
+        ("fr, vi;q=0.3, en;q=0.7", true, "en"),
+        ("en;q=0, *", true, "vi"),
+        ("en", false, "vi"),
+    ] {
+        let mut request = shop.app.post("/conversations", &json!({})).header("accept-language", accepted);
+        if own {
+            request = request.header("sec-fetch-site", "same-origin");
+        }
+        let opened: Value = request.send().await.unwrap().json().await.unwrap();
+        assert_eq!(opened["preferred_language"], language, "{accepted}");
+        let id = opened["id"].as_str().unwrap();
+        let text = shop.app.ask(id, "kiểm tra bảo hành cho em với").await.text("warranty_prompt");
+        assert!(text.starts_with("Quý khách"), "the first message decides: {text}");
     }
 }
 

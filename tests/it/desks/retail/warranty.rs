@@ -15,7 +15,8 @@ async fn every_warranty_answer_comes_without_asking_the_model() {
     assert_stream!("warranty_found", found);
     assert_eq!(
         found.text("warranty_result"),
-        "Thông tin bảo hành: Sản phẩm 'Bàn phím Keychron', Serial 'FUT-2099', hết bảo hành vào ngày 5/1/2099"
+        "Thông tin bảo hành: Sản phẩm 'Bàn phím Keychron', Serial 'FUT-2099', hết bảo hành vào ngày 5/1/2099. \
+         Sản phẩm còn bảo hành đến ngày 5/1/2099 ạ."
     );
     assert_stream!("warranty_expired", chat.say("bảo hành ABC123 giúp em").await);
     assert_stream!("warranty_not_found", chat.say("kiểm tra bảo hành QQQ-000").await);
@@ -32,7 +33,8 @@ async fn the_english_answers_are_the_contracts() {
     let found = chat.say("check warranty FUT-2099").await.text("warranty_result");
     assert_eq!(
         found,
-        "Warranty information: product 'Bàn phím Keychron', serial 'FUT-2099', warranty ends on 5/1/2099"
+        "Warranty information: product 'Bàn phím Keychron', serial 'FUT-2099', warranty ends on 5/1/2099. \
+         The product is under warranty until Jan 5, 2099."
     );
     let expired = chat.say("check warranty XYZ789").await.text("warranty_result");
     let line = "Warranty information: product 'Mouse Logitech', serial 'XYZ789', warranty ends on 30/6/2025. ";
@@ -109,10 +111,9 @@ async fn a_products_name_is_told_letter_for_letter() {
     let shop = open_shop(TestApp::builder()).await;
     let name = "Ốp 15.6' {serial} \"Trẻ\", {date} – O'Neill";
     shop.import_warranties("default", &format!("ODD-1,\"{}\",2099-12-01", name.replace('"', "\"\""))).await;
-    assert_eq!(
-        shop.chat().await.say("bảo hành ODD-1").await.text("warranty_result"),
-        format!("Thông tin bảo hành: Sản phẩm '{name}', Serial 'ODD-1', hết bảo hành vào ngày 1/12/2099")
-    );
+    let told = shop.chat().await.say("bảo hành ODD-1").await.text("warranty_result");
+    let line = format!("Thông tin bảo hành: Sản phẩm '{name}', Serial 'ODD-1', hết bảo hành vào ngày 1/12/2099. ");
+    assert!(told.starts_with(&line), "{told}");
 }
 
 #[tokio::test]

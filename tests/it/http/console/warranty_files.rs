@@ -54,6 +54,9 @@ async fn a_list_is_seen_before_it_is_written_and_refused_rows_are_told_by_their_
     assert_eq!((&refused_row["row"], &refused_row["field"]), (&json!(7), &json!("warranty_end_date")));
     assert_eq!(refused_row["value"], "31/02/2025");
     assert!(refused_row["problem"].as_str().unwrap().contains("no such day"), "{seen}");
+    assert_eq!(refused_row["code"], "date_unknown");
+    let date = |date: &str| json!({"product_name": "Laptop Dell", "warranty_end_date": date});
+    assert_eq!(seen["changes"], json!([{"serial": "ABC123", "old": date("2024-12-31"), "new": date("2026-12-31")}]));
     assert_eq!((&seen["applied"], &seen["ignored_columns"]), (&json!(false), &json!([])));
     assert_eq!(records(&desk, "default", &["NEW-1", "NEW-2"]).await, [""; 0]);
 
