@@ -74,7 +74,8 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::from_fn(problem::finish))
         .layer(middleware::from_fn(unread::take_in))
-        .layer(cors)
+        // Only known paths have a preflight.
+        .route_layer(cors)
         .layer(TraceLayer::new_for_http().make_span_with(span));
     outermost(router)
 }
@@ -89,7 +90,7 @@ fn metrics_router(app: Arc<App>) -> Router {
     outermost(router)
 }
 
-/// Gives every response an id and the headers that browsers and caches heed, unless a route sets its own.
+/// Adds to every response an id, `Cache-Control` and `X-Content-Type-Options`, unless the route sets them.
 fn outermost(router: Router) -> Router {
     let nosniff = HeaderValue::from_static("nosniff");
     router

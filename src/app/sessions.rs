@@ -24,7 +24,7 @@ pub struct Session {
     /// How the person wants to be called.
     pub name: Option<String>,
     pub expires_at: DateTime<Utc>,
-    /// Names the session; whoever knows it cannot sign in with it.
+    /// Names the session without opening it.
     pub id: String,
 }
 
@@ -150,7 +150,7 @@ mod tests {
         let signed_out = sessions(SECRET, &[("acme", "k1")]);
         signed_out.revoke(&session, now);
         assert_eq!((signed_out.verify(&token, now), stream.is_cancelled()), (None, false));
-        assert!(signed_out.verify(&twin, now).is_some(), "another session of the same person goes on");
+        assert!(signed_out.verify(&twin, now).is_some(), "another session of the same person stays");
         let kept = sessions(SECRET, &[("acme", "k1")]);
         assert_eq!(kept.verify(&token, now), Some(session));
         for other in [&[("default", "k0")][..], &[("acme", "k9")], &[("default", "k1")]] {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Returns an IPv4 address as it is and an IPv6 address as its /64: a provider gives each customer a whole one.
+/// Returns an IPv4 address unchanged and an IPv6 address as its /64: a provider gives each customer a whole one.
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),

@@ -139,7 +139,7 @@ fn open_files_are_raised_to_the_hard_limit() {
     let shop = Shop::new();
     let server = shop.command(&["serve"], &[]);
     let mut limited = std::process::Command::new("sh");
-    limited.args(["-c", "ulimit -H -n 400 && ulimit -S -n 200 && exec \"$0\" serve"]).arg(server.get_program());
+    limited.args(["-c", "ulimit -S -n 200 && ulimit -H -n 400 && exec \"$0\" serve"]).arg(server.get_program());
     limited.current_dir(shop.path(".")).env_clear();
     limited.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
     limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

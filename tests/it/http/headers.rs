@@ -62,6 +62,9 @@ async fn pages_of_allowed_sites_may_ask_and_others_may_not() {
     for origin in ["https://evil.example", "null", "https://a.example.evil.example", "http://a.example"] {
         assert!(!preflight(origin).await.headers().contains_key("access-control-allow-origin"), "{origin}");
     }
+    for method in [Method::OPTIONS, Method::HEAD] {
+        assert_eq!(app.request(method, "/nothing").send().await.unwrap().status(), 404);
+    }
     let plain = app.request(Method::OPTIONS, "/conversations").send().await.unwrap();
     assert!(plain.status().is_success() && plain.headers().contains_key("x-request-id"));
 }
