@@ -27,7 +27,8 @@ pub(super) fn next_flow(state: State, heard: &Heard) -> State {
     let has_return = order.as_ref().is_some_and(|order| next.meta.last_returned.as_ref() == Some(&order.number));
     let stays = match heard.intent {
         _ if heard.damage => (was_refused || status_shown) && !has_return,
-        Some(Intent::Return | Intent::Refund) => status_shown && heard.points_back,
+        // The desk asks whether it is this order.
+        Some(Intent::Return | Intent::Refund) => status_shown,
         Some(Intent::OrderStatus) => order.is_some() && heard.points_back,
         _ => was_refused && (heard.asks_exception || heard.wants_person),
     };

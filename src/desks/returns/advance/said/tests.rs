@@ -194,6 +194,28 @@ fn damage_is_that_of_the_order_talked_of_and_not_of_a_return_of_another_one() {
 }
 
 #[test]
+fn wish_after_status_keeps_the_order_shown() {
+    let shown = State {
+        intent: Some(Intent::OrderStatus),
+        order_number: Some(sample::number()),
+        order: Some(sample::order()),
+        status_shown: true,
+        conversation_complete: true,
+        ..State::default()
+    };
+    let wish = |intent, points_back| Heard { intent: Some(intent), points_back, ..heard("my money back") };
+    for (intent, points_back, expected) in [
+        (Intent::Refund, false, Step::Ask(Question::Confirm)),
+        (Intent::Return, false, Step::Ask(Question::Confirm)),
+        (Intent::OrderStatus, true, Step::Run(Worker::ShowStatus)),
+        (Intent::OrderStatus, false, Step::Ask(Question::OrderNumber)),
+    ] {
+        let next = advance(shown.clone(), Event::Said(wish(intent, points_back)));
+        assert_eq!(route(&next), expected, "{intent:?}");
+    }
+}
+
+#[test]
 fn a_no_or_a_goodbye_where_a_number_is_asked_for_ends_it_and_a_greeting_does_not() {
     for question in [Question::OrderNumber, Question::OtherOrder, Question::Contact, Question::NotFound] {
         let asked = State { intent: Some(Intent::Return), asked: Some(question), ..State::default() };
