@@ -11,6 +11,7 @@
 //! - [`words`], [`claims`]: what of its last words a customer can be shown
 //! - [`ending`]: how a turn ends
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::Utc;
@@ -39,7 +40,7 @@ mod ending;
 mod prompt;
 mod rounds;
 mod tools;
-mod words;
+pub(in crate::desks) mod words;
 
 use bench::Bench;
 use claims::ClaimRules;
@@ -54,7 +55,7 @@ const WHO: &str = "agent";
 pub(super) struct Agent {
     /// `prompts/returns/agent.md`.
     instructions: String,
-    claims: ClaimRules,
+    claims: Arc<ClaimRules>,
     grounding: Grounding,
     tools: Vec<ToolSpec>,
 }
@@ -62,13 +63,13 @@ pub(super) struct Agent {
 impl Agent {
     pub fn read(prompts: &Prompts) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let instructions = prompts.text("returns/agent.md")?.to_owned();
-        let claims = ClaimRules::read(prompts)?;
+        let claims = Arc::new(ClaimRules::read(prompts)?);
         let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
         Ok(move |services: &Services| {
             let mut hosts: Vec<LinkHost> = services.config.grounding.link_hosts.clone();
             // The label's link is one that a tool has made.
             hosts.extend(services.post.label_host());
-            let grounding = Grounding::new(facts, hosts, Canary::new(rand::random()));
+            let grounding = Grounding::new(facts, claims.clone(), hosts, Canary::new(rand::random()));
             Self { instructions, claims, grounding, tools: tools::specs() }
         })
     }

@@ -22,6 +22,7 @@ impl Facts {
             handed_over: state.escalation_ticket.is_some() || status != ConversationStatus::Bot,
             eligible: made || decision.is_some_and(|decision| decision.eligible),
             refused: decision.is_some_and(|decision| !decision.is_return_eligible || !decision.is_refund_eligible),
+            offered: false,
             cancelled: state.action_ticket.is_some() && state.desired_action == Some(Action::Cancel),
         }
     }

@@ -82,7 +82,7 @@ impl Returns {
             self.note_guard(turn, GuardReason::UnsupportedClaim, claim.as_str(), &text).await?;
             return Ok(None);
         }
-        let pieces = self.grounded(turn, &text, told);
+        let pieces = self.grounded(turn, &text, told, facts);
         let is_left = |piece: &Piece| matches!(piece, Piece::Text(text) if text.chars().any(char::is_alphanumeric));
         if pieces.iter().any(is_left) {
             return Ok(Some(pieces));
@@ -96,10 +96,11 @@ impl Returns {
     }
 
     /// The words, held against what the tools said and what every reply may stand on.
-    fn grounded(&self, turn: &Turn, text: &str, told: &[String]) -> Vec<Piece> {
-        let common = self.common.get(turn.language());
-        let stand_ins = StandIns { number: &common.guard_replacement, rest: &common.guard_rest };
+    fn grounded(&self, turn: &Turn, text: &str, told: &[String], facts: Facts) -> Vec<Piece> {
+        let stand_ins = StandIns::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
+        sources.claims = facts;
+        sources.instructions.push(&self.agent.instructions);
         sources.shop.extend(told.iter().map(String::as_str));
         sources.shop.push(self.hotline(turn));
         let mut speech = Grounded::new(&self.agent.grounding, &stand_ins, &sources);
