@@ -19,11 +19,14 @@ use crate::tools::client_name::ClientNames;
 
 pub mod grounding;
 pub mod language;
+mod long_text;
 pub mod machine;
 mod play;
 pub mod retail;
 pub mod returns;
 mod show;
+#[cfg(test)]
+mod tests;
 pub mod window;
 pub mod wording;
 

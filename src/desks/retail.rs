@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::grounding::claims::ClaimRules;
 use super::grounding::{Canary, Grounding, StandIns};
 use super::language::LanguageRules;
+use super::long_text::read_text;
 use super::{Desk, DeskError, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
 use crate::domain::facts::Lexicon;
@@ -81,6 +83,7 @@ impl Retail {
         let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
         let rules = prompts.toml_with("rules/retail.toml", RetailRules::from_toml)?;
         let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
+        let claims = Arc::new(ClaimRules::read(prompts)?);
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();
         Ok(move |services: &Services| Self {
@@ -91,7 +94,12 @@ impl Retail {
             classify_prompt,
             social_prompt,
             misses: services.misses.clone(),
-            grounding: Grounding::new(facts, services.config.grounding.link_hosts.clone(), Canary::new(rand::random())),
+            grounding: Grounding::new(
+                facts,
+                claims,
+                services.config.grounding.link_hosts.clone(),
+                Canary::new(rand::random()),
+            ),
             services: services.clone(),
         })
     }
@@ -115,8 +123,7 @@ impl Retail {
 
     /// What stands in for words of the model that are held back.
     fn stand_ins(&self, turn: &Turn) -> StandIns<'_> {
-        let texts = self.common.get(turn.language());
-        StandIns { number: &texts.guard_replacement, rest: &texts.guard_rest }
+        StandIns::of(self.common.get(turn.language()))
     }
 
     /// Settles the conversation's language: a request to switch, else, once, the first message.
@@ -194,7 +201,7 @@ impl Retail {
 impl Desk for Retail {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut memory = Memory::of(&turn.state);
-        let heard = self.listen(turn);
+        let heard = read_text(turn.message.text.len(), || self.listen(turn));
         let understood = turn.step("classify").take(self.classify(turn, &heard, &memory)).await;
         self.tell_intent(turn, &understood).await?;
         self.acknowledge(turn, &heard).await?;

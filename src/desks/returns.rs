@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::language::LanguageRules;
+use super::long_text::read_text;
 use super::machine::{Machine, drive, state_of};
 use super::{Desk, DeskError, Services, Turn};
 use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language, LanguageSource};
@@ -17,7 +18,7 @@ use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 pub mod advance;
-mod agent;
+pub(super) mod agent;
 mod decisions;
 mod items;
 mod knowledge;
@@ -151,8 +152,11 @@ impl Desk for Returns {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut state: State = state_of(turn);
         state.needs_contact = self.needs_contact(turn);
-        let (text, switched) = self.listen(turn);
-        let mut heard = self.rules.hear(&text);
+        let ((text, switched), mut heard) = read_text(turn.message.text.len(), || {
+            let listened = self.listen(turn);
+            let heard = self.rules.hear(&listened.0);
+            (listened, heard)
+        });
         // Where nothing was refused, it is a question what exceptions there are.
         heard.asks_policy |= heard.asks_exception && heard.number.is_none() && !state.was_refused();
         // Where a mail about a return went out, the desk itself knows more than the documents.

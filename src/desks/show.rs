@@ -26,7 +26,8 @@ impl Turn {
     /// What this turn brings along for every reply: the persona, what the customer said, and what was answered before. A desk
     /// adds its passages and results.
     pub fn sources(&self) -> Sources<'_> {
-        let mut sources = Sources { shop: vec![&self.persona.text], ..Sources::default() };
+        let persona = self.persona.text.as_str();
+        let mut sources = Sources { shop: vec![persona], instructions: vec![persona], ..Sources::default() };
         let (own, greeting) = (self.language(), self.persona.first_language());
         sources.shop.extend([self.persona.greeting(own), self.persona.greeting(greeting)]);
         sources.shop.extend(self.persona.follow_up(own));

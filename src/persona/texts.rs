@@ -92,6 +92,10 @@ pub struct CommonTexts {
     pub guard_replacement: String,
     /// Ends a reply that began to read out its instructions.
     pub guard_rest: String,
+    /// Ends a reply that began to make a claim which nothing supports.
+    pub guard_claim: String,
+    /// Stands where an address was taken out.
+    pub guard_link: String,
 }
 
 impl CommonTexts {

@@ -1,5 +1,6 @@
 //! A secret line in the prompt, by which a reply that reads its instructions out is known.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use crate::domain::facts::is_unseen;
@@ -53,18 +54,32 @@ pub(super) enum Seen {
 pub(super) struct Watched<'a> {
     mark: Matching<'a>,
     secret: Matching<'a>,
-    /// What may be the beginning of the secret: each letter, and whether it counts.
-    held: Vec<(char, bool)>,
+    /// What may be the beginning of the secret.
+    held: VecDeque<char>,
+    /// How many characters came out of `held` so far.
+    released: usize,
+    /// Where the letters that count stand, counted from the reply's first character.
+    letters: VecDeque<usize>,
 }
 
 impl<'a> Watched<'a> {
     pub(super) fn new(canary: &'a Canary) -> Self {
-        Self { mark: Matching::new(&canary.mark), secret: Matching::new(&canary.secret), held: Vec::new() }
+        Self {
+            mark: Matching::new(&canary.mark),
+            secret: Matching::new(&canary.secret),
+            held: VecDeque::new(),
+            released: 0,
+            letters: VecDeque::new(),
+        }
     }
 
     pub(super) fn push(&mut self, c: char) -> Seen {
         let plain: Vec<char> = if is_unseen(c) { Vec::new() } else { letters(c) };
-        self.held.push((c, !plain.is_empty()));
+        let place = self.released + self.held.len();
+        self.held.push_back(c);
+        if !plain.is_empty() {
+            self.letters.push_back(place);
+        }
         for letter in plain {
             if self.mark.step(letter) | self.secret.step(letter) {
                 self.held.clear();
@@ -78,20 +93,19 @@ impl<'a> Watched<'a> {
         if self.secret.matched >= ENOUGH {
             return Seen::Leak;
         }
-        Seen::Clear(self.held.drain(..).map(|(c, _)| c).collect())
+        Seen::Clear(self.held.drain(..).collect())
     }
 
     /// All that stands before the longest beginning of the secret.
     fn release(&mut self) -> Seen {
-        let mut left = self.mark.matched.max(self.secret.matched);
-        let mut keep = self.held.len();
-        while left > 0 && keep > 0 {
-            keep -= 1;
-            if self.held[keep].1 {
-                left -= 1;
-            }
-        }
-        Seen::Clear(self.held.drain(..keep).map(|(c, _)| c).collect())
+        // One character may be several letters; each match is at least as many characters long as this.
+        let matched = self.mark.matched.max(self.secret.matched);
+        let surplus = self.letters.len().saturating_sub(matched);
+        self.letters.drain(..surplus);
+        let end = self.released + self.held.len();
+        let keep = self.letters.front().copied().filter(|_| matched > 0).unwrap_or(end).saturating_sub(self.released);
+        self.released += keep;
+        Seen::Clear(self.held.drain(..keep).collect())
     }
 }
 

@@ -2,15 +2,18 @@
 
 mod address;
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::domain::LinkHost;
-pub(super) use address::addresses;
-use address::{find_address, is_allowed};
+use crate::domain::facts::is_unseen;
+pub(super) use address::KnownAddresses;
+use address::{find_addresses, is_target_allowed, may_be_disguise};
 
-/// The longest text of a link, and the longest address; what goes on longer is no link.
+/// The longest text of a link, and the longest address, in bytes; what is longer is no link.
 const LONGEST_TEXT: usize = 300;
-const LONGEST_ADDRESS: usize = 2000;
+const LONGEST_ADDRESS: usize = 600;
+/// The longest run without a space that is held, in bytes.
+const LONGEST_WORD: usize = 1200;
 
 /// What comes out, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,24 +22,49 @@ pub(super) enum Part {
     Text(String),
     /// An address that may stand, digits and all.
     Kept(String),
-    /// What was taken out.
+    /// An address that was taken out of a text.
     Dropped(String),
+    /// The address of a link or an image whose own text stays.
+    Unlinked(String),
 }
 
 /// Holds a word back until it is whole, and a link until it ends.
 #[derive(Clone)]
 pub(super) struct Links<'a> {
     hosts: &'a [LinkHost],
-    /// E-mail addresses that the sources have, in lower case.
-    addresses: HashSet<String>,
+    known: Arc<KnownAddresses>,
     held: String,
     begins_line: bool,
+    /// Inside a block of code, whose markup does not change.
+    in_code: bool,
+    /// What the beginning of `held` waits for.
+    waiting: Option<Wait>,
+}
+
+/// What must come before it is worth looking at the held text again.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    kind: Waiting,
+    /// At so many bytes it is decided in any case.
+    most: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    /// The end of a word.
+    Word,
+    /// A bracket, or the character after one.
+    Bracket,
+    /// The end of a tag.
+    Angle,
+    /// The next character.
+    Next,
 }
 
 /// What is to be done with the beginning of what is held.
 enum Step {
     /// It is not clear yet.
-    Wait,
+    Wait(Wait),
     /// So many bytes are done, and these parts come of them.
     Done(usize, Vec<Part>),
 }
@@ -51,12 +79,17 @@ struct Link {
 }
 
 impl<'a> Links<'a> {
-    pub(super) fn new(hosts: &'a [LinkHost], addresses: HashSet<String>) -> Self {
-        Self { hosts, addresses, held: String::new(), begins_line: true }
+    pub(super) fn new(hosts: &'a [LinkHost], known: KnownAddresses) -> Self {
+        let known = Arc::new(known);
+        Self { hosts, known, held: String::new(), begins_line: true, in_code: false, waiting: None }
     }
 
     pub(super) fn push(&mut self, c: char) -> Vec<Part> {
+        let before = self.held.chars().next_back();
         self.held.push(c);
+        if self.waiting.is_some_and(|wait| wait.goes_on(before, c, self.held.len())) {
+            return Vec::new();
+        }
         self.settle(false)
     }
 
@@ -66,46 +99,60 @@ impl<'a> Links<'a> {
 
     fn settle(&mut self, at_end: bool) -> Vec<Part> {
         let mut parts = Vec::new();
-        while !self.held.is_empty() {
-            match self.step(at_end) {
-                Step::Wait => break,
+        self.waiting = None;
+        let held = std::mem::take(&mut self.held);
+        let mut rest = held.as_str();
+        while !rest.is_empty() {
+            match self.step(rest, at_end) {
+                Step::Wait(wait) => {
+                    self.waiting = Some(wait);
+                    break;
+                }
                 Step::Done(bytes, done) => {
-                    let taken: String = self.held.drain(..bytes).collect();
+                    let (taken, left) = rest.split_at(bytes);
+                    // A fence opens or closes a block of code.
+                    if self.begins_line && ["```", "~~~"].iter().any(|fence| taken.starts_with(fence)) {
+                        self.in_code = !self.in_code;
+                    }
                     self.begins_line = taken.ends_with('\n') || self.begins_line && taken.trim().is_empty();
                     parts.extend(done);
+                    rest = left;
                 }
             }
         }
+        self.held = rest.to_owned();
         parts
     }
 
-    fn step(&self, at_end: bool) -> Step {
-        let held = self.held.as_str();
+    fn step(&self, held: &str, at_end: bool) -> Step {
         match held.chars().next() {
-            Some('!') if held == "!" && !at_end => Step::Wait,
-            Some('!') if held.starts_with("![") => self.bracket(at_end),
-            Some('[') => self.bracket(at_end),
-            Some('<') => self.angle(at_end),
             Some(c) if c.is_whitespace() => pass(&held[..c.len_utf8()]),
-            _ => self.word(at_end),
+            _ if self.in_code => self.word(held, at_end),
+            Some('!') if held == "!" && !at_end => Step::wait(Waiting::Next, 2),
+            Some('!') if held.starts_with("![") => self.bracket(held, at_end),
+            Some('[') => self.bracket(held, at_end),
+            Some('<') => self.angle(held, at_end),
+            _ => self.word(held, at_end),
         }
     }
 
     /// `[text](address)`, `[text][label]`, `[label]: address`, each also as an image.
-    fn bracket(&self, at_end: bool) -> Step {
-        let held = self.held.as_str();
+    fn bracket(&self, held: &str, at_end: bool) -> Step {
         let is_image = held.starts_with('!');
         let open = usize::from(is_image);
         // No link after all: what is inside is looked at for itself.
         let no_link = || pass(&held[..=open]);
-        let wait = |too_long: bool| if at_end || too_long { no_link() } else { Step::Wait };
+        let wait = |too_long: bool, most: usize| {
+            if at_end || too_long { no_link() } else { Step::wait(Waiting::Bracket, most) }
+        };
         let Some(close) = closing(&held[open..], '[', ']').map(|at| open + at) else {
             let too_long = held.len() > LONGEST_TEXT || held.contains("\n\n");
-            return wait(too_long);
+            return wait(too_long, LONGEST_TEXT + 1);
         };
         let text = held[open + 1..close].to_owned();
         let rest = &held[close + 1..];
-        let Some(next) = rest.chars().next() else { return wait(false) };
+        let Some(next) = rest.chars().next() else { return wait(false, held.len() + 1) };
+        let most = |rest_most: usize| close + 2 + rest_most;
         let is_note = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
         match next {
             '(' => match closing(rest, '(', ')') {
@@ -113,17 +160,17 @@ impl<'a> Links<'a> {
                     let address = rest[1..end].to_owned();
                     self.link(&Link { text, address, is_image, length: close + 2 + end })
                 }
-                None => wait(rest.len() > LONGEST_ADDRESS || rest.contains("\n\n")),
+                None => wait(rest.len() > LONGEST_ADDRESS || rest.contains("\n\n"), most(LONGEST_ADDRESS)),
             },
             '[' if !is_note => match closing(rest, '[', ']') {
                 // Where its label leads is told elsewhere, and goes there.
                 Some(end) => Step::Done(close + 2 + end, self.inside(&text)),
-                None => wait(rest.len() > LONGEST_TEXT || rest.contains('\n')),
+                None => wait(rest.len() > LONGEST_TEXT || rest.contains('\n'), most(LONGEST_TEXT)),
             },
             ':' if self.begins_line && !is_image => match rest.find('\n') {
                 Some(end) => self.definition(&held[..close + 1 + end]),
                 None if at_end => self.definition(held),
-                None => wait(rest.len() > LONGEST_ADDRESS),
+                None => wait(rest.len() > LONGEST_ADDRESS, most(LONGEST_ADDRESS)),
             },
             _ => no_link(),
         }
@@ -140,7 +187,7 @@ impl<'a> Links<'a> {
             parts.insert(0, Part::Text("![".to_owned()));
             parts.push(Part::Kept(format!("]({target})")));
         } else {
-            parts.push(Part::Dropped(link.address.clone()));
+            parts.push(Part::Unlinked(link.address.clone()));
         }
         Step::Done(link.length, parts)
     }
@@ -150,57 +197,76 @@ impl<'a> Links<'a> {
         let target = line.split_once("]:").map_or("", |(_, rest)| rest.trim().trim_start_matches('<'));
         let target = target.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();
         // "[Lưu ý]: máy còn hàng" defines no link.
-        if find_address(target).is_none() && !target.starts_with(['/', '#']) {
+        if find_addresses(target).is_empty() && !target.starts_with(['/', '#']) {
             return pass(&line[..1]);
         }
-        let part = if self.is_good(target) { Part::Kept(line.to_owned()) } else { Part::Dropped(line.to_owned()) };
+        let part = if self.is_good(target) { Part::Kept(line.to_owned()) } else { Part::Unlinked(line.to_owned()) };
         Step::Done(line.len(), vec![part])
     }
 
     /// `<https://…>`, `<b>`: an address stands or goes, a tag always goes.
-    fn angle(&self, at_end: bool) -> Step {
-        let held = self.held.as_str();
+    fn angle(&self, held: &str, at_end: bool) -> Step {
         let Some(next) = held[1..].chars().next() else {
-            return if at_end { pass("<") } else { Step::Wait };
+            return if at_end { pass("<") } else { Step::wait(Waiting::Next, 2) };
         };
         if !next.is_ascii_alphabetic() && next != '/' && next != '!' {
             return pass("<");
         }
         let Some(end) = held.find('>') else {
             let wait = !at_end && held.len() <= LONGEST_ADDRESS && !held.contains("\n\n");
-            return if wait { Step::Wait } else { pass("<") };
+            return if wait { Step::wait(Waiting::Angle, LONGEST_ADDRESS + 1) } else { pass("<") };
         };
         let inside = &held[1..end];
         if self.is_good(inside) {
             return Step::Done(end + 1, vec![Part::Kept(held[..=end].to_owned())]);
         }
-        let tag = find_address(inside).is_none() && !inside.contains('=');
-        let parts = if tag { Vec::new() } else { vec![Part::Dropped(inside.to_owned())] };
+        let is_tag = find_addresses(inside).is_empty() && !inside.contains('=');
+        let parts = if is_tag { Vec::new() } else { vec![Part::Dropped(inside.to_owned())] };
         Step::Done(end + 1, parts)
     }
 
     /// A run without spaces, with any address inside.
-    fn word(&self, at_end: bool) -> Step {
-        let held = self.held.as_str();
-        let end = held.find(|c: char| c.is_whitespace() || matches!(c, '[' | '<'));
-        let Some(end) = end.or_else(|| at_end.then_some(held.len())) else { return Step::Wait };
+    fn word(&self, held: &str, at_end: bool) -> Step {
+        let mut end = None;
+        for (at, c) in held.char_indices() {
+            let is_end = match c {
+                '[' if !self.in_code && at > 0 => !may_be_disguise(&held[at..], at_end),
+                '<' if !self.in_code && at > 0 => true,
+                c => c.is_whitespace(),
+            };
+            if is_end {
+                end = Some(at);
+                break;
+            }
+        }
+        let is_long = held.len() > LONGEST_WORD;
+        let Some(end) = end.or_else(|| (at_end || is_long).then_some(held.len())) else {
+            return Step::wait(Waiting::Word, LONGEST_WORD + 1);
+        };
+        // Split a longer run after a character that no address has; without one, remove it.
+        let cut = |word: &str| {
+            word.char_indices().rev().find(|(_, c)| !c.is_ascii() && !is_unseen(*c)).map(|(at, c)| at + c.len_utf8())
+        };
+        let end = match cut(&held[..end]) {
+            _ if end <= LONGEST_WORD => end,
+            Some(cut) => cut,
+            None => return Step::Done(end, vec![Part::Dropped(held[..end].to_owned())]),
+        };
         // "xem![ảnh](…)" is an image behind a word.
         let image = held[end..].starts_with('[') && held[..end].ends_with('!') && end > 1;
         let end = if image { end - 1 } else { end };
-        let mut rest = &held[..end];
+        let word = &held[..end];
         let mut parts = Vec::new();
-        while let Some(place) = find_address(rest) {
-            push_text(&mut parts, &rest[..place.start]);
-            let address = rest[place.clone()].to_owned();
-            parts.push(if self.is_good(&address) { Part::Kept(address) } else { Part::Dropped(address) });
-            rest = &rest[place.end..];
+        let mut at = 0;
+        for address in find_addresses(word) {
+            let place = address.place.clone();
+            push_text(&mut parts, &word[at..place.start]);
+            let written = word[place.clone()].to_owned();
+            let is_good = address.is_allowed(self.hosts, &self.known);
+            parts.push(if is_good { Part::Kept(written) } else { Part::Dropped(written) });
+            at = place.end;
         }
-        // What hides an address from us is not shown to a reader, who may see one.
-        let seen: String = rest.chars().filter(|c| !crate::domain::facts::is_unseen(*c) || *c == '_').collect();
-        match find_address(&seen) {
-            Some(_) => parts.push(Part::Dropped(rest.to_owned())),
-            None => push_text(&mut parts, rest),
-        }
+        push_text(&mut parts, &word[at..]);
         Step::Done(end, parts)
     }
 
@@ -210,9 +276,27 @@ impl<'a> Links<'a> {
         inner.settle(true)
     }
 
-    fn is_good(&self, address: &str) -> bool {
-        let mail = address.strip_prefix("mailto:").unwrap_or(address);
-        is_allowed(address, self.hosts) || self.addresses.contains(&mail.to_lowercase())
+    fn is_good(&self, target: &str) -> bool {
+        is_target_allowed(target, self.hosts, &self.known)
+    }
+}
+
+impl Wait {
+    /// Whether this character, which follows `before`, decides nothing.
+    fn goes_on(self, before: Option<char>, c: char, held: usize) -> bool {
+        let is_awaited = match self.kind {
+            Waiting::Word => c.is_whitespace() || matches!(c, '<' | '[' | ']') || before == Some('['),
+            Waiting::Bracket => matches!(c, ']' | ')' | '\n') || before == Some(']'),
+            Waiting::Angle => matches!(c, '>' | '\n'),
+            Waiting::Next => true,
+        };
+        !is_awaited && held < self.most
+    }
+}
+
+impl Step {
+    fn wait(kind: Waiting, most: usize) -> Self {
+        Self::Wait(Wait { kind, most })
     }
 }
 

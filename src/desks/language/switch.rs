@@ -3,7 +3,7 @@
 //! The name of a language is not enough: "tiếng anh" belongs to the talk in "nói tiếng anh được không" and to goods in
 //! "bàn phím này có layout tiếng anh không". What tells them apart are the words around it, in tiers (see the data).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -63,9 +63,13 @@ enum Tier {
 struct Reading<'w, 'a> {
     wording: &'w Wording<'a>,
     padding: Vec<bool>,
-    goods: Vec<bool>,
-    goods_before: Vec<Range<usize>>,
-    goods_after: Vec<Range<usize>>,
+    /// For each word, how many before it are no padding, and how many are goods.
+    unpadded: Vec<usize>,
+    goods: Vec<usize>,
+    /// Places right after words, and right before words, that make a language a property of goods.
+    goods_before: HashSet<usize>,
+    goods_after: HashSet<usize>,
+    /// In the order of their ends.
     negated: Vec<Range<usize>>,
 }
 
@@ -108,9 +112,9 @@ impl Switcher {
             .partition(|found| !found.negated);
         refused.extend(denied.into_iter().filter(|_| !reading.speaks_of_goods()));
         // "I do not speak English" holds "speak English".
-        asked.retain(|found| {
-            !refused.iter().any(|no| no.language == found.language && overlap(&no.words, &found.words))
-        });
+        let refused_words: HashSet<(Language, usize)> =
+            refused.iter().flat_map(|no| no.words.clone().map(|word| (no.language, word))).collect();
+        asked.retain(|found| !found.words.clone().any(|word| refused_words.contains(&(found.language, word))));
         // Of several wishes the last is meant: "no English any more, Vietnamese please".
         let to = asked
             .iter()
@@ -123,14 +127,20 @@ impl Switcher {
     }
 
     fn read<'w, 'a>(&self, wording: &'w Wording<'a>) -> Reading<'w, 'a> {
-        let places = |patterns: &[Pattern]| patterns.iter().flat_map(|p| p.find_all(wording, &[])).collect();
+        let places = |patterns: &[Pattern]| -> Vec<Range<usize>> {
+            patterns.iter().flat_map(|pattern| pattern.find_all(wording, &[])).collect()
+        };
+        let padding = cover(&self.padding, wording, &[]);
+        let mut negated = places(&self.negated);
+        negated.sort_by_key(|words| words.end);
         Reading {
             wording,
-            padding: cover(&self.padding, wording, &[]),
-            goods: cover(&self.goods, wording, &[]),
-            goods_before: places(&self.goods_before),
-            goods_after: places(&self.goods_after),
-            negated: places(&self.negated),
+            unpadded: counts(padding.iter().map(|padding| !padding)),
+            padding,
+            goods: counts(cover(&self.goods, wording, &[])),
+            goods_before: places(&self.goods_before).into_iter().map(|goods| goods.end).collect(),
+            goods_after: places(&self.goods_after).into_iter().map(|goods| goods.start).collect(),
+            negated,
         }
     }
 
@@ -204,18 +214,16 @@ impl Wishes {
 
 impl Reading<'_, '_> {
     fn speaks_of_goods(&self) -> bool {
-        self.goods.contains(&true)
+        self.goods.last() > Some(&0)
     }
 
     /// The wish together with the words right before it that turn it round. "You" may be the last of these and its first.
     fn with_its_negation(&self, found: Found) -> Found {
         let clause = self.wording.clause(found.words.start);
-        let before = |no: &&Range<usize>| {
-            no.start < found.words.start
-                && (found.words.start..found.words.end).contains(&no.end)
-                && clause.contains(&no.start)
-        };
-        match self.negated.iter().filter(before).map(|no| no.start).min() {
+        let first = self.negated.partition_point(|no| no.end < found.words.start);
+        let near = self.negated[first..].iter().take_while(|no| no.end < found.words.end);
+        let before = near.map(|no| no.start).filter(|start| *start < found.words.start && clause.contains(start));
+        match before.min() {
             Some(start) => Found { words: start..found.words.end, negated: true, ..found },
             None => found,
         }
@@ -223,18 +231,18 @@ impl Reading<'_, '_> {
 
     fn allows(&self, tier: Tier, words: &Range<usize>) -> bool {
         let clause = self.wording.clause(words.start);
-        let begins = || self.padding[clause.start..words.start].iter().all(|padding| *padding);
-        let ends = || self.padding[words.end..clause.end].iter().all(|padding| *padding);
-        let goods_earlier = || self.goods[..clause.start].contains(&true);
-        let spoken_by_goods =
-            self.goods_before.iter().any(|goods| goods.end == words.start && clause.contains(&goods.start));
-        let of_goods = self.goods_after.iter().any(|goods| goods.start == words.end && clause.contains(&goods.start));
+        let begins = || self.unpadded[clause.start] == self.unpadded[words.start];
+        let ends = || self.unpadded[words.end] == self.unpadded[clause.end];
+        let goods_earlier = || self.goods[clause.start] > 0;
+        // A pattern never leaves its clause, so these words are in this one.
+        let spoken_by_goods = words.start > clause.start && self.goods_before.contains(&words.start);
+        let of_goods = words.end < clause.end && self.goods_after.contains(&words.end);
         if spoken_by_goods || of_goods {
             return false;
         }
         match tier {
             Tier::Sure => true,
-            Tier::Verbs => !self.goods[clause.start..words.start].contains(&true),
+            Tier::Verbs => self.goods[clause.start] == self.goods[words.start],
             Tier::Polite => begins(),
             Tier::Bare => begins() && !goods_earlier(),
             Tier::Alone => begins() && ends() && !goods_earlier(),
@@ -248,8 +256,14 @@ fn instead(refused: &[Found], allowed: &[Language]) -> Option<Language> {
     allowed.iter().copied().find(|language| *language != refused)
 }
 
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+/// For each place, and the end, how many flags before it are set.
+fn counts(flags: impl IntoIterator<Item = bool>) -> Vec<usize> {
+    let mut count = 0;
+    let after = flags.into_iter().map(|flag| {
+        count += usize::from(flag);
+        count
+    });
+    std::iter::once(0).chain(after.collect::<Vec<_>>()).collect()
 }
 
 /// The stretches of the message whose words stay, as typed, with the punctuation that ends them.

@@ -11,6 +11,7 @@ use super::social::PERSON;
 use super::{Heard, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
+use crate::desks::long_text::read_text;
 use crate::desks::window::window;
 use crate::domain::IntentSource;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
@@ -89,7 +90,8 @@ impl Retail {
             return Understood::nothing_more();
         }
         let context = Context { waiting_for_serial: heard.waiting_for_serial, last_intent: memory.last_intent };
-        let verdict = self.rules.classify(&heard.text, &context, &self.vocabulary(turn));
+        let vocabulary = self.vocabulary(turn);
+        let verdict = read_text(heard.text.len(), || self.rules.classify(&heard.text, &context, &vocabulary));
         let threshold = self.config().intent_threshold;
         let sure = verdict.intent != Intent::Unknown && verdict.confidence >= threshold;
         let wants_person = verdict.social.as_deref() == Some(PERSON);

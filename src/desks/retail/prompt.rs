@@ -27,12 +27,13 @@ pub(super) struct Given<'a> {
     pub instruction: &'a str,
 }
 
-/// The system message, in seed 004's order: persona, retrieved context, detected intent, instruction.
+/// The system message: persona, retrieved context, detected intent, instruction. The canary stands
+/// around the persona, so that a reply that reads out either end is known.
 pub(super) fn system(given: &Given<'_>) -> String {
     let persona = cut_at_sentence(&given.persona.text, given.persona_max_chars);
+    let canary = given.canary;
     format!(
-        "System Persona: {persona}\n\n{}\n\nRetrieved context:\n{}{}\nDetected intent: {}\nInstruction: {}",
-        given.canary,
+        "{canary}\n\nSystem Persona: {persona}\n\n{canary}\n\nRetrieved context:\n{}{}\nDetected intent: {}\nInstruction: {}",
         context(given),
         earlier(given),
         given.intent,

@@ -9,10 +9,11 @@ use super::intent::Intent;
 use super::prompt::{Given, system};
 use super::{Heard, Retail};
 use crate::config::LlmMode;
+use crate::desks::grounding::claims::Facts;
 use crate::desks::grounding::{Grounded, Sources};
 use crate::desks::window::{room_for_history, window, window_start};
 use crate::desks::{DeskError, Turn};
-use crate::domain::{Event, Kind, Metadata, SourceItem, TurnStatus};
+use crate::domain::{Event, GuardReason, Kind, Metadata, SourceItem, TurnStatus};
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::retrieval::Passage;
@@ -135,6 +136,11 @@ impl Retail {
             turn.fail(error.code(), &common.error(error.code())).await?;
             return Ok(());
         }
+        if turn.is_writing() && speech.stopped() == Some(GuardReason::UnsupportedFact) {
+            // Too many figures were invented: the documents have the right ones.
+            let quote = format!("\n\n{}", self.quote(turn, passages));
+            turn.write(Kind::Reply, &quote).await?;
+        }
         if !turn.is_writing() {
             // Nothing was left of what the model said.
             let text = self.quote(turn, passages);
@@ -149,6 +155,8 @@ impl Retail {
         let of_passage = |passage: &'a Passage| [passage.title.as_str(), &passage.section, &passage.text];
         sources.shop.extend(passages.iter().flat_map(of_passage));
         sources.shop.extend([self.hotline(turn), &self.texts(turn).instruction]);
+        sources.instructions.push(&self.texts(turn).instruction);
+        sources.claims = Facts::OF_DOCUMENTS;
         sources
     }
 

@@ -37,7 +37,7 @@ impl Retail {
             vec![Piece::Text(filled)]
         } else {
             match self.social_reply(turn).await {
-                Some(reply) => self.grounded(turn, &reply),
+                Some(reply) => self.grounded(turn, &reply, filled),
                 None => vec![Piece::Text(filled)],
             }
         };
@@ -47,13 +47,21 @@ impl Retail {
         Ok(turn.end_message(Metadata::of(Kind::Social)).await?)
     }
 
-    /// The model's reply, as far as it stands on the persona and on what the customer said.
-    fn grounded(&self, turn: &Turn, reply: &str) -> Vec<Piece> {
+    /// The model's reply, as far as it stands on the persona and on what the customer said; `written`, with the guards, where
+    /// it had to be stopped.
+    fn grounded(&self, turn: &Turn, reply: &str, written: String) -> Vec<Piece> {
         let mut sources = turn.sources();
         sources.shop.push(self.hotline(turn));
+        sources.instructions.push(&self.social_prompt);
+        // The prompt's examples may be said.
+        sources.shop.extend(self.social_prompt.lines().filter_map(|line| line.strip_prefix("Reply: ")));
         let mut speech = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
         let mut pieces = speech.push(reply);
         pieces.extend(speech.finish());
+        if speech.stopped().is_some() {
+            pieces.retain(|piece| matches!(piece, Piece::Guard(_)));
+            pieces.push(Piece::Text(written));
+        }
         pieces
     }
 
@@ -64,9 +72,9 @@ impl Retail {
             return None;
         }
         let persona = cut_at_sentence(&turn.persona.text, self.services.config.prompts.persona_max_chars);
+        let canary = self.grounding.canary().line();
         let system = format!(
-            "System Persona: {persona}\n\n{}\n\n{}\n\nLanguage: {}",
-            self.grounding.canary().line(),
+            "{canary}\n\nSystem Persona: {persona}\n\n{canary}\n\n{}\n\nLanguage: {}",
             self.social_prompt,
             turn.language()
         );

@@ -9,6 +9,7 @@ use super::misses::MissKey;
 use super::rules::Candidate;
 use super::texts::RetailTexts;
 use super::{Heard, Retail};
+use crate::desks::long_text::read_text;
 use crate::desks::{DeskError, Turn};
 use crate::domain::serial::{Likeness, most_serial_like};
 use crate::domain::warranty::{WarrantyRecord, format_date};
@@ -73,7 +74,8 @@ fn opening(prompt: &str) -> &str {
 impl Retail {
     /// Looks the message's serial numbers up, or asks for one.
     pub(super) async fn warranty(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
-        let candidates = keep_likely(self.rules.candidates(heard.question(), &self.vocabulary(turn)));
+        let (question, vocabulary) = (heard.question(), self.vocabulary(turn));
+        let candidates = keep_likely(read_text(question.len(), || self.rules.candidates(question, &vocabulary)));
         if candidates.is_empty() {
             return self.ask_for_serial(turn, heard).await;
         }

@@ -12,6 +12,7 @@
 //! - [`words`]: removes thoughts, calls and code from the model's reply
 //! - [`ending`]: how a turn ends
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::Utc;
@@ -24,6 +25,7 @@ use super::advance::{Event, advance};
 use super::route::can_be_cancelled;
 use super::rules::{Answer, Heard};
 use super::state::{Intent, Question, State};
+use crate::desks::grounding::claims::ClaimRules;
 use crate::desks::grounding::{Canary, Grounding};
 use crate::desks::machine::save;
 use crate::desks::window::{room_for_history, window};
@@ -40,7 +42,7 @@ mod prompt;
 mod rounds;
 mod speaker;
 mod tools;
-mod words;
+pub(in crate::desks) mod words;
 
 use bench::Bench;
 use ending::Ended;
@@ -64,10 +66,11 @@ impl Agent {
     pub fn read(prompts: &Prompts) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let instructions = prompts.text("returns/agent.md")?.to_owned();
         let decision_words = DecisionWords::read(prompts)?;
+        let claims = Arc::new(ClaimRules::read(prompts)?);
         let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
         Ok(move |services: &Services| {
             let hosts = services.config.grounding.link_hosts.clone();
-            let grounding = Grounding::new(facts, hosts, Canary::new(rand::random()));
+            let grounding = Grounding::new(facts, claims, hosts, Canary::new(rand::random()));
             Self { instructions, decision_words, grounding, tools: tools::specs() }
         })
     }

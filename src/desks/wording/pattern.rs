@@ -97,27 +97,34 @@ impl Pattern {
             .collect()
     }
 
+    /// The words that a match can begin with, without their marks; `None`: any word may.
+    pub fn openings(&self) -> Option<&[String]> {
+        self.openings.as_deref().filter(|openings| !openings.iter().any(|word| word == NUMBER))
+    }
+
+    /// Whether the pattern holds at this word, or would if the right words followed the last one.
+    pub fn is_open_at(&self, wording: &Wording<'_>, at: usize) -> bool {
+        Search { phrase: self.phrase, wording, hidden: &[] }.is_open(&self.elements, at, at)
+    }
+
     /// The places where it holds, by their beginnings. Only where one of its opening words stands is it tried: a turn
     /// runs beside others, and thousands of patterns tried at every word of a long message would hold them up.
     fn places<'s>(&'s self, wording: &'s Wording<'_>, hidden: &'s [bool]) -> impl Iterator<Item = Range<usize>> + 's {
-        let starts = match &self.openings {
-            None => (0..wording.tokens().len()).collect(),
-            Some(openings) => {
-                let mut starts: Vec<usize> = openings
-                    .iter()
-                    .flat_map(|word| if word == NUMBER { wording.numbers() } else { wording.places(word) })
-                    .copied()
-                    .collect();
-                starts.sort_unstable();
-                starts.dedup();
-                starts
-            }
-        };
         let search = Search { phrase: self.phrase, wording, hidden };
-        starts.into_iter().filter_map(move |at| {
+        self.starts(wording).into_iter().filter_map(move |at| {
             let end = search.end(&self.elements, at, at)?;
             (end > at).then_some(at..end)
         })
+    }
+
+    /// The words that a match can begin at, in order.
+    fn starts(&self, wording: &Wording<'_>) -> Vec<usize> {
+        let Some(openings) = &self.openings else { return (0..wording.tokens().len()).collect() };
+        let places = |word: &String| if word == NUMBER { wording.numbers() } else { wording.places(word) };
+        let mut starts: Vec<usize> = openings.iter().flat_map(places).copied().collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
     }
 }
 
@@ -199,6 +206,28 @@ impl Search<'_, '_> {
                     }
                 };
                 end.or_else(|| choice.optional.then(|| self.end(rest, begun, at))?)
+            }
+        }
+    }
+
+    /// Whether the elements hold from `at` on, as far as there are words.
+    fn is_open(&self, elements: &[Element], begun: usize, at: usize) -> bool {
+        let Some((element, rest)) = elements.split_first().filter(|_| at < self.wording.tokens().len()) else {
+            return true;
+        };
+        match element {
+            Element::Start => self.starts_clause(at) && self.is_open(rest, begun, at),
+            Element::End => self.ends_clause(at) && self.is_open(rest, begun, at),
+            Element::Gap => (0..=GAP)
+                .take_while(|skip| *skip == 0 || self.same_clause(begun, at + skip - 1))
+                .any(|skip| self.is_open(rest, begun, at + skip)),
+            Element::Words(choice) => {
+                let left = self.wording.tokens().len() - at;
+                let goes_on = |row: &Vec<Word>| {
+                    let typed = row.get(..left).unwrap_or(row);
+                    self.row_end(typed, begun, at).is_some_and(|end| self.is_open(rest, begun, end))
+                };
+                choice.any.iter().any(goes_on) || (choice.optional && self.is_open(rest, begun, at))
             }
         }
     }

@@ -9,6 +9,9 @@ const LEAST_PRICE: u64 = 1000;
 /// So many digits at the end of a code may stand alone: "RTX4060" and "RTX 4060".
 const LEAST_DIGITS: usize = 3;
 
+/// How many letters of a name before a number are read.
+const NAME_LETTERS: usize = 64;
+
 /// Values of texts, and what follows from them.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
@@ -123,6 +126,7 @@ impl Values {
             .chars()
             .rev()
             .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .take(NAME_LETTERS)
             .collect();
         let name: String = name.chars().rev().filter(|c| *c != '-').collect::<String>().to_lowercase();
         if before.ends_with([' ', '-']) && !name.is_empty() {

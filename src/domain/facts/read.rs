@@ -15,6 +15,10 @@ use super::{Amount, Fact, Shared, Value};
 const FARTHEST: u64 = 100;
 /// Words before a number in which a budget or a price is looked for.
 const WORDS_BEFORE: usize = 8;
+/// Tokens before a number in which those words are looked for.
+const TOKENS_BEFORE: usize = 48;
+/// How many numbers of a row are read for the unit of its first.
+const ROW: usize = 16;
 /// The highest number of a list's entry.
 const LAST_ENTRY: u64 = 50;
 /// Bare numbers up to here may count what a reply lists.
@@ -134,7 +138,7 @@ impl Reader<'_> {
         let Value::Number(amount) = one.value else { return None };
         let mut sure = false;
         let mut last = one;
-        for next in &found[index + 1..] {
+        for next in found[index + 1..].iter().take(ROW) {
             sure |= self
                 .joins(Role::To, last.end, next.start)
                 .then_some(true)
@@ -222,7 +226,7 @@ impl Reader<'_> {
             return (true, false);
         }
         let mut words = 0;
-        for at in (0..start).rev() {
+        for at in (start.saturating_sub(TOKENS_BEFORE)..start).rev() {
             match self.tokens[at].kind {
                 Kind::Word => words += 1,
                 Kind::Line => break,

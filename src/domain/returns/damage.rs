@@ -20,6 +20,9 @@ mod phrase;
 #[cfg(test)]
 pub(super) mod tests;
 
+/// How many words on either side of a word of damage are read: a clause is hardly longer, and no text costs more.
+const AROUND: usize = 30;
+
 /// The words, ready to be looked for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "Lists")]
@@ -160,7 +163,7 @@ impl DamageWords {
         let is_next = between.len() == before.len();
         let joined = longest(&self.joined, before);
         let is_bare = before.is_empty() || (joined > 0 && covers(&self.carried, &before[joined..]));
-        is_next && is_bare && self.is_list(after) && (joined > 0 || self.is_joined_later(&words[place.end..]))
+        is_next && is_bare && self.is_list(after) && (joined > 0 || self.is_joined_later(first(&words[place.end..])))
     }
 
     /// Whether a list goes on to its last "or": without one, "it is not torn, broken" may tell of damage.
@@ -201,9 +204,14 @@ fn covers(phrases: &[Phrase], words: &[Word]) -> bool {
     true
 }
 
-/// What stands before and behind that place in its clause.
+/// The words before and after a place in its clause, at most [`AROUND`] words each.
 fn clause_around<'w>(words: &'w [Word], place: &Range<usize>) -> (&'w [Word], &'w [Word]) {
     let start = words.partition_point(|word| word.clause < words[place.start].clause);
     let end = words.partition_point(|word| word.clause <= words[place.end - 1].clause);
-    (&words[start..place.start], &words[place.end..end])
+    (&words[start.max(place.start.saturating_sub(AROUND))..place.start], first(&words[place.end..end]))
+}
+
+/// At most [`AROUND`] of the words.
+fn first(words: &[Word]) -> &[Word] {
+    &words[..words.len().min(AROUND)]
 }

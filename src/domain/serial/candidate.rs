@@ -25,7 +25,7 @@ pub fn find_candidates(message: &str) -> Vec<Candidate<'_>> {
             let start = run.as_ptr().addr() - message.as_ptr().addr();
             Candidate { text: Cow::Borrowed(run), span: start..start + run.len() }
         })
-        .filter(|run| !phones.iter().chain(&addresses).any(|other| overlap(other, &run.span)))
+        .filter(|run| !overlaps_any(&phones, &run.span) && !overlaps_any(&addresses, &run.span))
         .collect();
     candidates.extend(phones.into_iter().map(|span| {
         let digits: String = message[span.clone()].chars().filter(char::is_ascii_digit).collect();
@@ -35,8 +35,10 @@ pub fn find_candidates(message: &str) -> Vec<Candidate<'_>> {
     candidates
 }
 
-fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+/// Whether one of the places, which are in order and apart, shares anything with this one.
+fn overlaps_any(places: &[Range<usize>], place: &Range<usize>) -> bool {
+    let next = places.partition_point(|other| other.end <= place.start);
+    places.get(next).is_some_and(|other| other.start < place.end)
 }
 
 /// So many groups of digits make a telephone number at most: "+84 (0) 91 234 56 78".

@@ -27,7 +27,13 @@ impl Case {
     fn pieces(&self, grounding: &Grounding) -> Vec<Piece> {
         let persona = file("prompts/system_persona_vi.md");
         let passages: Vec<String> = self.from.iter().map(|from| passage(from)).collect();
-        let mut sources = Sources { shop: vec![&persona], customer: vec![&self.customer], replies: Vec::new() };
+        let mut sources = Sources {
+            shop: vec![&persona],
+            customer: vec![&self.customer],
+            instructions: vec![&persona],
+            claims: Facts::OF_DOCUMENTS,
+            ..Sources::default()
+        };
         sources.shop.extend(passages.iter().map(String::as_str));
         let mut speech = Grounded::new(grounding, &STAND_INS, &sources);
         let mut pieces = speech.push(&self.reply);

@@ -1,6 +1,7 @@
 //! Which words of a message may be serial numbers, and how likely each is one.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::RetailRules;
@@ -48,15 +49,16 @@ impl RetailRules {
     pub(super) fn candidates_in<'a>(&self, wording: &Wording<'a>, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
         let text = wording.text();
         let tokens = wording.tokens();
-        let labels: Vec<usize> = self
+        let labels: HashSet<usize> = self
             .other_numbers
             .iter()
             .flat_map(|pattern| pattern.find_all(wording, &[]))
             .map(|words| words.end)
             .collect();
         let mut candidates: Vec<Candidate<'a>> = Vec::new();
+        let mut seen = HashSet::new();
         for found in find_candidates(text) {
-            if candidates.iter().any(|earlier| earlier.text.eq_ignore_ascii_case(&found.text)) {
+            if !seen.insert(found.text.to_ascii_uppercase()) {
                 continue;
             }
             let first = tokens.partition_point(|token| token.span.start < found.span.start);

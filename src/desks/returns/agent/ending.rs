@@ -109,9 +109,9 @@ impl Returns {
 
     /// The words, held against what the tools said and what every reply may stand on.
     fn grounded(&self, turn: &Turn, text: &str, told: &[String]) -> Vec<Piece> {
-        let common = self.common.get(turn.language());
-        let stand_ins = StandIns { number: &common.guard_replacement, rest: &common.guard_rest };
+        let stand_ins = StandIns::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
+        sources.instructions.push(&self.agent.instructions);
         sources.shop.extend(told.iter().map(String::as_str));
         sources.shop.push(self.hotline(turn));
         let mut speech = Grounded::new(&self.agent.grounding, &stand_ins, &sources);

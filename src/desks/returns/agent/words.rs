@@ -24,7 +24,7 @@ const FENCE: &str = "```";
 
 /// The text without thoughts, calls of tools, code and JSON, and whether there were any. Empty: nothing is left that a
 /// customer can be shown.
-pub(super) fn for_customer(said: &str) -> (String, bool) {
+pub(in crate::desks) fn for_customer(said: &str) -> (String, bool) {
     let text = channels(said);
     let text = CALLS_FOLLOW.iter().fold(text, |text, mark| before(text, mark));
     let text = ELEMENTS.iter().fold(text, |text, name| without_element(text, name));

@@ -130,7 +130,7 @@ impl AnswerRules {
     pub fn is_nothing_else(&self, wording: &Wording<'_>) -> bool {
         let lists = [&self.yes, &self.weak_yes, &self.no, &self.cancel, &self.again, &self.around];
         let answers = merged(lists.map(|patterns| cover(patterns, wording, &[])));
-        (0..wording.tokens().len()).all(|at| answers.get(at) == Some(&true) || is_figure(wording, at))
+        answers.iter().zip(figures(wording)).all(|(answer, figure)| *answer || figure)
     }
 
     fn clauses(&self, wording: &Wording<'_>, hidden: &[bool], tells_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
@@ -183,7 +183,6 @@ impl<'s> Seen<'s> {
         let mut yes = of(&rules.yes);
         yes.iter_mut().zip(also_yes).for_each(|(yes, also)| *yes |= also);
         let weak_yes = of(&rules.weak_yes);
-        let figures = (0..wording.tokens().len()).map(|at| is_figure(wording, at)).collect();
         // What is said behind an answer may belong to it: "that is not my order" has words of a yes.
         let beside = merged([
             yes.clone(),
@@ -192,7 +191,7 @@ impl<'s> Seen<'s> {
             of(&rules.wishing),
             of(&rules.again),
             hidden.clone(),
-            figures,
+            figures(wording),
         ]);
         let (negations, brakes) = (of(&rules.negations), of(&rules.brakes));
         let unsure = of(&rules.unsure);
@@ -259,19 +258,19 @@ fn merged<const N: usize>(lists: [Vec<bool>; N]) -> Vec<bool> {
     merged
 }
 
-/// Whether the word is part of a number or an address.
-fn is_figure(wording: &Wording<'_>, at: usize) -> bool {
-    let Some(token) = wording.tokens().get(at) else { return false };
-    let piece = piece_around(wording.text(), token.span.start);
-    piece.contains('@') || piece.contains(|c: char| c.is_ascii_digit())
-}
-
-/// The text between spaces around that place.
-fn piece_around(text: &str, at: usize) -> &str {
-    let (before, behind) = text.split_at(at);
-    let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-    let end = behind.find(char::is_whitespace).map_or(text.len(), |space| at + space);
-    text.get(start..end).unwrap_or(behind)
+/// For each word, whether it is part of a number or an address.
+fn figures(wording: &Wording<'_>) -> Vec<bool> {
+    let mut figures = Vec::with_capacity(wording.tokens().len());
+    let mut tokens = wording.tokens().iter().peekable();
+    let mut end = 0;
+    for piece in wording.text().split_inclusive(char::is_whitespace) {
+        end += piece.len();
+        let is_figure = piece.contains(|c: char| c == '@' || c.is_ascii_digit());
+        while tokens.next_if(|token| token.span.start < end).is_some() {
+            figures.push(is_figure);
+        }
+    }
+    figures
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Takes out of a message what stands in it as a name and not as words: addresses, order numbers, numbers of returns.
 //! *huy.do@example.com* calls nothing off, and the word before 77893 goes with an order.
 
+use std::collections::HashSet;
+
 use crate::domain::returns::OrderNumber;
+use crate::domain::returns::order_number::find::{Candidate, candidates};
 
 /// Stands for an order number. It is a word of the rule file's goods; no customer types it.
 pub(super) const ORDER: &str = "order0";
@@ -15,6 +18,7 @@ const OWN_NUMBERS: [&str; 2] = ["rma-", "ticket-"];
 
 /// The text with one word for each address, order number and number of a return in it.
 pub(super) fn cut(text: &str, orders: &[OrderNumber]) -> String {
+    let orders: HashSet<&str> = orders.iter().map(OrderNumber::as_str).collect();
     let mut cut = String::with_capacity(text.len());
     for piece in text.split_inclusive(char::is_whitespace) {
         let word = piece.trim_end();
@@ -28,7 +32,7 @@ pub(super) fn cut(text: &str, orders: &[OrderNumber]) -> String {
         } else if OWN_NUMBERS.iter().any(|prefix| is_own_number(word, prefix)) {
             put(&mut cut, word, RETURN);
         } else {
-            cut.push_str(&without_orders(word, orders));
+            cut.push_str(&without_orders(word, &orders));
         }
         cut.push_str(&piece[word.len()..]);
     }
@@ -57,23 +61,24 @@ fn is_own_number(word: &str, prefix: &str) -> bool {
 }
 
 /// The word with each order number in it as a word of its own: *đơn77893* is two.
-fn without_orders(word: &str, orders: &[OrderNumber]) -> String {
-    let mut word = word.to_owned();
-    for order in orders {
-        let number = order.as_str();
-        let folded = word.to_ascii_uppercase();
-        let Some(start) = folded.find(&number.to_ascii_uppercase()) else { continue };
-        let end = start + number.len();
-        let goes_on = |c: char| c.is_ascii_digit();
-        if word[end..].starts_with(goes_on) || word[..start].ends_with(goes_on) {
+fn without_orders(word: &str, orders: &HashSet<&str>) -> String {
+    let mut kept = String::with_capacity(word.len());
+    let mut at = 0;
+    for Candidate { before, run, .. } in candidates(word) {
+        if !orders.contains(run.to_ascii_uppercase().as_str()) {
             continue;
         }
-        let gap = |needed: bool| if needed { " " } else { "" };
-        let (before, after) = (word[..start].trim_end_matches('#'), &word[end..]);
-        let (left, right) = (before.ends_with(char::is_alphanumeric), after.starts_with(char::is_alphanumeric));
-        word = format!("{before}{}{ORDER}{}{after}", gap(left), gap(right));
+        kept.push_str(word[at..before.len()].trim_end_matches('#'));
+        if kept.ends_with(char::is_alphanumeric) {
+            kept.push(' ');
+        }
+        kept.push_str(ORDER);
+        at = before.len() + run.len();
+        if word[at..].starts_with(char::is_alphanumeric) {
+            kept.push(' ');
+        }
     }
-    word
+    kept + &word[at..]
 }
 
 #[cfg(test)]

@@ -7,11 +7,14 @@ use crate::domain::facts::normal::Kind;
 /// A word so short may have a point before its digits: `M.2`, `v.3`.
 const SHORT: usize = 2;
 
+/// The longest code, in tokens; what is longer is read in parts.
+const LONGEST: usize = 48;
+
 impl Reader<'_> {
     /// The word of letters and digits that begins here; none if there is no digit in it.
     pub(super) fn code(&self, at: usize) -> Option<Found> {
         let (mut end, mut text, mut has_digit) = (at, String::new(), false);
-        while let Some(token) = self.tokens.get(end) {
+        while let Some(token) = self.tokens.get(end).filter(|_| end < at + LONGEST) {
             match token.kind {
                 Kind::Digits => has_digit = true,
                 Kind::Word if token.text.is_ascii() => {}

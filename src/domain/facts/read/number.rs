@@ -12,6 +12,9 @@ const MILLION: u64 = 1_000_000;
 /// From here on, a letter that is glued to a number is part of a name.
 const LONG: u64 = 1000;
 
+/// More groups of digits than any amount has: with them it is no amount, and more need not be read.
+const MOST_GROUPS: usize = 9;
+
 /// An amount without its unit.
 struct Scaled {
     /// As it is written, before it is multiplied.
@@ -159,6 +162,7 @@ impl Reader<'_> {
     fn groups(&self, at: usize) -> (Vec<&str>, Vec<&str>, usize) {
         let (mut groups, mut separators, mut end) = (Vec::from_iter(self.digits(at)), Vec::new(), at + 1);
         while let Some(token) = self.tokens.get(end).filter(|token| matches!(token.text.as_str(), "." | "," | "'"))
+            && groups.len() < MOST_GROUPS
             && let Some(digits) = self.digits(end + 1)
         {
             separators.push(token.text.as_str());
@@ -182,6 +186,7 @@ impl Reader<'_> {
         let mut groups: Vec<&str> = self.digits(at).filter(|digits| digits.len() <= 3).into_iter().collect();
         let mut end = at + 1;
         while !groups.is_empty()
+            && groups.len() < MOST_GROUPS
             && self.kind(end) == Some(&Kind::Space)
             && let Some(digits) = self.digits(end + 1).filter(|digits| digits.len() == 3)
         {

@@ -9,6 +9,9 @@ use crate::domain::facts::{Amount, Value};
 /// Digits that are said one by one are a number from so many on.
 const DICTATED: usize = 5;
 
+/// The longest number in words, in tokens.
+const LONGEST: usize = 64;
+
 /// A number in words, so far.
 #[derive(Default)]
 struct Count {
@@ -29,7 +32,7 @@ impl Reader<'_> {
             return None;
         }
         let (count, end) = self.count(at);
-        let mut amount = Amount::whole(count.total + count.part);
+        let mut amount = Amount::whole(count.total.saturating_add(count.part));
         let mut end = end;
         let half_at = |at: usize| self.lexicon.is(Role::Half, self.tokens, self.past_space(at));
         if let Some(behind) = half_at(end).filter(|_| count.highest_scale >= 1000) {
@@ -50,12 +53,12 @@ impl Reader<'_> {
     /// The longest number in words from here, and the token behind it.
     fn count(&self, at: usize) -> (Count, usize) {
         let (mut count, mut end, mut next) = (Count::default(), at, at);
-        while let Some(word) = self.word(next) {
+        while let Some(word) = self.word(next).filter(|_| next < at + LONGEST) {
             let is_first = end == at;
             // "năm" is five at the beginning, and years behind a number.
             let years = !is_first && self.lexicon.is(Role::Year, self.tokens, next).is_some();
             if let Some(number) = self.number_word(next).filter(|number| !years && count.takes(*number)) {
-                count.part += number;
+                count.part = count.part.saturating_add(number);
                 count.last_was_word = true;
             } else if let Some(scale) = self.lexicon.scales.get(word).filter(|_| !is_first) {
                 count.multiply(*scale);
@@ -110,11 +113,11 @@ impl Count {
     fn multiply(&mut self, scale: u64) {
         let part = self.part.max(1);
         if scale >= 1000 {
-            self.total += part.saturating_mul(scale);
+            self.total = self.total.saturating_add(part.saturating_mul(scale));
             self.part = 0;
         } else if scale == 10 && part > 10 {
             // "một trăm hai mươi"
-            self.part = part - part % 10 + part % 10 * 10;
+            self.part = (part - part % 10).saturating_add(part % 10 * 10);
         } else {
             self.part = part.saturating_mul(scale);
         }

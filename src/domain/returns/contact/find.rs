@@ -1,5 +1,7 @@
 //! Addresses and phone numbers in what customers write, told apart from numbers of orders and parcels and from dates.
 
+use std::collections::HashSet;
+
 use super::super::order_number::OrderNumber;
 use super::super::order_number::find::phone::{grouped, is_phone, without_grouped};
 use super::super::order_number::find::{candidates, is_day as is_day_in_a_row};
@@ -8,6 +10,7 @@ use super::{Contact, InvalidEmail};
 /// The addresses and phone numbers in what a customer wrote, in order. `orders` are the order numbers that were found in it:
 /// like dates and other numbers of the shop, they are no part of a phone number.
 pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
+    let orders: HashSet<&str> = orders.iter().map(OrderNumber::as_str).collect();
     let mut found = Vec::new();
     let mut rest = String::new();
     for token in without_grouped(text).split_whitespace() {
@@ -17,7 +20,7 @@ pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
                 found.push(Contact::Email(email));
                 rest.push(APART);
             }
-            Err(InvalidEmail) => rest.push_str(&without_other_numbers(&without_dates(token), orders)),
+            Err(InvalidEmail) => rest.push_str(&without_other_numbers(&without_dates(token), &orders)),
         }
         rest.push(' ');
     }
@@ -38,7 +41,7 @@ const WHOLE: std::ops::RangeInclusive<usize> = 10..=11;
 
 /// The token without its order numbers and without numbers of the shop with letters before them (`RMA-1701234567-ABCD`). A
 /// phone number that is written in one stands apart, and so does whatever a plus begins.
-fn without_other_numbers(token: &str, orders: &[OrderNumber]) -> String {
+fn without_other_numbers(token: &str, orders: &HashSet<&str>) -> String {
     let mut kept = String::new();
     let mut at = 0;
     for candidate in candidates(token) {
@@ -47,7 +50,7 @@ fn without_other_numbers(token: &str, orders: &[OrderNumber]) -> String {
         at = start + run.len();
         let is_whole = run.split('-').any(|part| part.starts_with('0') && WHOLE.contains(&part.len()));
         let has_letters = run.contains('-') && run.contains(|c: char| c.is_ascii_alphabetic());
-        if orders.iter().any(|order| order.as_str().eq_ignore_ascii_case(run)) || (has_letters && !is_whole) {
+        if orders.contains(run.to_ascii_uppercase().as_str()) || (has_letters && !is_whole) {
             kept.push(APART);
         } else if is_whole || (is_phone(run) && !kept.ends_with('+')) {
             kept.extend([APART].into_iter().chain(run.chars()).chain([APART]));

@@ -23,7 +23,11 @@ const CLAUSE_ENDS: &str = ".,;:!?…()–—\n。，！？；：";
 
 /// Words in a row.
 #[derive(Clone, Debug)]
-pub(super) struct Phrase(Vec<Part>);
+pub(super) struct Phrase {
+    parts: Vec<Part>,
+    /// What its first word can begin with, without marks; `None`: anything. It rules out most words quickly.
+    first: Option<Vec<char>>,
+}
 
 #[derive(Clone, Debug)]
 enum Part {
@@ -98,12 +102,23 @@ impl Phrase {
                 Part::AnyOf { words: words.split('|').map(Spelling::parse).collect(), optional }
             }
         };
-        Self(written.split_whitespace().map(part).collect())
+        let parts: Vec<Part> = written.split_whitespace().map(part).collect();
+        let first = match parts.first() {
+            Some(Part::AnyOf { words, optional: false }) => {
+                words.iter().map(|word| word.folded.chars().next()).collect()
+            }
+            _ => None,
+        };
+        Self { parts, first }
     }
 
     /// How many words it takes of those that `words` begin with, if they begin with it.
     pub fn length(&self, words: &[Word], barred: &[Self]) -> Option<usize> {
-        if self.0.is_empty() { None } else { length(&self.0, words, 0, barred) }
+        let may_begin = |first: &Vec<char>| words.first().is_some_and(|word| word.folded.starts_with(first.as_slice()));
+        if self.parts.is_empty() || !self.first.as_ref().is_none_or(may_begin) {
+            return None;
+        }
+        length(&self.parts, words, 0, barred)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Order numbers in what customers write, told apart from phone numbers, amounts, dates and goods.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
+use unicode_normalization::char::is_combining_mark;
 
 use super::super::contact::Phone;
 use super::{OrderNumber, is_number_byte};
@@ -57,6 +60,13 @@ impl Found {
     }
 }
 
+/// How many bytes of a token before a number are read: enough for every cue, and the same work for every number.
+const LOOK_BACK: usize = 48;
+/// How many tokens before a number are read.
+const TOKENS_BACK: usize = 6;
+/// How many letters a unit has at most.
+const UNIT_LETTERS: usize = 16;
+
 /// The order numbers in a message, the surest first, else in their order; each once.
 ///
 /// A phone number, a price, a date or a product's name is none, unless the customer calls it an order's.
@@ -65,13 +75,22 @@ pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
     let text = phone::without_grouped(text);
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found: Vec<Found> = Vec::new();
+    let mut places: HashMap<OrderNumber, usize> = HashMap::new();
     for (at, token) in tokens.iter().enumerate() {
+        let address = address_start(token);
         for candidate in candidates(token) {
-            let Some(confidence) = confidence(&candidate, &tokens, at, &words) else { continue };
             let Ok(number) = candidate.run.parse::<OrderNumber>() else { continue };
-            match found.iter_mut().find(|other| other.number == number) {
+            let in_address = address.is_some_and(|start| start < candidate.before.len());
+            if in_address || candidate.after.starts_with('@') {
+                continue;
+            }
+            let Some(confidence) = confidence(&candidate, &tokens, at, &words) else { continue };
+            match places.get(&number).and_then(|place| found.get_mut(*place)) {
                 Some(other) => other.confidence = other.confidence.max(confidence),
-                None => found.push(Found { number, confidence }),
+                None => {
+                    places.insert(number.clone(), found.len());
+                    found.push(Found { number, confidence });
+                }
             }
         }
     }
@@ -108,13 +127,14 @@ impl Folded {
 }
 
 /// A run of letters, digits and hyphens within a token, with what stands around it there.
-pub(in crate::domain::returns) struct Candidate<'a> {
+pub struct Candidate<'a> {
     pub before: &'a str,
     pub run: &'a str,
     pub after: &'a str,
 }
 
-pub(in crate::domain::returns) fn candidates(token: &str) -> impl Iterator<Item = Candidate<'_>> {
+/// The candidates of a token, in order.
+pub fn candidates(token: &str) -> impl Iterator<Item = Candidate<'_>> {
     let is_run = |c: char| u8::try_from(c).is_ok_and(is_number_byte);
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -135,9 +155,7 @@ pub(in crate::domain::returns) fn candidates(token: &str) -> impl Iterator<Item 
 fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Folded) -> Option<Confidence> {
     let Candidate { before, run, after } = *candidate;
     let folded = fold(run);
-    let in_address =
-        before.contains('@') || after.starts_with('@') || before.contains("://") || before.starts_with("www.");
-    if in_address || words.other_prefixes.iter().any(|prefix| folded.starts_with(prefix.as_str())) {
+    if words.other_prefixes.iter().any(|prefix| folded.starts_with(prefix.as_str())) {
         return None;
     }
     let earlier = earlier_words(tokens, at, before, words);
@@ -165,11 +183,28 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
         .then_some(Confidence::Bare)
 }
 
+/// Where a token begins to be an address: no number behind that is an order's.
+fn address_start(token: &str) -> Option<usize> {
+    if token.starts_with("www.") {
+        return Some(0);
+    }
+    token.find('@').into_iter().chain(token.find("://")).min()
+}
+
+/// The end of a text, at most [`LOOK_BACK`] bytes, from the beginning of a word.
+fn tail(text: &str) -> &str {
+    let Some(cut) = text.len().checked_sub(LOOK_BACK).filter(|cut| *cut > 0) else { return text };
+    let cut = text.ceil_char_boundary(cut);
+    let end = &text[cut..];
+    let in_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
+    if text[..cut].ends_with(in_word) { end.trim_start_matches(in_word) } else { end }
+}
+
 /// The folded words before the run, the nearest last; a sentence's end cuts them off.
 fn earlier_words(tokens: &[&str], at: usize, before: &str, words: &Folded) -> Vec<String> {
     let mut earlier = Vec::new();
-    for token in tokens[at.saturating_sub(6)..at].iter().copied().chain([before]) {
-        earlier.extend(crate::domain::text::words(token));
+    for token in tokens[at.saturating_sub(TOKENS_BACK)..at].iter().copied().chain([before]) {
+        earlier.extend(crate::domain::text::words(tail(token)));
         // "order no. 77893" goes on.
         let is_short = token.ends_with('.') && earlier.last().is_some_and(|word| words.between.contains(word));
         if token.ends_with(['.', '!', '?', ';']) && !is_short {
@@ -211,8 +246,9 @@ fn is_fraction(before: &str) -> bool {
 
 fn unit_follows(after: &str, next: Option<&&str>, words: &Folded) -> bool {
     let is_unit = |text: &str| {
-        let word: String = fold(text).chars().take_while(|c| c.is_alphabetic()).collect();
-        words.units.contains(&word)
+        let letters: String =
+            text.chars().take_while(|c| c.is_alphabetic() || is_combining_mark(*c)).take(UNIT_LETTERS).collect();
+        words.units.contains(&fold(&letters))
     };
     if after.starts_with(char::is_alphabetic) {
         is_unit(after)

@@ -115,7 +115,7 @@ async fn the_model_words_a_social_reply_in_the_persona_and_the_desk_leads_back_o
     assert_eq!(events.text("social"), format!("Em khỏe, cảm ơn quý khách đã hỏi ạ. {REDIRECT_VI}"));
     let asked = ollama.chats();
     let system = asked[1]["messages"][0]["content"].as_str().unwrap();
-    assert!(system.starts_with("System Persona: # Trợ lý của cửa hàng máy tính SSTC"), "{system}");
+    assert!(system.contains("\n\nSystem Persona: # Trợ lý của cửa hàng máy tính SSTC"), "{system}");
     assert!(system.ends_with("Language: vi"), "{system}");
 }
 

@@ -109,6 +109,24 @@ async fn links_lead_to_hosts_of_the_shop_or_nowhere() {
 }
 
 #[tokio::test]
+async fn a_stopped_reply_ends_in_the_shops_own_words() {
+    let ollama = ScriptedOllama::start().await;
+    let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
+    let figures = format!("Giá {STAND_IN}, bảo hành {STAND_IN}, nặng …\n\n");
+    for (said, begins, holds, reason) in [
+        ("Giá 9 triệu, bảo hành 7 năm, nặng 8 kg, còn 99 chiếc.", figures.as_str(), "1.590.000", "unsupported_fact"),
+        ("Dạ quý khách gửi mã OTP giúp em ạ.", "Dạ quý khách … Dạ điều này", "liên hệ cửa hàng", "unsupported_claim"),
+        ("Vâng. I have refunded you in full. Bye.", "Vâng. Dạ điều này", "liên hệ cửa hàng", "unsupported_claim"),
+        ("Xem evil。com hoặc t.me/x ạ.", "Xem (đường dẫn đã được gỡ) hoặc (đường dẫn", "ạ.", "link"),
+    ] {
+        let events = reply(&shop, &ollama, Play::reply(said).in_packets_of(1)).await;
+        let text = events.text("reply");
+        assert!(text.starts_with(begins) && text.contains(holds), "{said}: {text}");
+        assert!(guards(&events).contains(&reason.to_owned()), "{said}: {events:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_reply_that_is_nothing_but_a_link_becomes_one_without_a_model() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;

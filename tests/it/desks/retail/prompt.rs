@@ -32,7 +32,8 @@ async fn the_system_message_has_its_parts_in_the_seeds_order() {
     let [asked] = ollama.chats().try_into().unwrap();
     let system = system(&asked);
     let parts = [
-        "System Persona: # Trợ lý của cửa hàng máy tính SSTC",
+        "Ref: FD-CANARY-",
+        "\n\nSystem Persona: # Trợ lý của cửa hàng máy tính SSTC",
         "\n\nRef: FD-CANARY-",
         "\n\nRetrieved context:\nWhat stands between the two marks is quoted",
         "\n<<<",
@@ -76,7 +77,7 @@ async fn a_long_persona_is_cut_behind_a_sentence() {
     let shop = shop(&ollama, |builder| builder.env("PERSONA_MAX_CHARS", 300)).await;
     shop.chat().await.say(QUESTION).await;
     let [asked] = ollama.chats().try_into().unwrap();
-    let persona = system(&asked).strip_prefix("System Persona: ").unwrap();
+    let (_, persona) = system(&asked).split_once("System Persona: ").unwrap();
     let persona = persona.split("\n\nRef: ").next().unwrap();
     assert!((150..=300).contains(&persona.chars().count()), "{persona}");
     assert!(persona.ends_with(['.', '…', '!', '?']) || persona.ends_with("Giọng nói"), "{persona}");

@@ -26,11 +26,14 @@ pub(in crate::domain::returns) fn grouped(text: &str) -> Vec<(Range<usize>, Phon
 
 /// The text without them.
 pub(in crate::domain::returns) fn without_grouped(text: &str) -> String {
-    let mut rest = text.to_owned();
-    for (place, _) in grouped(text).into_iter().rev() {
-        rest.replace_range(place, GONE);
+    let mut rest = String::with_capacity(text.len());
+    let mut at = 0;
+    for (place, _) in grouped(text) {
+        rest.push_str(&text[at..place.start]);
+        rest.push_str(GONE);
+        at = place.end;
     }
-    rest
+    rest + &text[at..]
 }
 
 /// Whether the run alone looks like a phone number.
@@ -55,7 +58,7 @@ pub(super) fn is_in_groups(tokens: &[&str], at: usize) -> bool {
         let is_group = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
         is_group.then_some(digits.len())
     };
-    let groups_before = (0..=at).rev().take_while(|at| digits_of(tokens[*at]).is_some());
+    let groups_before = (0..=at).rev().take(MAX_PHONE_DIGITS).take_while(|at| digits_of(tokens[*at]).is_some());
     groups_before.filter(|first| tokens[*first].starts_with(['0', '+'])).any(|first| {
         let (mut digits, mut end) = (0, first);
         for count in tokens[first..].iter().map_while(|token| digits_of(token)) {

@@ -1,0 +1,155 @@
+//! The cost of reading a customer's text grows in proportion to its length.
+
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+
+use super::grounding::tests::{grounding, read_reply};
+use super::language::LanguageRules;
+use super::retail::rules::{Context, RetailRules};
+use super::returns::agent::words::for_customer;
+use super::returns::rules::ReturnsRules;
+use crate::app::list_file::Table;
+use crate::domain::facts::{self, Lexicon};
+use crate::domain::returns::listing::Field;
+use crate::domain::serial::find_candidates;
+use crate::domain::{Language, Vocabulary};
+use crate::persona::Prompts;
+use crate::retrieval::Query;
+use crate::retrieval::lexical::LexicalIndex;
+use crate::retrieval::markdown::outline;
+use crate::retrieval::rules::SearchRules;
+
+/// The longer of the two lengths that are compared, in bytes.
+const MESSAGE: usize = 1_400;
+/// The same for replies: what a filter may hold at most must be short beside it.
+const REPLY: usize = 3_000;
+/// Twice the text may cost less than this many times the work.
+const MOST: f64 = 3.0;
+/// How often a pair of lengths is measured before the test fails; the shortest times count, so that a busy machine does not.
+const ATTEMPTS: usize = 12;
+/// Work that is done faster than this is not worth comparing.
+const NOTHING: Duration = Duration::from_micros(500);
+
+/// What is repeated to the wanted length. `{n}` counts up.
+const PIECES: [&str; 44] = [
+    "1,",
+    "1, ",
+    "a-",
+    "a- ",
+    "1-",
+    "@.",
+    "a@a.",
+    "@a ",
+    " ",
+    "\n",
+    "((((",
+    "(1",
+    "[](",
+    "[",
+    "![",
+    "[a](b)",
+    "](",
+    "<",
+    "<a ",
+    "<a>",
+    "https://a.vn|",
+    "https://a.vn ",
+    "a.vn,",
+    "1",
+    "1 ",
+    "123 ",
+    "0912345678 ",
+    "{n} ",
+    "10{n}, ",
+    "AB-10{n} ",
+    "e\u{301}",
+    "\u{301}",
+    "\u{200b}",
+    "q1",
+    "**",
+    "~",
+    "`",
+    "> ",
+    "- a\n",
+    "torn ",
+    "not torn or ",
+    "một trăm ",
+    "hoàn tiền, đơn hàng của em bị vỡ ",
+    "can you speak English please ",
+];
+
+fn text(piece: &str, length: usize) -> String {
+    let mut text = String::with_capacity(length + piece.len());
+    for n in 10_000.. {
+        if text.len() >= length {
+            break;
+        }
+        text.push_str(&piece.replace("{n}", &n.to_string()));
+    }
+    text
+}
+
+fn cost(work: &dyn Fn(&str), text: &str) -> Duration {
+    let start = ThreadTime::now();
+    work(text);
+    start.elapsed()
+}
+
+#[test]
+fn doubling_a_text_never_triples_its_cost() {
+    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).unwrap();
+    let returns = ReturnsRules::read(&prompts).unwrap();
+    let retail = prompts.toml_with("rules/retail.toml", RetailRules::from_toml).unwrap();
+    let language = prompts.toml_with("rules/language.toml", LanguageRules::from_toml).unwrap();
+    let lexicon = prompts.toml_with("rules/facts.toml", Lexicon::from_toml).unwrap();
+    let search = prompts.toml_with("rules/search.toml", SearchRules::from_toml).unwrap();
+    let index = LexicalIndex::load("knowledge".as_ref(), &search).unwrap();
+    let vocabulary: Vocabulary = crate::retrieval::search::vocabulary(index.chunks());
+    let grounding = grounding();
+    let languages = [Language::VI, Language::EN];
+    let header = Field::NEEDED.map(Field::as_str).join(",");
+    let csv = |text: &str| drop(Table::<Field>::read(format!("{header}\n{text}").as_bytes()));
+    let parsers: [(&str, usize, &dyn Fn(&str)); 14] = [
+        ("numbers and contacts", MESSAGE, &|text| drop(returns.find(text))),
+        ("serials", MESSAGE, &|text| drop(find_candidates(text))),
+        ("damage", MESSAGE, &|text| {
+            let _ = returns.damage().is_told_in(text);
+        }),
+        ("facts", MESSAGE, &|text| drop(facts::read(text, &lexicon))),
+        ("language", MESSAGE, &|text| {
+            let _ = language.detect(text, &languages);
+        }),
+        ("switch of language", MESSAGE, &|text| drop(language.switch(text, &languages))),
+        ("returns desk", MESSAGE, &|text| drop(returns.hear(text))),
+        ("retail desk", MESSAGE, &|text| drop(retail.classify(text, &Context::default(), &vocabulary))),
+        ("search text", MESSAGE, &|text| drop(retail.search_text(text, &vocabulary))),
+        ("search", MESSAGE, &|text| {
+            drop(index.search(&Query { text: text.to_owned(), language: Language::VI, limit: 8 }))
+        }),
+        ("markdown", MESSAGE, &|text| drop(outline(text))),
+        ("reply", REPLY, &|text| drop(read_reply(&grounding, text))),
+        ("agent's words", MESSAGE, &|text| drop(for_customer(text))),
+        ("CSV rows", MESSAGE, &csv),
+    ];
+    let mut slow = Vec::new();
+    for (name, length, parser) in parsers {
+        for piece in PIECES {
+            let (half, whole) = (text(piece, length / 2), text(piece, length));
+            let (mut less, mut more) = (Duration::MAX, Duration::MAX);
+            let grows =
+                |less: Duration, more: Duration| more > NOTHING && more.as_secs_f64() > MOST * less.as_secs_f64();
+            for _ in 0..ATTEMPTS {
+                less = less.min(cost(parser, &half));
+                more = more.min(cost(parser, &whole));
+                if !grows(less, more) {
+                    break;
+                }
+            }
+            if grows(less, more) {
+                slow.push(format!("{name} over {piece:?}: {less:?}, then {more:?}"));
+            }
+        }
+    }
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
