@@ -42,7 +42,7 @@ impl Played {
         match self {
             Self::Cancelled => TurnStatus::Cancelled,
             Self::ShutDown => TurnStatus::Interrupted,
-            Self::Through(_) | Self::Panicked | Self::TooLong | Self::Broken => TurnStatus::Failed,
+            Self::Through(_) | Self::Panicked | Self::TooLong | Self::TooMuch | Self::Broken => TurnStatus::Failed,
         }
     }
 }

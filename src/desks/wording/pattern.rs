@@ -223,7 +223,7 @@ impl Search<'_, '_> {
                 .any(|skip| self.is_open(rest, begun, at + skip)),
             Element::Words(choice) => {
                 let left = self.wording.tokens().len() - at;
-                let goes_on = |row: &Vec<Word>| {
+                let goes_on = |row: &Row| {
                     let typed = row.get(..left).unwrap_or(row);
                     self.row_end(typed, begun, at).is_some_and(|end| self.is_open(rest, begun, end))
                 };

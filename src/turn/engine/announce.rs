@@ -23,6 +23,7 @@ impl Announcer for Engine {
             text,
             idempotency: Some(IdempotencyKey { body_hash: key.clone(), key }),
             caller: Caller::default(),
+            act: None,
             new: true,
         };
         match self.accept(tenant, conversation, message).await {
