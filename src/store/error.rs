@@ -62,12 +62,16 @@ impl StoreError {
 
 impl From<DbErr> for StoreError {
     fn from(error: DbErr) -> Self {
-        let unavailable = match &error {
-            DbErr::Conn(_) | DbErr::ConnectionAcquire(_) => true,
-            DbErr::Exec(RuntimeErr::SqlxError(cause)) | DbErr::Query(RuntimeErr::SqlxError(cause)) => is_passing(cause),
-            _ => false,
-        };
-        if unavailable { Self::Unavailable(error) } else { Self::Refused(error) }
+        if is_unavailable(&error) { Self::Unavailable(error) } else { Self::Refused(error) }
+    }
+}
+
+/// Whether the fault is the database's, not the statement's.
+pub(super) fn is_unavailable(error: &DbErr) -> bool {
+    match error {
+        DbErr::Conn(_) | DbErr::ConnectionAcquire(_) => true,
+        DbErr::Exec(RuntimeErr::SqlxError(cause)) | DbErr::Query(RuntimeErr::SqlxError(cause)) => is_passing(cause),
+        _ => false,
     }
 }
 

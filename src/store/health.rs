@@ -4,9 +4,10 @@ mod database_file;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sea_orm::{ConnectionTrait, DatabaseConnection, Statement};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, Statement};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use tracing::{error, info};
@@ -14,6 +15,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::database_file::DatabaseFile;
+use super::error::is_unavailable;
 use super::settings::{PROBE, set};
 use super::{Store, StoreError};
 
@@ -56,12 +58,18 @@ impl Outage {
     }
 }
 
+/// How many bytes a probe writes after a write has failed, at least as many as a message and its turn need: a small row
+/// may still fit on a disk that is full for everything else.
+const LARGE_PROBE: usize = 64 * 1024;
+
 /// What is known of the store's health. Shared by all clones of a [`Store`].
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// `None`: PostgreSQL, or a file that is only looked at.
     file: Option<DatabaseFile>,
     last: Mutex<Last>,
+    /// Whether a write has failed since the last probe that succeeded.
+    write_failed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +81,14 @@ struct Last {
 impl Health {
     /// The health of an SQLite database whose file has just been opened.
     pub fn of_file(path: &Path) -> Arc<Self> {
-        Arc::new(Self { file: Some(DatabaseFile::opened(path)), last: Mutex::default() })
+        Arc::new(Self { file: Some(DatabaseFile::opened(path)), ..Self::default() })
+    }
+
+    /// Remembers a write that failed for a reason other than its statement.
+    pub fn note_failure(&self, error: &DbErr) {
+        if is_unavailable(error) {
+            self.write_failed.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Refuses if the SQLite file was deleted or replaced after it was opened, or is damaged.
@@ -125,13 +140,19 @@ impl Store {
             let structure = if checks_file && file.len() <= QUICK_CHECK_MAX { self.quick_check().await? } else { true };
             file.set_damaged(!structure || !file.has_header());
         }
-        let value = Uuid::now_v7().to_string();
+        let mut value = Uuid::now_v7().to_string();
+        if self.health.write_failed.load(Ordering::Relaxed) {
+            value.push_str(&"-".repeat(LARGE_PROBE));
+        }
         let transaction = self.begin().await?;
         self.check_fence(&transaction).await?;
         set(&transaction, PROBE, &value).await?;
         transaction.commit().await?;
         match self.find_setting(PROBE).await? {
-            Some(read) if read == value => Ok(()),
+            Some(read) if read == value => {
+                self.health.write_failed.store(false, Ordering::Relaxed);
+                Ok(())
+            }
             _ => Err(StoreError::Conflict { table: "settings" }),
         }
     }

@@ -12,7 +12,7 @@ use sea_orm::sqlx::pool::PoolConnectionMetadata;
 use sea_orm::sqlx::{self, Connection, SqliteConnection};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
-use tracing::warn;
+use tracing::debug;
 
 use super::health::Health;
 use super::{Store, StoreError};
@@ -40,13 +40,21 @@ impl Store {
 impl Transaction {
     /// Commits. An error means that the caller must not acknowledge what it wrote.
     pub async fn commit(self) -> Result<(), StoreError> {
-        self.inner.commit().await?;
+        let Self { inner, health } = self;
+        if let Err(error) = inner.commit().await {
+            health.note_failure(&error);
+            return Err(error.into());
+        }
         // A commit into a file that was deleted meanwhile succeeds, and is lost.
-        self.health.check_file()
+        health.check_file()
     }
 
     pub async fn rollback(self) -> Result<(), StoreError> {
         Ok(self.inner.rollback().await?)
+    }
+
+    fn noting<T>(&self, result: Result<T, DbErr>) -> Result<T, DbErr> {
+        result.inspect_err(|error| self.health.note_failure(error))
     }
 }
 
@@ -65,19 +73,19 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        self.inner.execute_raw(statement).await
+        self.noting(self.inner.execute_raw(statement).await)
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-        self.inner.execute_unprepared(sql).await
+        self.noting(self.inner.execute_unprepared(sql).await)
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        self.inner.query_one_raw(statement).await
+        self.noting(self.inner.query_one_raw(statement).await)
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        self.inner.query_all_raw(statement).await
+        self.noting(self.inner.query_all_raw(statement).await)
     }
 }
 
@@ -91,7 +99,7 @@ pub(super) fn has_no_transaction(
 ) -> BoxFuture<'_, Result<bool, sqlx::Error>> {
     let usable = !connection.is_in_transaction();
     if !usable {
-        warn!("Closing a database connection whose transaction could not be rolled back");
+        debug!("Closing a database connection whose transaction could not be rolled back");
     }
     Box::pin(ready(Ok(usable)))
 }

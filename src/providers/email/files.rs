@@ -60,6 +60,8 @@ fn failed(cause: std::io::Error) -> EmailError {
 async fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = tokio::fs::File::create(path).await?;
     file.write_all(bytes).await?;
+    // `write_all` returns before the file is written, and `sync_all` drops its error.
+    file.flush().await?;
     file.sync_all().await
 }
 
@@ -76,6 +78,13 @@ mod tests {
             subject: "s".to_owned(),
             text: "t".to_owned(),
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn full_disk_fails_the_mail() {
+        let error = write(Path::new("/dev/full"), b"mail").await.expect_err("a full disk");
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     }
 
     fn config(folder: PathBuf) -> MailConfig {
