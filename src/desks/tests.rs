@@ -79,6 +79,9 @@ const PIECES: [&str; 44] = [
     "can you speak English please ",
 ];
 
+/// What is measured: its name, the longer length, and the work.
+type Parser<'p> = (&'p str, usize, &'p dyn Fn(&str));
+
 fn text(piece: &str, length: usize) -> String {
     let mut text = String::with_capacity(length + piece.len());
     for n in 10_000.. {
@@ -110,7 +113,7 @@ fn doubling_a_text_never_triples_its_cost() {
     let languages = [Language::VI, Language::EN];
     let header = Field::NEEDED.map(Field::as_str).join(",");
     let csv = |text: &str| drop(Table::<Field>::read(format!("{header}\n{text}").as_bytes()));
-    let parsers: [(&str, usize, &dyn Fn(&str)); 14] = [
+    let parsers: [Parser<'_>; 14] = [
         ("numbers and contacts", MESSAGE, &|text| drop(returns.find(text))),
         ("serials", MESSAGE, &|text| drop(find_candidates(text))),
         ("damage", MESSAGE, &|text| {
