@@ -146,7 +146,7 @@ async fn a_turn_that_is_cut_off_while_its_message_is_being_stored_ends_it_once()
     let mut turn = turn(conversation, told.clone());
     turn.stores_at_once = true;
     assert!(turn.say(Kind::OrderPrompt, "which order?").now_or_never().is_none(), "it waits for the commit");
-    turn.cut_message().await.unwrap();
+    turn.cut_message(frontdesk::domain::TurnStatus::Cancelled).await.unwrap();
     let told = told.0.lock().unwrap();
     assert_eq!(told.iter().filter(|event| matches!(event, Event::MessageEnd { .. })).count(), 1, "{told:?}");
 }
