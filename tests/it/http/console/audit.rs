@@ -27,7 +27,7 @@ async fn console_acts_are_audited_with_their_client() {
         "unauthorized",
     )
     .await;
-    let lan = Browser::sign_in(&app, "k0", "Lan").await;
+    let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
     let opened: Value =
         lan.post("/conversations", &json!({"language": "en"})).send().await.unwrap().json().await.unwrap();
     let id = opened["id"].as_str().unwrap();
@@ -57,7 +57,7 @@ async fn console_acts_are_audited_with_their_client() {
     assert_eq!(written.send().await.unwrap().status(), 200);
     assert_eq!(lan.request(Method::DELETE, &format!("/conversations/{id}")).send().await.unwrap().status(), 204);
     assert_eq!(lan.request(Method::DELETE, "/console/session").send().await.unwrap().status(), 204);
-    let minh = Browser::sign_in(&app, "k0", "Minh").await;
+    let minh = Browser::sign_in(&app, "key-of-the-shop-0", "Minh").await;
 
     let all = acts(&minh, "").await;
     let all: Vec<(&str, &str)> = all.iter().map(|(who, what)| (who.as_str(), what.as_str())).collect();
@@ -102,7 +102,7 @@ async fn console_acts_are_audited_with_their_client() {
     let rest = minh.json(&format!("/console/api/audit?after={}", first["next"].as_str().unwrap())).await;
     assert_eq!((rest["entries"].as_array().unwrap().len(), &rest["next"]), (1, &Value::Null));
     assert_eq!(
-        acts(&Browser::sign_in(&app, "k1", "Kim").await, "").await.len(),
+        acts(&Browser::sign_in(&app, "key-of-the-shop-1", "Kim").await, "").await.len(),
         1,
         "another shop sees only its entries"
     );
