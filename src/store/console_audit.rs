@@ -43,7 +43,7 @@ impl<'a> TenantStore<'a> {
 
     /// Stores an act that changes nothing else in the database.
     pub async fn record_console_act(&self, act: &ConsoleAct) -> Result<(), StoreError> {
-        insert(&self.store.write, self.tenant, act).await
+        insert(self.store.writer()?, self.tenant, act).await
     }
 
     /// Stores the act of [`Self::noting`], if there is one, in the change's transaction.
@@ -89,7 +89,7 @@ impl Store {
         if old.is_empty() {
             return Ok(false);
         }
-        Entity::delete_many().filter(Column::Id.is_in(old)).exec(&self.write).await?;
+        Entity::delete_many().filter(Column::Id.is_in(old)).exec(self.writer()?).await?;
         Ok(true)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, Statement};
+use sea_orm::{DatabaseConnection, DbErr};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use tracing::{error, info};
@@ -23,10 +23,8 @@ use super::{Store, StoreError};
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the result of a probe is reused.
 const PROBE_REUSED: Duration = Duration::from_secs(1);
-/// How often a probe checks the structure of an SQLite file.
-const QUICK_CHECK_EVERY: Duration = Duration::from_secs(60);
-/// Larger files, in bytes, are not checked: the check reads the whole file.
-const QUICK_CHECK_MAX: u64 = 16 * 1024 * 1024;
+/// How often a probe checks an SQLite file.
+const CHECK_FILE_EVERY: Duration = Duration::from_secs(60);
 
 /// Why the store takes no writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -75,7 +73,7 @@ pub(super) struct Health {
 #[derive(Debug, Default)]
 struct Last {
     probe: Option<(Instant, Option<Outage>)>,
-    quick_check: Option<Instant>,
+    file_check: Option<Instant>,
 }
 
 impl Health {
@@ -113,7 +111,7 @@ impl Store {
         {
             return outage;
         }
-        let checks_file = last.quick_check.is_none_or(|at| at.elapsed() >= QUICK_CHECK_EVERY);
+        let checks_file = last.file_check.is_none_or(|at| at.elapsed() >= CHECK_FILE_EVERY);
         let probe = tokio::time::timeout(PROBE_TIMEOUT, self.write_and_read_back(checks_file));
         let failed = match probe.await {
             Ok(Ok(())) => None,
@@ -121,7 +119,7 @@ impl Store {
             Err(_) => Some((Outage::NoAnswer, format!("no answer within {} s", PROBE_TIMEOUT.as_secs()))),
         };
         if checks_file && failed.is_none() {
-            last.quick_check = Some(Instant::now());
+            last.file_check = Some(Instant::now());
         }
         let outage = failed.as_ref().map(|(outage, _)| *outage);
         let before = last.probe.replace((Instant::now(), outage)).and_then(|(_, outage)| outage);
@@ -136,9 +134,8 @@ impl Store {
     }
 
     async fn write_and_read_back(&self, checks_file: bool) -> Result<(), StoreError> {
-        if let Some(file) = &self.health.file {
-            let structure = if checks_file && file.len() <= QUICK_CHECK_MAX { self.quick_check().await? } else { true };
-            file.set_damaged(!structure || !file.has_header());
+        if let Some(file) = self.health.file.as_ref().filter(|_| checks_file) {
+            file.set_damaged(!file.is_sound().await?);
         }
         let mut value = Uuid::now_v7().to_string();
         if self.health.write_failed.load(Ordering::Relaxed) {
@@ -154,15 +151,6 @@ impl Store {
                 Ok(())
             }
             _ => Err(StoreError::Conflict { table: "settings" }),
-        }
-    }
-
-    async fn quick_check(&self) -> Result<bool, StoreError> {
-        let statement = Statement::from_string(self.read.get_database_backend(), "PRAGMA quick_check(1)");
-        match self.read.query_one_raw(statement).await.map_err(StoreError::from) {
-            Ok(row) => Ok(row.is_some_and(|row| row.try_get_by_index::<String>(0).is_ok_and(|found| found == "ok"))),
-            Err(cause) if cause.outage() == Outage::FileDamaged => Ok(false),
-            Err(cause) => Err(cause),
         }
     }
 }

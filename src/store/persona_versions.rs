@@ -66,7 +66,7 @@ impl Store {
         if let Some((tenant, act)) = act {
             console_audit::insert(&transaction, tenant, act).await?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 }
 

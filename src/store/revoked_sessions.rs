@@ -16,7 +16,7 @@ impl TenantStore<'_> {
             expires_at: Set(expires_at),
         };
         let insert = revoked_sessions::Entity::insert(row).on_conflict_do_nothing();
-        insert.exec_without_returning(&self.store.write).await?;
+        insert.exec_without_returning(self.store.writer()?).await?;
         Ok(())
     }
 }
@@ -31,7 +31,7 @@ impl Store {
     /// Removes revoked sessions that have expired at `now`.
     pub async fn forget_revoked_sessions(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
         let expired = revoked_sessions::Entity::delete_many().filter(revoked_sessions::Column::ExpiresAt.lte(now));
-        expired.exec(&self.write).await?;
+        expired.exec(self.writer()?).await?;
         Ok(())
     }
 }

@@ -210,7 +210,7 @@ impl Store {
             .filter(turns::Column::Status.is_in(OPEN))
             .exec(&transaction)
             .await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// The conversations that have turns which have not ended, with the number of those turns.

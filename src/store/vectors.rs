@@ -182,7 +182,7 @@ impl TenantStore<'_> {
     pub async fn delete_vectors(&self, name: &str, ids: &[String]) -> Result<(), StoreError> {
         let transaction = self.store.begin().await?;
         self.remove(&transaction, name, ids).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// Removes the rows of this conversation (`None`: of any) that have all these labels.
@@ -204,7 +204,7 @@ impl TenantStore<'_> {
         let has_all = |row: &Value| labels.iter().all(|(name, value)| row[name] == value.as_str());
         let ids: Vec<String> = rows.into_iter().filter(|(_, row)| has_all(row)).map(|(id, _)| id).collect();
         self.remove(&transaction, name, &ids).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// Removes the collection with its rows.
@@ -217,7 +217,7 @@ impl TenantStore<'_> {
             .exec(&transaction)
             .await?;
         vectors::Entity::delete_many().filter(self.of_collection(name)).exec(&transaction).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     async fn remove(&self, transaction: &DatabaseTransaction, name: &str, ids: &[String]) -> Result<(), StoreError> {

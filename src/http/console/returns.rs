@@ -176,7 +176,7 @@ pub(super) async fn resolve(
     let by = by(&owner);
     let terms = app.config.returns.terms(DamageWords::default());
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
-    let (ticket, rmas) = match in_time(&app, store.resolve_escalation(&id, &verdict, &by)).await? {
+    let (ticket, rmas) = match in_time(&app, Box::pin(store.resolve_escalation(&id, &verdict, &by))).await? {
         Resolving::Done(ticket, rmas) => (*ticket, rmas),
         Resolving::Resolved(ticket) if is_the_same(&ticket, decision, why, by.who) => (*ticket, Vec::new()),
         Resolving::Resolved(ticket) => return Err(ApiError::AlreadyResolved(resolved_by(&ticket))),

@@ -1,16 +1,21 @@
 //! The SQLite file as it lies on the disk, compared with the file that the connections have open.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sea_orm::sqlx::sqlite::SqliteConnectOptions;
+use sea_orm::sqlx::{self, ConnectOptions, Connection, Row};
+use sea_orm::{DbErr, RuntimeErr};
 use tracing::{error, info};
 
+use super::Outage;
 use crate::store::StoreError;
 
-/// The first bytes of every SQLite file.
-const HEADER: &[u8; 16] = b"SQLite format 3\0";
+/// The structure of larger files, in bytes, is not checked: that reads the whole file.
+const STRUCTURE_CHECK_MAX: u64 = 16 * 1024 * 1024;
 
 /// An SQLite file that is open.
 #[derive(Debug)]
@@ -60,17 +65,27 @@ impl DatabaseFile {
         self.damaged.store(damaged, Ordering::Relaxed);
     }
 
-    /// The file's length in bytes, 0 if it cannot be read.
-    pub fn len(&self) -> u64 {
-        std::fs::metadata(&self.path).map_or(0, |found| found.len())
-    }
-
-    /// Whether the file begins as an SQLite file does.
-    pub fn has_header(&self) -> bool {
-        let mut start = [0; HEADER.len()];
-        match File::open(&self.path).and_then(|mut file| file.read_exact(&mut start)) {
-            Ok(()) => start == *HEADER,
-            Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
+    /// Whether SQLite can read the file, and finds its structure right where that is checked.
+    ///
+    /// The connection is a new one, which has no pages in memory. Opening the file ourselves would release the locks that
+    /// SQLite holds on it: POSIX drops them when a process closes any handle of the file.
+    pub async fn is_sound(&self) -> Result<bool, StoreError> {
+        let length = std::fs::metadata(&self.path).map_or(0, |found| found.len());
+        let check = if length <= STRUCTURE_CHECK_MAX { "PRAGMA quick_check(1)" } else { "PRAGMA schema_version" };
+        let options = SqliteConnectOptions::new().filename(&self.path).read_only(true);
+        let checked = async {
+            let mut connection = options.connect().await?;
+            let row = sqlx::query(check).fetch_optional(&mut connection).await?;
+            connection.close().await?;
+            Ok::<_, sqlx::Error>(row)
+        };
+        match checked.await {
+            // A number is the schema's version.
+            Ok(row) => Ok(row.is_some_and(|row| row.try_get::<String, _>(0).map_or(true, |found| found == "ok"))),
+            Err(cause) => match StoreError::from(DbErr::Query(RuntimeErr::SqlxError(Arc::new(cause)))) {
+                cause if cause.outage() == Outage::FileDamaged => Ok(false),
+                cause => Err(cause),
+            },
         }
     }
 }

@@ -193,7 +193,7 @@ impl Store {
             .value(column, blank.value(backend))
             .and_where(Expr::cust(row).in_subquery(some))
             .to_owned();
-        Ok(self.write.execute(&update).await?.rows_affected())
+        Ok(self.writer()?.execute(&update).await?.rows_affected())
     }
 }
 

@@ -128,7 +128,7 @@ pub const TABLES: &[Table] = &[
         "jobs",
         &[("conversation_id", Key::Conversation), ("subject", Key::MailJob)],
         Rows::Removed,
-        &["kind", "subject", "error"],
+        &["kind", "subject", "error", "payload"],
     ),
     Table {
         person: &[("name", Blank::Empty), ("email", Blank::Address), ("phone", Blank::Null), ("user_id", Blank::Null)],
@@ -154,7 +154,12 @@ pub const TABLES: &[Table] = &[
     about("labels", &[("rma_id", Key::Rma)], Rows::Kept, &["tracking"]),
     Table {
         aged: since("created_at"),
-        words: &[("request", Blank::Empty), ("reason", Blank::Empty), ("summary", Blank::Empty)],
+        words: &[
+            ("claim", Blank::Null),
+            ("request", Blank::Empty),
+            ("reason", Blank::Empty),
+            ("summary", Blank::Empty),
+        ],
         person: &[("resolved_why", Blank::Empty)],
         ..about(
             "tickets",
@@ -192,6 +197,7 @@ pub const TABLES: &[Table] = &[
     none("console_audit", &["who", "what", "client", "subject", "detail"]),
     none("daily_turns", &[]),
     none("persona_versions", &["persona", "text", "saved_by"]),
+    none("revoked_sessions", &["session"]),
     none("return_policies", &["name", "scope", "category"]),
     none("settings", &["name", "value"]),
     none("vector_collections", &["name", "model"]),

@@ -219,7 +219,7 @@ impl Store {
         insert::<mails::Entity>(&transaction, loan.mails).await?;
         insert::<order_misses::Entity>(&transaction, loan.misses).await?;
         enqueue(&transaction, &sending).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 }
 

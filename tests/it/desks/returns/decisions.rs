@@ -201,7 +201,7 @@ async fn a_closed_conversation_hears_the_decision_and_stays_closed() {
     let ticket = chat.escalated(&SHATTERED).await;
     let tenant = TenantId::default();
     let id = chat.id.parse().unwrap();
-    app.inner.engine.hand_over(&tenant, id, frontdesk::domain::Handoff::Close).await.unwrap();
+    app.inner.engine.hand_over(&tenant, id, frontdesk::domain::Handoff::Close, None).await.unwrap();
     resolve(&app, &ticket, Resolution::Reject, "worn").await;
     chat.decisions(1).await;
     assert_eq!(chat.status().await, "closed");
