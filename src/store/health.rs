@@ -134,7 +134,7 @@ impl Store {
     }
 
     async fn write_and_read_back(&self, checks_file: bool) -> Result<(), StoreError> {
-        if let Some(file) = self.health.file.as_ref().filter(|_| checks_file) {
+        if let Some(file) = self.health.file.as_ref().filter(|file| checks_file && file.replaced().is_none()) {
             file.set_damaged(!file.is_sound().await?);
         }
         let mut value = Uuid::now_v7().to_string();

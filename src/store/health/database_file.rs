@@ -16,6 +16,8 @@ use crate::store::StoreError;
 
 /// The structure of larger files, in bytes, is not checked: that reads the whole file.
 const STRUCTURE_CHECK_MAX: u64 = 16 * 1024 * 1024;
+/// The length in bytes of SQLite's smallest page. SQLite takes an empty file for a new database.
+const SMALLEST: u64 = 512;
 
 /// An SQLite file that is open.
 #[derive(Debug)]
@@ -40,13 +42,8 @@ impl DatabaseFile {
 
     /// Refuses if the file was deleted or replaced, or is damaged. Two `stat` calls.
     pub fn check(&self) -> Result<(), StoreError> {
-        let replaced = self.opened.iter().find(|(path, opened)| match identity(path) {
-            Ok(found) => found != *opened,
-            // Any other error is the disk's, and the statement reports it.
-            Err(error) => matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
-        });
-        let refused = match replaced {
-            Some((path, _)) => StoreError::FileReplaced(path.clone()),
+        let refused = match self.replaced() {
+            Some(path) => StoreError::FileReplaced(path.to_owned()),
             None if self.damaged.load(Ordering::Relaxed) => StoreError::FileDamaged(self.path.clone()),
             None => {
                 if self.reported.swap(false, Ordering::Relaxed) {
@@ -61,6 +58,16 @@ impl DatabaseFile {
         Err(refused)
     }
 
+    /// The file that was deleted or replaced, if one was.
+    pub fn replaced(&self) -> Option<&Path> {
+        let replaced = self.opened.iter().find(|(path, opened)| match identity(path) {
+            Ok(found) => found != *opened,
+            // Any other error is the disk's, and the statement reports it.
+            Err(error) => matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+        });
+        replaced.map(|(path, _)| path.as_path())
+    }
+
     pub fn set_damaged(&self, damaged: bool) {
         self.damaged.store(damaged, Ordering::Relaxed);
     }
@@ -71,6 +78,9 @@ impl DatabaseFile {
     /// SQLite holds on it: POSIX drops them when a process closes any handle of the file.
     pub async fn is_sound(&self) -> Result<bool, StoreError> {
         let length = std::fs::metadata(&self.path).map_or(0, |found| found.len());
+        if length < SMALLEST {
+            return Ok(false);
+        }
         let check = if length <= STRUCTURE_CHECK_MAX { "PRAGMA quick_check(1)" } else { "PRAGMA schema_version" };
         let options = SqliteConnectOptions::new().filename(&self.path).read_only(true);
         let checked = async {

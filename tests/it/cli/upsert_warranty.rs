@@ -189,7 +189,7 @@ async fn a_refused_row_is_named_with_its_line_and_keeps_every_row_out_unless_it_
     let records = shop.records("default", &["OK-1", "OK-10"]).await;
     assert_eq!(
         (records, shop.count().await),
-        (vec!["OK-10|Loa|2027-12-31".to_owned(), "OK-1|Loa hai\r\ndòng|2027-01-01".to_owned()], 2)
+        (vec!["OK-10|Loa|2027-12-31".to_owned(), "OK-1|Loa hai\ndòng|2027-01-01".to_owned()], 2)
     );
 }
 

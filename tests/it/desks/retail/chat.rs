@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use frontdesk::cli::lists::Destination;
 use frontdesk::cli::upsert_warranty;
+use frontdesk::domain::text::clean;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -206,7 +207,7 @@ fn check(events: &Events, turn: u64, text: &str) {
     let expected: Vec<Option<String>> = (1..events.0.len()).map(|n| Some(format!("{turn}.{n}"))).collect();
     assert_eq!(ids, expected, "{}", told());
     let data = events.data();
-    assert_eq!((&data[0]["type"], &data[0]["text"]), (&json!("turn.start"), &json!(text.trim())), "{}", told());
+    assert_eq!((&data[0]["type"], &data[0]["text"]), (&json!("turn.start"), &json!(clean(text).trim())), "{}", told());
     assert_eq!(data.last().unwrap()["type"], "turn.done", "{}", told());
     assert_eq!(data.iter().filter(|event| event["type"] == "turn.done").count(), 1, "{}", told());
     assert!(data.iter().filter(|event| event["type"] == "error").count() <= 1, "{}", told());

@@ -76,7 +76,7 @@ async fn the_shop_sees_what_was_held_back_and_the_customer_only_that_something_w
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("X_API_KEYS", "key-of-the-shop-0")).await;
     ollama.reply("Dạ giá 1.234.000đ ạ.");
-    let mut chat = shop.chat_as("key-of-the-shop", serde_json::json!({})).await;
+    let mut chat = shop.chat_as("key-of-the-shop-0", serde_json::json!({})).await;
     let events = chat.say(QUESTION).await;
     assert!(!format!("{events:?}").contains("1.234.000"), "{events:?}");
     let history = chat.history().await;

@@ -73,8 +73,8 @@ impl Driven {
     /// What the last request told the model of its tools: name and result, in order.
     pub fn results(&self) -> Vec<(String, Value)> {
         // Requests to classify a message have a format, and no tools.
-        let chats = self.ollama.chats().into_iter().filter(|chat| chat.get("format").is_none());
-        let messages = chats.last().unwrap()["messages"].as_array().unwrap().clone();
+        let mut chats = self.ollama.chats().into_iter().filter(|chat| chat.get("format").is_none());
+        let messages = chats.next_back().unwrap()["messages"].as_array().unwrap().clone();
         let results = messages.into_iter().filter(|message| message["role"] == "tool");
         results
             .map(|message| {
