@@ -3,7 +3,7 @@
 //! - [`assets`]: the files in the program, under names that change with their content
 //! - [`page`]: the chat page
 //! - [`console`]: the shop's own desk
-//! - [`reference`]: the API's description for people
+//! - [`mod@reference`]: the API's description for people
 //! - [`widget`]: the script for other sites
 //! - [`policy`]: what browsers may do with a page of ours
 //!

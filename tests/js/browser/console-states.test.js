@@ -22,7 +22,9 @@ before(async () => {
   await message(taken.customer, "Dạ em nghe ạ.");
   await stage.server.run("seed", "returns");
   const returns = await stage.server.conversation({ persona: "returns_en" }, "return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered.");
-  ids = { first: first.id, waiting: waiting.id, taken: taken.id, returns };
+  // An escalated return has no next step.
+  const status = await stage.server.conversation({ persona: "returns_en" }, "where is order 77912?", "buyer-77898@example.com");
+  ids = { first: first.id, waiting: waiting.id, taken: taken.id, returns, status };
 });
 after(() => stage?.close());
 
@@ -77,6 +79,8 @@ for (const scheme of ["light", "dark"]) {
       await page.locator(".record > summary").click();
       await page.locator(".record li").last().scrollIntoViewIfNeeded();
       await seen("07-returns-record");
+      await goTo(page, `inbox/${ids.status}`);
+      await page.locator(".returns > summary").click();
       await page.locator("[data-step]").first().click();
       await page.locator("dialog[open]").waitFor();
       await seen("07-returns-step");
