@@ -48,14 +48,14 @@ test("a reply grows as it is said, and ends with its sources and a quieter quest
 
 test("lists, headings, bold and code of a reply are elements of the page", async () => {
   const page = await stage.page();
-  stage.model.nextSays("## Gợi ý\n\n1. **Dell** nhẹ\n2. `ASUS` rẻ\n\n- hợp học tập\n\n```\nmã giảm giá\n```\n");
+  stage.model.nextSays("## Gợi ý\n\n1. **Dell** nhẹ\n2. `ASUS` rẻ\n\n- hợp học tập\n\n```\ntên sản phẩm\n```\n");
   await say(page, QUESTION);
   await page.locator(".reply pre").waitFor();
   await quiet(page);
   const built = await page.evaluate(() =>
     [".heading", "ol > li:nth-child(1) > strong", "ol > li:nth-child(2) > code", "ul > li", "pre > code"].map((place) => document.querySelector(`.reply .bubble ${place}`)?.textContent),
   );
-  assert.deepEqual(built, ["Gợi ý", "Dell", "ASUS", "hợp học tập", "mã giảm giá"]);
+  assert.deepEqual(built, ["Gợi ý", "Dell", "ASUS", "hợp học tập", "tên sản phẩm"]);
   assertClean(page);
 });
 

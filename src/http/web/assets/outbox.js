@@ -7,6 +7,9 @@ const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 10_000;
 const LONGEST_COUNTDOWN_S = 120;
 
+// What the server removes from messages, `domain::text::clean`: a message is recognized by its text when it comes back.
+const UNWANTED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
 export class Outbox {
   #memory;
   #waiting = [];
@@ -34,7 +37,7 @@ export class Outbox {
 
   /** Sends `text`, once. */
   add(text) {
-    this.#put({ text, key: crypto.randomUUID() });
+    this.#put({ text: text.replace(UNWANTED, ""), key: crypto.randomUUID() });
   }
 
   /** Sends a refused entry again, under its key. */
