@@ -28,7 +28,11 @@ use crate::turn::{AcceptError, Accepted, Message};
 #[serde(deny_unknown_fields)]
 pub(super) struct PostMessage {
     /// 1 to 4,000 characters after trimming.
-    #[schema(min_length = 1, max_length = 4000, pattern = r"\S")]
+    #[schema(
+        min_length = 1,
+        max_length = 4000,
+        pattern = r"[^\s\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]"
+    )]
     pub text: String,
 }
 
