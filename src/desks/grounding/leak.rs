@@ -17,7 +17,7 @@ const IN_RUNS: usize = 36;
 struct Script {
     words: Vec<String>,
     places: HashMap<String, Vec<usize>>,
-    /// For each place behind a run that ends now, the run's length.
+    /// For each place after a run that ends now, the run's length.
     runs: HashMap<usize, usize>,
 }
 
@@ -39,7 +39,7 @@ impl Script {
     }
 }
 
-/// Watches a reply for runs of words of the instructions that stand in no text which may be quoted.
+/// Watches a reply for runs of words of the instructions that are in no text that may be quoted.
 pub(super) struct LeakWatch {
     instructions: Script,
     quotable: Script,

@@ -65,7 +65,7 @@ impl Returns {
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut voice, scenario)?;
             turn.say_with(kind, &text, tell(kind, state, &text)).await?;
-            // A person goes on, or the customer has left: there is nothing more to ask.
+            // A person continues, or the customer has left: there is nothing more to ask.
             asks_more = kind != Kind::Clarify && !matches!(scenario, Scenario::GaveUp | Scenario::Goodbye);
         }
         self.record_ending(turn, state, ending).await?;
