@@ -17,9 +17,6 @@ use crate::retrieval::search::Knowledge;
 use crate::store::{Store, StoreError};
 use crate::tools::client_name::ClientNames;
 
-pub mod grounding;
-pub mod language;
-mod long_text;
 pub mod machine;
 mod play;
 pub mod retail;
@@ -28,7 +25,6 @@ mod show;
 #[cfg(test)]
 mod tests;
 pub mod window;
-pub mod wording;
 
 pub use play::{Caller, Sink, SinkClosed, Step, Stored, Turn};
 

@@ -2,22 +2,27 @@
 //!
 //! Nothing here reads a clock, a file or a socket; time and ids come in as arguments.
 
+pub mod audit;
+pub mod calendar;
+pub mod commerce;
 pub mod console;
 pub mod conversation;
 pub mod event;
-pub mod facts;
 pub mod figures;
 pub mod id;
+pub mod identity;
 pub mod language;
 pub mod link_host;
 pub mod message;
 pub mod network;
 pub mod returns;
 pub mod serial;
+pub mod step;
 pub mod text;
 pub mod vocabulary;
 pub mod warranty;
 
+pub use audit::{AuditEntry, AuditKind};
 pub use console::{ConsoleAct, ConsoleDeed};
 pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
 pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};
@@ -27,5 +32,6 @@ pub use language::Language;
 pub use link_host::{InvalidLinkHost, LinkHost};
 pub use message::{Author, Kind, Message, Metadata, Sender};
 pub use serial::Serial;
+pub use step::{IllegalStep, Step};
 pub use vocabulary::Vocabulary;
 pub use warranty::WarrantyRecord;

@@ -13,6 +13,8 @@
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
 //!   feeds and replay, recovery
 //! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
+//! - [`grounding`]: checks what a model says against its sources
+//! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
 //! - [`tools`]: what a desk can do besides talking
 //! - [`retrieval`]: finding the passages of the shop's documents that answer a question
 //! - [`providers`]: what runs elsewhere: the language model
@@ -28,7 +30,9 @@ pub mod cli;
 pub mod config;
 pub mod desks;
 pub mod domain;
+pub mod grounding;
 pub mod http;
+pub mod nlu;
 pub mod persona;
 pub mod providers;
 pub mod retrieval;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::app::personal_files::{PersonalFile, PersonalFiles, remove};
 use crate::config::Config;
 use crate::domain::TenantId;
-use crate::domain::returns::Email;
+use crate::domain::identity::Email;
 use crate::store::personal::erase::{Erased, Erasure};
 use crate::store::personal::person::Named;
 use crate::store::{Store, StoreOptions};

@@ -3,7 +3,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::Env;
-use crate::domain::returns::misses::MissLimit;
+use crate::domain::identity::attempts::MissLimit;
 use crate::domain::returns::{DamageWords, Frequency, Terms, Windows};
 
 /// How a customer without an account shows whose order it is.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::grounding::claims::ClaimRules;
-use super::grounding::{Canary, Grounding, StandIns};
-use super::language::LanguageRules;
-use super::long_text::read_text;
 use super::{Desk, DeskError, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
-use crate::domain::facts::Lexicon;
 use crate::domain::{Event, IntentSource, Kind, Language, LanguageSource, Vocabulary};
+use crate::grounding::claims::ClaimRules;
+use crate::grounding::{Canary, Grounding, StandIns};
+use crate::nlu::facts::Lexicon;
+use crate::nlu::language::LanguageRules;
+use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 

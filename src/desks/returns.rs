@@ -9,11 +9,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::language::LanguageRules;
-use super::long_text::read_text;
 use super::machine::{Machine, drive, state_of};
 use super::{Desk, DeskError, Services, Turn};
 use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language, LanguageSource};
+use crate::nlu::language::LanguageRules;
+use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 

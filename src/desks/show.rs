@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::grounding::{Guard, Piece, Sources};
 use super::{SinkClosed, Turn};
 use crate::domain::{Kind, Sender};
+use crate::grounding::{Guard, Piece, Sources};
 
 impl Turn {
     /// Writes what came out of the filters as part of a message. What was held back is counted and noted on the message, for

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
-use super::grounding::tests::{grounding, read_reply};
-use super::language::LanguageRules;
 use super::retail::rules::{Context, RetailRules};
 use super::returns::agent::words::for_customer;
 use super::returns::rules::ReturnsRules;
 use crate::app::list_file::Table;
-use crate::domain::facts::{self, Lexicon};
 use crate::domain::returns::listing::Field;
 use crate::domain::serial::find_candidates;
 use crate::domain::{Language, Vocabulary};
+use crate::grounding::tests::{grounding, read_reply};
+use crate::nlu::facts::{self, Lexicon};
+use crate::nlu::language::LanguageRules;
 use crate::persona::Prompts;
 use crate::retrieval::Query;
 use crate::retrieval::lexical::LexicalIndex;

@@ -3,49 +3,28 @@
 //! The rules come from seed 000 (a supervisor and its workers; windows of 30 and 14 days) and seed 001 (nine steps of
 //! eligibility, the life of an RMA). Where the two differ, ARCHITECTURE.md ("Returns") says which one holds.
 //!
-//! - [`order_number`]: numbers of orders, alone and in what customers write
-//! - [`contact`]: e-mail addresses and phone numbers, by which a customer shows whose order it is
-//! - [`money`]: amounts in minor units
-//! - [`order`], [`rma`]: orders, and the authorizations to send goods back; [`step`]: how their states change
 //! - [`policy`], [`damage`], [`eligibility`]: whether goods may come back
 //! - [`refund`]: how much money goes back
 //! - [`notice`]: a person's decision, for the message to the customer
 //! - [`ticket`]: what was asked of the shop, once; [`number`]: what tickets, RMAs, labels and mails are called
 //! - [`listing`], [`policy_list`]: orders and policies as a shop's own lists name them
-//! - [`misses`]: guesses at whose order it is
-//! - [`audit`]: who changed what
-//! - [`calendar`]: days as the shop counts them
 
-pub mod audit;
-pub mod calendar;
-pub mod contact;
 pub mod damage;
 pub mod eligibility;
 pub mod listing;
-pub mod misses;
-pub mod money;
 pub mod notice;
 pub mod number;
-pub mod order;
-pub mod order_number;
 pub mod policy;
 pub mod policy_list;
 pub mod refund;
 pub mod rma;
-pub mod step;
 pub mod ticket;
 
-pub use audit::{AuditEntry, AuditKind};
-pub use contact::{Contact, ERASED_DOMAIN, Email, Phone};
 pub use damage::DamageWords;
 pub use eligibility::{Decision, Frequency, History, ReasonCode, Review, Rules, Terms, Why, decide};
 pub use listing::ListedOrder;
-pub use money::{Currency, Money};
 pub use notice::{Notice, Outcome};
 pub use number::{Carrier, MailNumber, RmaNumber, TicketNumber, TrackingNumber};
-pub use order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
-pub use order_number::OrderNumber;
 pub use policy::{Policies, Policy, Scope, Windows};
 pub use rma::{Hand, Label, NoStep, Rma, RmaId, RmaLine, RmaStatus};
-pub use step::{IllegalStep, Step};
 pub use ticket::{Action, Claim, Priority, Resolution, Ticket, TicketKind};

@@ -7,7 +7,9 @@ use uuid::Uuid;
 use super::entities::audit;
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
-use crate::domain::returns::{AuditEntry, AuditKind, OrderNumber};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
+use crate::domain::commerce::OrderNumber;
 use crate::domain::{ConversationId, TenantId};
 
 impl TenantStore<'_> {

@@ -12,7 +12,12 @@ use super::entities::{jobs, mails};
 use super::jobs::{JobKind, NewJob, enqueue};
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
-use crate::domain::returns::{AuditEntry, AuditKind, Email, MailNumber, Order, OrderNumber, Rma, RmaNumber};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::Email;
+use crate::domain::returns::{MailNumber, Rma, RmaNumber};
 use crate::domain::{ConversationId, Language, TenantId};
 
 /// A mail, for the store.

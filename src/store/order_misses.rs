@@ -9,8 +9,10 @@ use super::columns::{from_db, to_db};
 use super::entities::order_misses;
 use super::orders::lock_order;
 use super::{StoreError, TenantStore};
-use crate::domain::returns::misses::{MissCount, MissLimit, MissSubject};
-use crate::domain::returns::{Contact, Order, OrderNumber};
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::Contact;
+use crate::domain::identity::attempts::{MissCount, MissLimit, MissSubject};
 
 /// What came of showing whose order it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,17 @@ use super::columns::from_db;
 use super::entities::{customers, order_items, orders, rma_items, rmas};
 use super::{StoreError, TenantStore};
 use crate::domain::TenantId;
-use crate::domain::returns::{
-    Currency, Customer, CustomerId, Email, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus, RmaStatus,
-};
+use crate::domain::commerce::Currency;
+use crate::domain::commerce::Customer;
+use crate::domain::commerce::CustomerId;
+use crate::domain::commerce::ItemReturn;
+use crate::domain::commerce::Money;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderItem;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::OrderStatus;
+use crate::domain::identity::Email;
+use crate::domain::returns::RmaStatus;
 
 /// So many orders of a customer are listed (seed 001, `GetOrderDetails`).
 pub(super) const ORDERS_LISTED: u64 = 10;

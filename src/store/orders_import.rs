@@ -17,10 +17,16 @@ use super::columns::to_db;
 use super::entities::{customers, order_items, orders};
 use super::orders::{list_customers, list_orders_with, lock_orders};
 use super::{StoreError, TenantStore};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
 use crate::domain::TenantId;
-use crate::domain::returns::{
-    AuditEntry, AuditKind, Customer, CustomerId, ListedOrder, Order, OrderItem, OrderNumber, OrderStatus,
-};
+use crate::domain::commerce::Customer;
+use crate::domain::commerce::CustomerId;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderItem;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::OrderStatus;
+use crate::domain::returns::ListedOrder;
 
 /// Orders that are compared and written in one statement each, and items likewise: databases bind 32,766 values and more.
 const ORDERS_AT_ONCE: usize = 200;

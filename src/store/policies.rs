@@ -10,8 +10,10 @@ use super::columns::{from_db, to_db};
 use super::entities::return_policies;
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
 use crate::domain::TenantId;
-use crate::domain::returns::{AuditEntry, AuditKind, Policy, Scope};
+use crate::domain::returns::{Policy, Scope};
 
 impl TenantStore<'_> {
     /// The shop's own policies, by name; [`crate::domain::returns::Policies::new`] adds those of its settings.

@@ -16,9 +16,12 @@ use serde_json::json;
 use super::audit::record;
 use super::entities::{orders, rmas, tickets};
 use super::{StoreError, TenantStore};
-use crate::domain::returns::{
-    AuditEntry, AuditKind, Hand, OrderNumber, OrderStatus, Rma, RmaId, RmaNumber, RmaStatus, Step, Ticket,
-};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
+use crate::domain::Step;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::OrderStatus;
+use crate::domain::returns::{Hand, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
 use crate::domain::{ConversationId, TenantId};
 
 pub mod advance;

@@ -9,8 +9,10 @@ use super::orders_import::write_orders;
 use super::policies::{list_policies, write_policies};
 use super::returns::create::{item_rows, rma_row};
 use super::{StoreError, TenantStore};
-use crate::domain::returns::misses::MissSubject;
-use crate::domain::returns::{Order, OrderNumber, Policy, Rma};
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::attempts::MissSubject;
+use crate::domain::returns::{Policy, Rma};
 
 /// A shop to try things out in.
 #[derive(Clone, Debug, PartialEq)]

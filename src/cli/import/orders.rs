@@ -19,7 +19,7 @@ use chrono_tz::Tz;
 use self::report::Report;
 use crate::app::list_file::Refusals;
 use crate::cli::lists::Destination;
-use crate::domain::returns::OrderNumber;
+use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::listing::{BadRow, Field, Row, orders_of};
 use crate::store::orders_import::Conflict;
 

@@ -5,10 +5,18 @@ use chrono_tz::Tz;
 use uuid::Uuid;
 
 use crate::domain::TenantId;
-use crate::domain::returns::calendar::day_of;
+use crate::domain::calendar::day_of;
+use crate::domain::commerce::Currency;
+use crate::domain::commerce::Customer;
+use crate::domain::commerce::CustomerId;
+use crate::domain::commerce::ItemReturn;
+use crate::domain::commerce::Money;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderItem;
+use crate::domain::commerce::OrderStatus;
+use crate::domain::identity::Email;
 use crate::domain::returns::{
-    Action, Currency, Customer, CustomerId, Email, ItemReturn, Label, Money, Order, OrderItem, OrderStatus, Policy,
-    ReasonCode, Rma, RmaId, RmaLine, RmaNumber, RmaStatus, Scope, TrackingNumber,
+    Action, Label, Policy, ReasonCode, Rma, RmaId, RmaLine, RmaNumber, RmaStatus, Scope, TrackingNumber,
 };
 use crate::store::sample_shop::SampleShop;
 
@@ -249,7 +257,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::domain::returns::calendar::days_between;
+    use crate::domain::calendar::days_between;
 
     fn at(now: &str) -> SampleShop {
         shop(&TenantId::default(), now.parse().unwrap(), chrono_tz::Asia::Ho_Chi_Minh)

@@ -11,9 +11,9 @@ use super::social::PERSON;
 use super::{Heard, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
-use crate::desks::long_text::read_text;
 use crate::desks::window::window;
 use crate::domain::IntentSource;
+use crate::nlu::long_text::read_text;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 
 /// So much of the conversation helps the model to understand one message.

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde::de::Error as _;
 
 use super::intent::Intent;
-use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, cover};
 use crate::domain::Vocabulary;
+use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, cover};
 pub use candidates::{Candidate, Known};
 use evidence::Evidence;
 

@@ -5,10 +5,10 @@ use tracing::warn;
 
 use super::Retail;
 use super::classify::Understood;
-use crate::desks::grounding::{Grounded, Piece, joined};
 use crate::desks::window::window;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Kind, Metadata};
+use crate::grounding::{Grounded, Piece, joined};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};

@@ -9,11 +9,11 @@ use super::misses::MissKey;
 use super::rules::Candidate;
 use super::texts::RetailTexts;
 use super::{Heard, Retail};
-use crate::desks::long_text::read_text;
 use crate::desks::{DeskError, Turn};
 use crate::domain::serial::{Likeness, most_serial_like};
 use crate::domain::warranty::{WarrantyRecord, format_date};
 use crate::domain::{Kind, Message, Metadata, Sender, Serial};
+use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, fill};
 
 /// So many runs of a message are looked at; a customer has no more, and who guesses gets no more at once.

@@ -6,7 +6,9 @@ use super::scenario::Scenario;
 use super::state::{
     ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, TicketStatus, Trouble,
 };
-use crate::domain::returns::{Action, Decision, Money, OrderNumber, RmaNumber, Why};
+use crate::domain::commerce::Money;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::returns::{Action, Decision, RmaNumber, Why};
 
 mod said;
 

@@ -198,7 +198,7 @@ mod tests {
             (include_str!("../../../prompts/texts/returns.vi.toml"), Language::VI, "129"),
         ];
         let rma: crate::domain::returns::RmaNumber = "RMA-1701234567-ABCD".parse().unwrap();
-        let refund = crate::domain::returns::Money::new(12_999, crate::domain::returns::Currency::Usd);
+        let refund = crate::domain::commerce::Money::new(12_999, crate::domain::commerce::Currency::Usd);
         let outcomes = [
             Outcome::Returned { rma: rma.clone(), refund, masked_email: "j***@example.com".to_owned() },
             Outcome::Continues { rma },

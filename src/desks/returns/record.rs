@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::Returns;
 use super::state::{Ending, Escalate, State};
 use crate::desks::{DeskError, Turn};
-use crate::domain::returns::{AuditEntry, AuditKind};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
 
 /// Who the customer is in the record.
 const CUSTOMER: &str = "customer";

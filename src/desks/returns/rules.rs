@@ -6,10 +6,12 @@
 //! - `file`: the rule file
 
 use super::state::Intent;
-use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
-use crate::domain::returns::contact::find_contacts;
-use crate::domain::returns::order_number::{Found, find_order_numbers};
-use crate::domain::returns::{Contact, DamageWords, OrderNumber};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::order_number::{Found, find_order_numbers};
+use crate::domain::identity::Contact;
+use crate::domain::identity::contact::find_contacts;
+use crate::domain::returns::DamageWords;
+use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
 use crate::persona::{PromptError, Prompts};
 
 pub mod answer;

@@ -108,7 +108,7 @@ impl Returns {
             values.push(("order_date", language.date(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
             let to = state.mail_to.as_deref().and_then(|to| to.parse().ok());
-            let to = to.map_or(order.masked_email.clone(), |to: crate::domain::returns::Email| to.masked());
+            let to = to.map_or(order.masked_email.clone(), |to: crate::domain::identity::Email| to.masked());
             values.push(("masked_email", to));
         }
         if let Some(decision) = &state.eligibility {

@@ -8,7 +8,10 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::scenario::Scenario;
-use crate::domain::returns::{Action, Decision, Money, OrderNumber, OrderStatus, Priority, RmaNumber, Why};
+use crate::domain::commerce::Money;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::OrderStatus;
+use crate::domain::returns::{Action, Decision, Priority, RmaNumber, Why};
 
 /// What a flow is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::scenario::Scenario;
-use crate::domain::returns::{OrderStatus, RmaStatus};
+use crate::domain::commerce::OrderStatus;
+use crate::domain::returns::RmaStatus;
 use crate::persona::texts::fill;
 
 /// So many variants each text has at least (seed 000: "3+ template variations").

@@ -10,7 +10,7 @@ use super::state::Intent;
 use crate::config::LlmMode;
 use crate::desks::Turn;
 use crate::domain::IntentSource;
-use crate::domain::returns::OrderNumber;
+use crate::domain::commerce::OrderNumber;
 use crate::providers::llm::{ChatMessage, ChatRequest};
 
 #[derive(Deserialize)]

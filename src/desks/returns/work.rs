@@ -12,7 +12,10 @@ use super::route::Worker;
 use super::state::{Intent, State};
 use crate::config::OrderVerification;
 use crate::desks::{DeskError, Turn};
-use crate::domain::returns::{Action, AuditEntry, AuditKind, Hand, OrderNumber, Terms};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::returns::{Action, Hand, Terms};
 use crate::store::TenantStore;
 use crate::store::returns::By;
 

@@ -7,11 +7,11 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::calendar::{day_of, days_between};
 use super::damage::DamageWords;
-use super::order::{Order, OrderItem, OrderStatus};
 use super::policy::{Policies, Policy, Windows};
-use super::step::named;
+use crate::domain::calendar::{day_of, days_between};
+use crate::domain::commerce::order::{Order, OrderItem, OrderStatus};
+use crate::domain::step::named;
 
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use chrono_tz::Tz;
 
 use self::row::{OrderFields, Reader};
-use super::money::Money;
-use super::order::{Order, OrderItem};
-use super::order_number::OrderNumber;
-use super::step::named;
 use crate::domain::TenantId;
+use crate::domain::commerce::money::Money;
+use crate::domain::commerce::order::{Order, OrderItem};
+use crate::domain::commerce::order_number::OrderNumber;
+use crate::domain::step::named;
 
 mod customers;
 mod row;

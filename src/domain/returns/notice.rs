@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::money::Money;
 use super::number::RmaNumber;
-use super::order_number::OrderNumber;
+use crate::domain::commerce::money::Money;
+use crate::domain::commerce::order_number::OrderNumber;
 
 /// A person's decision on a ticket. It is stored as a job, and holds no contact data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

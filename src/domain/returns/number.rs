@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::step::named;
+use crate::domain::step::named;
 
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $shape:literal) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::policy::{Policy, Scope};
-use super::step::named;
+use crate::domain::step::named;
 use crate::domain::text::fold;
 
 named! {

@@ -1,8 +1,8 @@
 //! How much money goes back.
 
-use super::money::{Money, MoneyError};
-use super::order::Order;
 use super::rma::RmaLine;
+use crate::domain::commerce::money::{Money, MoneyError};
+use crate::domain::commerce::order::Order;
 
 /// What is paid back for those lines: Σ price × quantity (seed 001), less what earlier RMAs pay back for the same items,
 /// and never more, with the other RMAs of the order, than was paid.
@@ -30,10 +30,10 @@ pub fn refund(order: &Order, lines: &[u32]) -> Result<(Money, Vec<RmaLine>), Mon
 
 #[cfg(test)]
 mod tests {
-    use super::super::money::Currency;
-    use super::super::order::{Customer, CustomerId, ItemReturn, OrderItem, OrderStatus};
     use super::super::rma::RmaStatus;
     use super::*;
+    use crate::domain::commerce::money::Currency;
+    use crate::domain::commerce::order::{Customer, CustomerId, ItemReturn, OrderItem, OrderStatus};
 
     fn usd(cents: i64) -> Money {
         Money::new(cents, Currency::Usd)
@@ -41,7 +41,7 @@ mod tests {
 
     /// An order of items of those prices and quantities, for which so much was paid.
     fn order(items: &[(i64, u32)], paid: i64) -> Order {
-        let email: super::super::Email = "a@b.vn".parse().unwrap();
+        let email: crate::domain::identity::Email = "a@b.vn".parse().unwrap();
         let items = items.iter().zip(1..).map(|((price, quantity), line)| OrderItem {
             line,
             sku: None,

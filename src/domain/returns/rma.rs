@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::eligibility::ReasonCode;
-use super::money::Money;
 use super::number::{RmaNumber, TrackingNumber};
-use super::order_number::OrderNumber;
-use super::step::{IllegalStep, Status, Step, named};
 use super::ticket::Action;
 use crate::domain::ConversationId;
+use crate::domain::commerce::money::Money;
+use crate::domain::commerce::order_number::OrderNumber;
+use crate::domain::step::{IllegalStep, Status, Step, named};
 
 named! {
     /// Where the goods and the money are (seed 001, "RMA Lifecycle").

@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::order_number::OrderNumber;
-use super::step::named;
 use crate::domain::ConversationId;
+use crate::domain::commerce::order_number::OrderNumber;
+use crate::domain::step::named;
 
 named! {
     /// What a customer wants done with an order (seed 000).

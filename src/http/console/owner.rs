@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::domain::returns::audit::OPERATOR;
+use crate::domain::audit::OPERATOR;
 use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
 use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::owner::console_act;
 use crate::app::App;
-use crate::domain::returns::audit::OPERATOR;
+use crate::domain::audit::OPERATOR;
 use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
 use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
 use crate::http::client::ClientAddress;

@@ -13,7 +13,9 @@ use uuid::Uuid;
 
 use super::person::{Named, Person, VALUES_AT_ONCE, find_person};
 use super::tables::{Aged, Blank, Key, Rows, TABLES, Table};
-use crate::domain::returns::{AuditEntry, AuditKind, ERASED_DOMAIN};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
+use crate::domain::identity::ERASED_DOMAIN;
 use crate::domain::{ConversationId, TenantId, TurnStatus};
 use crate::store::audit::record;
 use crate::store::entities::{audit, conversations, turns};

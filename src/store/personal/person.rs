@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter,
 use uuid::Uuid;
 
 use super::tables::Key;
-use crate::domain::returns::Email;
+use crate::domain::identity::Email;
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Sender, TenantId};
 use crate::store::entities::{audit, conversations, customers, mails, messages, orders, rmas, tickets};

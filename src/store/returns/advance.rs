@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::rows::load_rmas;
 use super::{By, write_order_step, write_rma_step};
-use crate::domain::returns::{
-    AuditEntry, Hand, Label, NoStep, OrderStatus, Rma, RmaNumber, RmaStatus, Step, TrackingNumber,
-};
+use crate::domain::AuditEntry;
+use crate::domain::Step;
+use crate::domain::commerce::OrderStatus;
+use crate::domain::returns::{Hand, Label, NoStep, Rma, RmaNumber, RmaStatus, TrackingNumber};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
 use crate::store::entities::{labels, rmas};

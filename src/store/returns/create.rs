@@ -9,13 +9,17 @@ use uuid::Uuid;
 use super::By;
 use super::escalate::reviews_of;
 use super::rows::{load_rmas, read_ticket};
+use crate::domain::AuditEntry;
+use crate::domain::Step;
 use crate::domain::TenantId;
-use crate::domain::returns::calendar::day_of;
+use crate::domain::calendar::day_of;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::refund::refund;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{
-    Action, AuditEntry, Decision, History, Order, OrderNumber, OrderStatus, Rma, RmaId, RmaNumber, RmaStatus, Rules,
-    Step, Terms, Ticket, TicketKind, TicketNumber, decide,
+    Action, Decision, History, Rma, RmaId, RmaNumber, RmaStatus, Rules, Terms, Ticket, TicketKind, TicketNumber, decide,
 };
 use crate::store::audit::record;
 use crate::store::columns::to_db;

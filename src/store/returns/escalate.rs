@@ -11,12 +11,12 @@ use serde_json::json;
 use super::By;
 use super::create::find_by_key;
 use super::rows::{load_rmas, read_ticket};
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
 use crate::domain::TenantId;
+use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::ticket::escalation_key;
-use crate::domain::returns::{
-    AuditEntry, AuditKind, Claim, OrderNumber, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind,
-    TicketNumber,
-};
+use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
 use crate::store::audit::record;
 use crate::store::entities::{rmas, tickets};
 use crate::store::orders::lock_order;

@@ -14,8 +14,9 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use crate::domain::returns::misses::MissSubject;
-use crate::domain::returns::{Email, OrderNumber};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::Email;
+use crate::domain::identity::attempts::MissSubject;
 use crate::domain::{ConversationId, TenantId};
 use crate::store::entities::{
     audit, customers, labels, mails, order_items, order_misses, orders, return_policies, rma_items, rmas, tickets,

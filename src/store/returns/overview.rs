@@ -6,8 +6,11 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use serde_json::Value;
 
 use super::rows::{load_rmas, read_ticket};
+use crate::domain::AuditEntry;
 use crate::domain::ConversationId;
-use crate::domain::returns::{AuditEntry, Order, OrderNumber, Rma, Ticket};
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::returns::{Rma, Ticket};
 use crate::store::audit::read_entry;
 use crate::store::entities::{audit, mails, rmas, tickets};
 use crate::store::mails::{Mail, read_mail};

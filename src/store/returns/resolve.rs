@@ -10,11 +10,14 @@ use serde_json::json;
 use super::create::{NewReturn, ReturnOutcome};
 use super::rows::{load_rmas, read_ticket};
 use super::{By, write_rma_step};
-use crate::domain::returns::audit::OPERATOR;
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
+use crate::domain::audit::OPERATOR;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::rma::rejection;
 use crate::domain::returns::{
-    Action, AuditEntry, AuditKind, Decision, MailNumber, Notice, Order, OrderNumber, Outcome, Resolution, Rma,
-    RmaStatus, Terms, Ticket, TicketKind,
+    Action, Decision, MailNumber, Notice, Outcome, Resolution, Rma, RmaStatus, Terms, Ticket, TicketKind,
 };
 use crate::domain::{ConversationId, ConversationStatus};
 use crate::store::audit::record;

@@ -7,10 +7,11 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::domain::ConversationId;
+use crate::domain::commerce::Currency;
+use crate::domain::commerce::Money;
 use crate::domain::returns::ticket::Resolved;
 use crate::domain::returns::{
-    Action, Claim, Currency, Label, Money, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket,
-    TicketKind,
+    Action, Claim, Label, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket, TicketKind,
 };
 use crate::store::StoreError;
 use crate::store::columns::from_db;

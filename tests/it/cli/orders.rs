@@ -4,9 +4,9 @@ use std::process::{Command, Output, Stdio};
 
 use chrono::Utc;
 use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::{
-    Action, DamageWords, Frequency, Hand, Order, OrderStatus, Priority, Rma, RmaStatus, Terms, Windows,
-};
+use frontdesk::domain::commerce::Order;
+use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::returns::{Action, DamageWords, Frequency, Hand, Priority, Rma, RmaStatus, Terms, Windows};
 use frontdesk::store::returns::By;
 use frontdesk::store::returns::create::{NewReturn, ReturnOutcome};
 use frontdesk::store::returns::escalate::NewEscalation;

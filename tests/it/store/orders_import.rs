@@ -1,6 +1,8 @@
 //! Bringing a list of orders in: what differs is written, and returns are left alone.
 
-use frontdesk::domain::returns::{Action, ListedOrder, Money, OrderStatus};
+use frontdesk::domain::commerce::Money;
+use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::returns::{Action, ListedOrder};
 use frontdesk::store::orders_import::{Conflict, OrderComparison};
 use frontdesk::store::returns::create::ReturnOutcome;
 

@@ -9,11 +9,16 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
+use frontdesk::domain::AuditEntry;
+use frontdesk::domain::AuditKind;
 use frontdesk::domain::TenantId;
+use frontdesk::domain::commerce::Order;
+use frontdesk::domain::commerce::OrderNumber;
+use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::identity::Email;
 use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{
-    Action, AuditEntry, AuditKind, DamageWords, Email, Frequency, Hand, NoStep, Order, OrderNumber, OrderStatus,
-    Resolution, Rma, RmaStatus, Terms, TrackingNumber, Why, Windows,
+    Action, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Why, Windows,
 };
 use frontdesk::store::Store;
 use frontdesk::store::jobs::JobKind;

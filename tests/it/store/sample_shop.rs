@@ -2,7 +2,9 @@
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
-use frontdesk::domain::returns::{ListedOrder, Order, OrderStatus};
+use frontdesk::domain::commerce::Order;
+use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::returns::ListedOrder;
 use frontdesk::store::sample_shop::Sampling;
 
 use super::returns::{Shop, ZONE, number};

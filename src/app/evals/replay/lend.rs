@@ -7,7 +7,7 @@ use super::ReplayError;
 use crate::app::evals::case::Case;
 use crate::desks::returns::rules::ReturnsRules;
 use crate::desks::returns::state::State;
-use crate::domain::returns::Contact;
+use crate::domain::identity::Contact;
 use crate::domain::serial::find_serials;
 use crate::domain::{Serial, TenantId};
 use crate::store::Store;

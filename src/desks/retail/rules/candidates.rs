@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::RetailRules;
-use crate::desks::wording::Wording;
 use crate::domain::Vocabulary;
 use crate::domain::serial::{Likeness, find_candidates};
+use crate::nlu::wording::Wording;
 
 /// A word that could be a serial number.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::candidates::{Candidate, Known};
 use super::{CHANGES_SUBJECT, Intent, RetailRules, SURE, Verdict};
-use crate::desks::wording::{Wording, cover};
 use crate::domain::Vocabulary;
 use crate::domain::serial::Likeness;
+use crate::nlu::wording::{Wording, cover};
 
 /// A serial number alone, or with nothing but politeness around it.
 const BARE_SERIAL: f64 = 2.5;

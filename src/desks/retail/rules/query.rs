@@ -1,9 +1,9 @@
 //! A customer's question in the words that documents are written in.
 
 use super::RetailRules;
-use crate::desks::wording::cover;
 use crate::domain::Vocabulary;
 use crate::domain::text::fold;
+use crate::nlu::wording::cover;
 
 impl RetailRules {
     /// The question as it is searched for: with the words that abbreviations stand for ("bn" is "bao nhiêu"), and without

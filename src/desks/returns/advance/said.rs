@@ -4,8 +4,9 @@ use super::super::items;
 use super::super::rules::{Answer, Heard, written};
 use super::super::say::CLARIFIES;
 use super::super::state::{EmailStatus, Escalate, Intent, Question, State};
-use crate::domain::returns::order_number::Confidence;
-use crate::domain::returns::{Action, Contact, RmaNumber};
+use crate::domain::commerce::order_number::Confidence;
+use crate::domain::identity::Contact;
+use crate::domain::returns::{Action, RmaNumber};
 
 mod next_flow;
 

@@ -10,8 +10,9 @@ use crate::desks::machine::Step;
 use crate::desks::returns::route::{Worker, decide};
 use crate::desks::returns::rules::Answer;
 use crate::desks::returns::tests::sample;
-use crate::domain::returns::order_number::{Confidence, Found};
-use crate::domain::returns::{Action, Contact, Why, ticket::idempotency_key};
+use crate::domain::commerce::order_number::{Confidence, Found};
+use crate::domain::identity::Contact;
+use crate::domain::returns::{Action, Why, ticket::idempotency_key};
 
 /// How many events the walk is long.
 const EVENTS: usize = 10_000;

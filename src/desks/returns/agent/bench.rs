@@ -10,8 +10,10 @@ use crate::desks::Turn;
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
 use crate::desks::returns::state::{Escalate, Intent, SeenOrder, State, TicketStatus};
-use crate::domain::returns::calendar::day_of;
-use crate::domain::returns::{Email, Order, OrderNumber};
+use crate::domain::calendar::day_of;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::Email;
 use crate::store::TenantStore;
 
 mod tickets;

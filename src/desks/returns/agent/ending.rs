@@ -6,7 +6,6 @@ use super::bench::turned_over;
 use super::rounds::Why;
 use super::speaker::models_message;
 use super::words::for_customer;
-use crate::desks::grounding::{Grounded, Guard, Piece, StandIns};
 use crate::desks::machine::{Step, go_on};
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, advance};
@@ -15,6 +14,7 @@ use crate::desks::returns::state::{Escalate, State};
 use crate::desks::returns::work::status_of;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
+use crate::grounding::{Grounded, Guard, Piece, StandIns};
 
 /// How the model's part of a turn ended.
 pub(super) enum Ended {
@@ -117,7 +117,7 @@ impl Returns {
         let mut speech = Grounded::new(&self.agent.grounding, &stand_ins, &sources);
         let mut pieces = speech.push(text);
         pieces.extend(speech.finish());
-        crate::desks::grounding::joined(pieces)
+        crate::grounding::joined(pieces)
     }
 
     /// Says that something of the model's was held back, before the message that stands in for it.

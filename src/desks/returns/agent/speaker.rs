@@ -13,9 +13,9 @@ use crate::desks::machine::Step;
 use crate::desks::returns::route::{Worker, route};
 use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
-use crate::desks::wording::{InvalidPattern, Lexicon, Pattern};
 use crate::domain::Kind;
-use crate::domain::returns::OrderStatus;
+use crate::domain::commerce::OrderStatus;
+use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern};
 use crate::persona::{PromptError, Prompts};
 
 /// Returns the kind of the message that the model's words replace at the desk's next step. `None`: the desk speaks.

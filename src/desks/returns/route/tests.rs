@@ -3,7 +3,7 @@ use super::super::rules::{Answer, Heard};
 use super::super::state::{ActionTicket, Meta};
 use super::super::tests::sample;
 use super::*;
-use crate::domain::returns::order_number::{Confidence, Found};
+use crate::domain::commerce::order_number::{Confidence, Found};
 
 /// A state on which the row decides, and the step that it gives.
 fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {

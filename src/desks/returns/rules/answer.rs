@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::desks::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
+use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
 
 /// How a question of ours was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use crate::domain::returns::OrderNumber;
-use crate::domain::returns::order_number::find::{Candidate, candidates};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::order_number::find::{Candidate, candidates};
 
 /// Stands for an order number. It is a word of the rule file's goods; no customer types it.
 pub(super) const ORDER: &str = "order0";

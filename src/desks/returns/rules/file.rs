@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::answer::AnswerFile;
+use crate::domain::commerce::order_number::OrderNumberWords;
 use crate::domain::returns::DamageWords;
-use crate::domain::returns::order_number::OrderNumberWords;
 
 /// `prompts/rules/orders.toml`: words around order numbers, and of damage.
 #[derive(Debug, Deserialize)]

@@ -1,7 +1,9 @@
 //! An order and decisions for tests.
 
 use crate::desks::returns::state::{SeenItem, SeenOrder};
-use crate::domain::returns::{Decision, OrderNumber, OrderStatus, ReasonCode, Why};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::OrderStatus;
+use crate::domain::returns::{Decision, ReasonCode, Why};
 
 pub fn number() -> OrderNumber {
     "77893".parse().expect("a number")

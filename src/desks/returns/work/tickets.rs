@@ -8,8 +8,9 @@ use super::super::advance::{Event, Ticketed};
 use super::super::state::{ActionTicket, EmailStatus, Intent, State, TicketStatus};
 use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
+use crate::domain::commerce::Order;
 use crate::domain::returns::ticket::idempotency_key;
-use crate::domain::returns::{Action, Order, Rma, Why};
+use crate::domain::returns::{Action, Rma, Why};
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
 

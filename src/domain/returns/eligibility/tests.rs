@@ -2,11 +2,11 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use proptest::prelude::*;
 
 use super::super::damage::tests::shop_words;
-use super::super::money::{Currency, Money};
-use super::super::order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
 use super::super::policy::Scope;
 use super::super::rma::RmaStatus;
 use super::*;
+use crate::domain::commerce::money::{Currency, Money};
+use crate::domain::commerce::order::{Customer, CustomerId, ItemReturn, Order, OrderItem, OrderStatus};
 
 mod conflicts;
 mod properties;

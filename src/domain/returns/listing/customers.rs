@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::order::{Customer, CustomerId};
 use super::{BadRow, Field, ListedOrder};
+use crate::domain::commerce::order::{Customer, CustomerId};
 
 /// Gives all orders of a customer the same customer. A flag that stands on one order holds for all of them; name and
 /// `user_id` are those of the newest order that has them. Orders that contradict each other in a flag are refused and left

@@ -3,12 +3,12 @@
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SubsecRound, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::super::contact::{Email, Phone};
-use super::super::money::{Currency, Money};
-use super::super::order::{Customer, CustomerId, Order, OrderItem, OrderStatus};
-use super::super::order_number::OrderNumber;
 use super::{BadRow, Field, Row};
 use crate::domain::TenantId;
+use crate::domain::commerce::money::{Currency, Money};
+use crate::domain::commerce::order::{Customer, CustomerId, Order, OrderItem, OrderStatus};
+use crate::domain::commerce::order_number::OrderNumber;
+use crate::domain::identity::contact::{Email, Phone};
 use crate::domain::warranty::parse_date;
 
 /// The longest name, in characters: far beyond any real one.

@@ -1,5 +1,5 @@
-use super::super::contact::Contact;
 use super::*;
+use crate::domain::identity::contact::Contact;
 
 /// Rows of those fields, from place 2 on; an empty text: the field is not there.
 fn rows(fields: &[Field], rows: &[&[&str]]) -> Vec<Row> {

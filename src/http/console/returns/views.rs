@@ -5,11 +5,15 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::domain::AuditEntry;
+use crate::domain::AuditKind;
+use crate::domain::commerce::Currency;
+use crate::domain::commerce::Money;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderItem;
+use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::ticket::Resolved;
-use crate::domain::returns::{
-    Action, AuditEntry, AuditKind, Claim, Currency, Money, Order, OrderItem, OrderStatus, Priority, ReasonCode,
-    Resolution, Rma, RmaStatus, Ticket, TicketKind,
-};
+use crate::domain::returns::{Action, Claim, Priority, ReasonCode, Resolution, Rma, RmaStatus, Ticket, TicketKind};
 use crate::http::views::{optional_time, time};
 use crate::store::mails::Mail;
 use crate::store::returns::overview::Overview;

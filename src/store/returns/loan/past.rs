@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::Loan;
-use crate::domain::returns::{OrderStatus, TicketKind};
+use crate::domain::commerce::OrderStatus;
+use crate::domain::returns::TicketKind;
 use crate::store::entities::{audit, orders, rmas, tickets};
 
 /// Takes back what `later` tells, oldest first: the first change of a thing says what it was before.

@@ -2,7 +2,8 @@
 
 use chrono::Utc;
 use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::{ListedOrder, OrderStatus};
+use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::returns::ListedOrder;
 use serde_json::json;
 
 use super::shop::{Chat, assert_chat, mails, metadata, open};

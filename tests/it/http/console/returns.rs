@@ -1,8 +1,9 @@
 //! `GET /console/api/conversations/{id}/returns`, and what is done there.
 
 use chrono::Utc;
+use frontdesk::domain::AuditEntry;
+use frontdesk::domain::AuditKind;
 use frontdesk::domain::TenantId;
-use frontdesk::domain::returns::{AuditEntry, AuditKind};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 use frontdesk::domain::ConversationId;
-use frontdesk::domain::returns::Contact;
-use frontdesk::domain::returns::misses::{MissLimit, MissSubject};
+use frontdesk::domain::identity::Contact;
+use frontdesk::domain::identity::attempts::{MissLimit, MissSubject};
 use frontdesk::store::order_misses::Verification;
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use crate::desks::returns::rules::{Answer, Heard};
 use crate::desks::returns::state::{Escalate, Intent, State};
-use crate::domain::returns::OrderNumber;
+use crate::domain::commerce::OrderNumber;
 
 /// The flow after one that is over. What names no order of its own may be about the one that was just talked of.
 pub(super) fn next_flow(state: State, heard: &Heard) -> State {

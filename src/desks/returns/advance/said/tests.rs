@@ -6,8 +6,8 @@ use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::route::{Worker, decide, route};
 use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Meta, SeenItem, TicketStatus};
 use crate::desks::returns::tests::sample;
+use crate::domain::commerce::order_number::Found;
 use crate::domain::returns::RmaNumber;
-use crate::domain::returns::order_number::Found;
 
 fn heard(text: &str) -> Heard {
     Heard { text: text.to_owned(), ..Heard::default() }

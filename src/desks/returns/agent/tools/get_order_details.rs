@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{OrderId, Tool, ToolError};
 use crate::desks::returns::agent::bench::Bench;
-use crate::domain::returns::Email;
+use crate::domain::identity::Email;
 
 /// Looks an order up, by its number or, for a customer who is signed in, by the e-mail address. Call this before anything else that concerns an order.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use crate::domain::returns::OrderNumber;
+use crate::domain::commerce::OrderNumber;
 
 /// A text or, from models that take 77893 for a quantity, a number. Not yet a valid order number.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]

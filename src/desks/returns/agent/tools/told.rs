@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::desks::DeskError;
-use crate::domain::returns::{Action, Decision, OrderNumber, Why};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::returns::{Action, Decision, Why};
 use crate::store::StoreError;
 
 /// Why a call is not made. Each says to the model what to do instead.

@@ -144,7 +144,7 @@ async fn statements(app: &TestApp) {
     let by = By { hand: Hand::Automatic, who: "measure", conversation: None, now: Utc::now() };
     store.find_order(&number).await.unwrap().unwrap();
     store.check_eligibility(&number, &[1], "too small", &terms, by.now).await.unwrap();
-    let mail = |order: &frontdesk::domain::returns::Order, rma: &Rma| {
+    let mail = |order: &frontdesk::domain::commerce::Order, rma: &Rma| {
         Some(NewMail {
             number: NewMail::number_for(rma, "return_approved"),
             to: order.email.clone(),

@@ -1,0 +1,233 @@
+//! Amounts of money: whole minor units and a currency, so that no sum is off by a rounding.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::Language;
+use crate::domain::step::named;
+
+named! {
+    /// A currency, by its ISO 4217 code.
+    pub enum Currency {
+        Usd = "USD",
+        Eur = "EUR",
+        Vnd = "VND",
+        Jpy = "JPY",
+    }
+}
+
+impl Currency {
+    /// How many decimals the currency has (ISO 4217's exponent).
+    pub fn decimals(self) -> u32 {
+        match self {
+            Self::Usd | Self::Eur => 2,
+            Self::Vnd | Self::Jpy => 0,
+        }
+    }
+
+    fn symbol(self) -> &'static str {
+        match self {
+            Self::Usd => "$",
+            Self::Eur => "€",
+            Self::Vnd => "₫",
+            Self::Jpy => "¥",
+        }
+    }
+}
+
+/// An amount of money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Money {
+    /// In the currency's smallest unit: cents, đồng, yen.
+    pub minor: i64,
+    pub currency: Currency,
+}
+
+/// Why amounts cannot be reckoned with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MoneyError {
+    #[error("amounts of {0} and {1} cannot be added; an order has one currency")]
+    Currencies(Currency, Currency),
+    #[error("the amount is too large")]
+    TooLarge,
+}
+
+/// Why a text is no amount. Each says what to do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidAmount {
+    #[error(
+        "it is no amount; write digits with a point before the decimals, such as 129.99, and no thousands separators"
+    )]
+    Format,
+    #[error("{currency} has {} decimals; write no more", currency.decimals())]
+    Decimals { currency: Currency },
+    #[error("the amount is too large")]
+    TooLarge,
+}
+
+impl Money {
+    pub const fn new(minor: i64, currency: Currency) -> Self {
+        Self { minor, currency }
+    }
+
+    pub const fn zero(currency: Currency) -> Self {
+        Self::new(0, currency)
+    }
+
+    /// Reads `129.99` or `1500000`: as exports write amounts, without sign, symbol or thousands separators.
+    pub fn parse(text: &str, currency: Currency) -> Result<Self, InvalidAmount> {
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || !is_digits(whole) || !is_digits(decimals) || text.ends_with('.') {
+            return Err(InvalidAmount::Format);
+        }
+        let places = currency.decimals() as usize;
+        // `1500000.00` is what spreadsheets make of a whole amount.
+        let (kept, beyond) = decimals.split_at(decimals.len().min(places));
+        if beyond.bytes().any(|b| b != b'0') {
+            return Err(InvalidAmount::Decimals { currency });
+        }
+        let minor = format!("{whole}{kept:0<places$}").parse().map_err(|_| InvalidAmount::TooLarge)?;
+        Ok(Self::new(minor, currency))
+    }
+
+    pub fn plus(self, other: Self) -> Result<Self, MoneyError> {
+        let other = self.same_currency(other)?;
+        Ok(Self::new(self.minor.checked_add(other).ok_or(MoneyError::TooLarge)?, self.currency))
+    }
+
+    /// The difference, or nothing where `other` is more.
+    pub fn minus(self, other: Self) -> Result<Self, MoneyError> {
+        let other = self.same_currency(other)?;
+        Ok(Self::new(self.minor.saturating_sub(other).max(0), self.currency))
+    }
+
+    pub fn times(self, count: u32) -> Result<Self, MoneyError> {
+        Ok(Self::new(self.minor.checked_mul(count.into()).ok_or(MoneyError::TooLarge)?, self.currency))
+    }
+
+    /// The smaller of the two.
+    pub fn at_most(self, other: Self) -> Result<Self, MoneyError> {
+        let other = self.same_currency(other)?;
+        Ok(Self::new(self.minor.min(other), self.currency))
+    }
+
+    fn same_currency(self, other: Self) -> Result<i64, MoneyError> {
+        if self.currency == other.currency {
+            Ok(other.minor)
+        } else {
+            Err(MoneyError::Currencies(self.currency, other.currency))
+        }
+    }
+
+    /// As customers of that language read it: `$1,299.50` and `1.500.000 ₫`.
+    pub fn shown(self, language: Language) -> String {
+        let (group, point) = if language == Language::VI { ('.', ',') } else { (',', '.') };
+        let (whole, decimals) = self.parts();
+        let mut number = String::new();
+        for (at, digit) in whole.chars().enumerate() {
+            if at > 0 && (whole.len() - at).is_multiple_of(3) {
+                number.push(group);
+            }
+            number.push(digit);
+        }
+        if !decimals.is_empty() {
+            number.push(point);
+            number.push_str(&decimals);
+        }
+        let sign = if self.minor < 0 { "-" } else { "" };
+        match self.currency {
+            Currency::Vnd => format!("{sign}{number} {}", self.currency.symbol()),
+            currency => format!("{sign}{}{number}", currency.symbol()),
+        }
+    }
+
+    /// The digits before the point and behind it.
+    fn parts(self) -> (String, String) {
+        let places = self.currency.decimals() as usize;
+        let digits = format!("{:0>width$}", self.minor.unsigned_abs(), width = places + 1);
+        let (whole, decimals) = digits.split_at(digits.len() - places);
+        (whole.to_owned(), decimals.to_owned())
+    }
+}
+
+impl fmt::Display for Money {
+    /// For machines and operators: `129.99 USD`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, decimals) = self.parts();
+        let sign = if self.minor < 0 { "-" } else { "" };
+        let point = if decimals.is_empty() { "" } else { "." };
+        write!(f, "{sign}{whole}{point}{decimals} {}", self.currency)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_amount_is_read_to_the_last_minor_unit_or_refused() {
+        use Currency::{Eur, Jpy, Usd, Vnd};
+        for (text, currency, expected) in [
+            ("129.99", Usd, Ok(12_999)),
+            ("129.9", Usd, Ok(12_990)),
+            ("129", Usd, Ok(12_900)),
+            ("0.05", Eur, Ok(5)),
+            ("1500000", Vnd, Ok(1_500_000)),
+            ("1500000.00", Vnd, Ok(1_500_000)),
+            ("1500", Jpy, Ok(1_500)),
+            ("129.990", Usd, Ok(12_999)),
+            ("129.999", Usd, Err(InvalidAmount::Decimals { currency: Usd })),
+            ("1500.5", Jpy, Err(InvalidAmount::Decimals { currency: Jpy })),
+            ("", Usd, Err(InvalidAmount::Format)),
+            (".99", Usd, Err(InvalidAmount::Format)),
+            ("12.", Usd, Err(InvalidAmount::Format)),
+            ("-12.00", Usd, Err(InvalidAmount::Format)),
+            ("1,299.00", Usd, Err(InvalidAmount::Format)),
+            ("$12", Usd, Err(InvalidAmount::Format)),
+            ("1e3", Usd, Err(InvalidAmount::Format)),
+            ("١٢", Usd, Err(InvalidAmount::Format)),
+            ("92233720368547758070", Vnd, Err(InvalidAmount::TooLarge)),
+        ] {
+            assert_eq!(Money::parse(text, currency), expected.map(|minor| Money::new(minor, currency)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_amount_is_shown_as_the_language_writes_it() {
+        for (minor, currency, en, vi, plain) in [
+            (12_999, Currency::Usd, "$129.99", "$129,99", "129.99 USD"),
+            (129_950, Currency::Eur, "€1,299.50", "€1.299,50", "1299.50 EUR"),
+            (1_500_000, Currency::Vnd, "1,500,000 ₫", "1.500.000 ₫", "1500000 VND"),
+            (1_500, Currency::Jpy, "¥1,500", "¥1.500", "1500 JPY"),
+            (5, Currency::Usd, "$0.05", "$0,05", "0.05 USD"),
+            (0, Currency::Vnd, "0 ₫", "0 ₫", "0 VND"),
+            (-250, Currency::Usd, "-$2.50", "-$2,50", "-2.50 USD"),
+        ] {
+            let money = Money::new(minor, currency);
+            assert_eq!((money.shown(Language::EN), money.shown(Language::VI)), (en.to_owned(), vi.to_owned()));
+            assert_eq!(money.to_string(), plain);
+        }
+    }
+
+    #[test]
+    fn currencies_do_not_mix_and_sums_do_not_wrap() {
+        let (dollar, euro) = (Money::new(100, Currency::Usd), Money::new(100, Currency::Eur));
+        assert_eq!(dollar.plus(euro), Err(MoneyError::Currencies(Currency::Usd, Currency::Eur)));
+        assert_eq!(Money::new(i64::MAX, Currency::Usd).plus(dollar), Err(MoneyError::TooLarge));
+        assert_eq!(Money::new(i64::MAX, Currency::Usd).times(2), Err(MoneyError::TooLarge));
+        assert_eq!(dollar.minus(Money::new(300, Currency::Usd)), Ok(Money::zero(Currency::Usd)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(minor in 0_i64.., currency in prop::sample::select(Currency::ALL)) {
+            let money = Money::new(minor, currency);
+            let written = money.to_string();
+            prop_assert_eq!(Money::parse(written.split(' ').next().unwrap(), currency), Ok(money));
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Order numbers in what customers write, told apart from phone numbers, amounts, dates and goods.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::char::is_combining_mark;
+
+use super::{OrderNumber, is_number_byte};
+use crate::domain::identity::contact::Phone;
+use crate::domain::text::fold;
+use phone::{is_in_groups, is_phone};
+
+pub(in crate::domain) mod phone;
+
+/// The words around order numbers, from `prompts/rules/orders.toml`. Written in any case, with or without marks.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderNumberWords {
+    /// What stands before a number and says that it is one of an order: `order`, `đơn hàng`, `mã`.
+    pub cues: Vec<String>,
+    /// What may stand between the cue and the number: `number`, `số`, `is`, `là`.
+    pub between: Vec<String>,
+    /// What makes a number before it an amount or a measure: `vnd`, `đ`, `usd`, `ngàn`, `kg`.
+    pub units: Vec<String>,
+    /// What makes a number behind it a phone number: `phone`, `sđt`, `gọi`.
+    pub phone_cues: Vec<String>,
+    /// What other numbers of the shop begin with: `rma-`, `ticket-`, `fedex-`.
+    pub other_prefixes: Vec<String>,
+}
+
+/// How sure it is that a number in a text is an order's: `order_match_confidence` of seed 000's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// It stands in the text and looks like one.
+    Bare,
+    /// The message is nothing but it.
+    Alone,
+    /// The customer calls it one: "#77893", "đơn 77893".
+    Named,
+}
+
+/// An order number in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub number: OrderNumber,
+    pub confidence: Confidence,
+}
+
+impl Found {
+    /// The number read as a phone's: what it rather is where a way to reach the customer was asked for. `None` where the
+    /// customer calls it an order's, or it cannot be one.
+    pub fn phone(&self) -> Option<Phone> {
+        if self.confidence == Confidence::Named { None } else { self.digits()?.parse().ok() }
+    }
+
+    /// The number, if there is nothing in it but digits.
+    fn digits(&self) -> Option<&str> {
+        Some(self.number.as_str()).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
+/// How many bytes of a token before a number are read: enough for every cue, and the same work for every number.
+const LOOK_BACK: usize = 48;
+/// How many tokens before a number are read.
+const TOKENS_BACK: usize = 6;
+/// How many letters a unit has at most.
+const UNIT_LETTERS: usize = 16;
+
+/// The order numbers in a message, the surest first, else in their order; each once.
+///
+/// A phone number, a price, a date or a product's name is none, unless the customer calls it an order's.
+pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
+    let words = Folded::of(words);
+    let text = phone::without_grouped(text);
+    let tokens: Vec<&str> = text.split_whitespace().collect();
+    let mut found: Vec<Found> = Vec::new();
+    let mut places: HashMap<OrderNumber, usize> = HashMap::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let address = address_start(token);
+        for candidate in candidates(token) {
+            let Ok(number) = candidate.run.parse::<OrderNumber>() else { continue };
+            let in_address = address.is_some_and(|start| start < candidate.before.len());
+            if in_address || candidate.after.starts_with('@') {
+                continue;
+            }
+            let Some(confidence) = confidence(&candidate, &tokens, at, &words) else { continue };
+            match places.get(&number).and_then(|place| found.get_mut(*place)) {
+                Some(other) => other.confidence = other.confidence.max(confidence),
+                None => {
+                    places.insert(number.clone(), found.len());
+                    found.push(Found { number, confidence });
+                }
+            }
+        }
+    }
+    found.sort_by_key(|found| std::cmp::Reverse(found.confidence));
+    // "Order 88001, 912345678": beside a number that is called an order's, another one may be the phone's.
+    if let Some(named) = found.first().filter(|found| found.confidence == Confidence::Named) {
+        let length = named.number.as_str().len();
+        found.retain(|found| found.phone().is_none() || found.number.as_str().len() == length);
+    }
+    found
+}
+
+/// The words, folded and apart.
+struct Folded {
+    cues: Vec<Vec<String>>,
+    between: Vec<String>,
+    units: Vec<String>,
+    phone_cues: Vec<Vec<String>>,
+    other_prefixes: Vec<String>,
+}
+
+impl Folded {
+    fn of(words: &OrderNumberWords) -> Self {
+        let single = |list: &[String]| list.iter().map(|word| fold(word)).collect();
+        let phrases = |list: &[String]| list.iter().map(|phrase| crate::domain::text::words(phrase)).collect();
+        Self {
+            cues: phrases(&words.cues),
+            between: single(&words.between),
+            units: single(&words.units),
+            phone_cues: phrases(&words.phone_cues),
+            other_prefixes: single(&words.other_prefixes),
+        }
+    }
+}
+
+/// A run of letters, digits and hyphens within a token, with what stands around it there.
+pub struct Candidate<'a> {
+    pub before: &'a str,
+    pub run: &'a str,
+    pub after: &'a str,
+}
+
+/// The candidates of a token, in order.
+pub fn candidates(token: &str) -> impl Iterator<Item = Candidate<'_>> {
+    let is_run = |c: char| u8::try_from(c).is_ok_and(is_number_byte);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + token.get(at..)?.find(is_run)?;
+        let end = token[start..].find(|c| !is_run(c)).map_or(token.len(), |length| start + length);
+        at = end;
+        // "đơn77893": the rest of a word that begins with a marked letter is no part of the number.
+        let run = &token[start..end];
+        let glued = token[..start].ends_with(char::is_alphabetic);
+        let skip = if glued { run.find(|c: char| c.is_ascii_digit()).unwrap_or(run.len()) } else { 0 };
+        let (lead, run) = run.split_at(skip);
+        let lead = lead.len() + run.len() - run.trim_start_matches('-').len();
+        let run = run.trim_matches('-');
+        Some(Candidate { before: &token[..start + lead], run, after: &token[start + lead + run.len()..] })
+    })
+}
+
+fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Folded) -> Option<Confidence> {
+    let Candidate { before, run, after } = *candidate;
+    let folded = fold(run);
+    if words.other_prefixes.iter().any(|prefix| folded.starts_with(prefix.as_str())) {
+        return None;
+    }
+    let earlier = earlier_words(tokens, at, before, words);
+    if (before.ends_with('#') || is_named(&earlier, words)) && !is_decimal(after) {
+        return Some(Confidence::Named);
+    }
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    let is_amount = before.ends_with(['$', '€', '£', '¥', '₫', '+'])
+        || after.starts_with(['$', '€', '£', '¥', '₫', '%'])
+        || is_decimal(after)
+        || is_fraction(before)
+        || unit_follows(after, tokens.get(at + 1), words);
+    let is_phone = ends_with_any(&earlier, &words.phone_cues) || is_phone(run) || is_in_groups(tokens, at);
+    if is_amount || is_phone || is_date(run) {
+        return None;
+    }
+    if tokens.len() == 1 && before.chars().chain(after.chars()).all(|c| !c.is_alphanumeric()) && digits >= 3 {
+        return Some(Confidence::Alone);
+    }
+    if is_day(run) {
+        return None;
+    }
+    // In running text "iphone15" and "24-hour" are more often goods and times than orders.
+    (digits >= 5 || (digits >= 4 && run.contains('-') && run.starts_with(|c: char| c.is_ascii_alphabetic())))
+        .then_some(Confidence::Bare)
+}
+
+/// Where a token begins to be an address: no number behind that is an order's.
+fn address_start(token: &str) -> Option<usize> {
+    if token.starts_with("www.") {
+        return Some(0);
+    }
+    token.find('@').into_iter().chain(token.find("://")).min()
+}
+
+/// The end of a text, at most [`LOOK_BACK`] bytes, from the beginning of a word.
+fn tail(text: &str) -> &str {
+    let Some(cut) = text.len().checked_sub(LOOK_BACK).filter(|cut| *cut > 0) else { return text };
+    let cut = text.ceil_char_boundary(cut);
+    let end = &text[cut..];
+    let in_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
+    if text[..cut].ends_with(in_word) { end.trim_start_matches(in_word) } else { end }
+}
+
+/// The folded words before the run, the nearest last; a sentence's end cuts them off.
+fn earlier_words(tokens: &[&str], at: usize, before: &str, words: &Folded) -> Vec<String> {
+    let mut earlier = Vec::new();
+    for token in tokens[at.saturating_sub(TOKENS_BACK)..at].iter().copied().chain([before]) {
+        earlier.extend(crate::domain::text::words(tail(token)));
+        // "order no. 77893" goes on.
+        let is_short = token.ends_with('.') && earlier.last().is_some_and(|word| words.between.contains(word));
+        if token.ends_with(['.', '!', '?', ';']) && !is_short {
+            earlier.clear();
+        }
+    }
+    earlier
+}
+
+/// Whether a cue stands before the run, with nothing but words of no weight between.
+fn is_named(earlier: &[String], words: &Folded) -> bool {
+    let mut earlier = earlier;
+    loop {
+        if ends_with_any(earlier, &words.cues) {
+            return true;
+        }
+        match earlier.split_last() {
+            Some((last, rest)) if words.between.contains(last) => earlier = rest,
+            _ => return false,
+        }
+    }
+}
+
+fn ends_with_any(earlier: &[String], phrases: &[Vec<String>]) -> bool {
+    phrases.iter().any(|phrase| !phrase.is_empty() && earlier.ends_with(phrase))
+}
+
+/// `.99` and `,000` go on with an amount.
+fn is_decimal(after: &str) -> bool {
+    let mut letters = after.chars();
+    matches!(letters.next(), Some('.' | ',')) && letters.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+/// What stands behind the point of an amount.
+fn is_fraction(before: &str) -> bool {
+    let mut letters = before.chars().rev();
+    matches!(letters.next(), Some('.' | ',')) && letters.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+fn unit_follows(after: &str, next: Option<&&str>, words: &Folded) -> bool {
+    let is_unit = |text: &str| {
+        let letters: String =
+            text.chars().take_while(|c| c.is_alphabetic() || is_combining_mark(*c)).take(UNIT_LETTERS).collect();
+        words.units.contains(&fold(&letters))
+    };
+    if after.starts_with(char::is_alphabetic) {
+        is_unit(after)
+    } else {
+        after.is_empty() && next.is_some_and(|next| is_unit(next))
+    }
+}
+
+/// The lengths of the groups of digits, if there is nothing else but hyphens.
+fn groups(run: &str) -> Option<Vec<usize>> {
+    let digits_only = run.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    digits_only.then(|| run.split('-').map(str::len).collect())
+}
+
+/// `20261103` and `03112026`: a day, where it does not stand alone.
+pub(in crate::domain) fn is_day(run: &str) -> bool {
+    let number = |range: std::ops::Range<usize>| run.get(range).and_then(|part| part.parse::<u32>().ok());
+    let is_day = |year: Option<u32>, month: Option<u32>, day: Option<u32>| {
+        year.is_some_and(|year| (1990..=2100).contains(&year))
+            && month.is_some_and(|month| (1..=12).contains(&month))
+            && day.is_some_and(|day| (1..=31).contains(&day))
+    };
+    let is_eight = run.len() == 8 && run.bytes().all(|byte| byte.is_ascii_digit());
+    is_eight && (is_day(number(0..4), number(4..6), number(6..8)) || is_day(number(4..8), number(2..4), number(0..2)))
+}
+
+fn is_date(run: &str) -> bool {
+    matches!(groups(run).as_deref(), Some([4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 2 | 4] | [1 | 2, 1 | 2] | [4, 4]))
+}
+
+#[cfg(test)]
+pub(in crate::domain) mod tests {
+    use super::*;
+
+    /// The words of the shop.
+    pub fn words() -> OrderNumberWords {
+        #[derive(Deserialize)]
+        struct Orders {
+            order_number: OrderNumberWords,
+        }
+        let file = include_str!("../../../../prompts/rules/orders.toml");
+        toml::from_str::<Orders>(file).unwrap().order_number
+    }
+
+    #[test]
+    fn numbers_are_found_in_what_customers_write() {
+        use Confidence::{Alone, Bare, Named};
+        for (text, expected) in [
+            ("I want to return my hiking boots from order 77893. They're too small.", vec![("77893", Named)]),
+            ("ABC-123456", vec![("ABC-123456", Alone)]),
+            ("abc-123456.", vec![("ABC-123456", Alone)]),
+            ("77893", vec![("77893", Alone)]),
+            ("#77893", vec![("77893", Named)]),
+            ("AB-1234", vec![("AB-1234", Alone)]),
+            ("đơn 77893", vec![("77893", Named)]),
+            ("đơn77893", vec![("77893", Named)]),
+            ("don hang so 77893 cua minh", vec![("77893", Named)]),
+            ("mã đơn hàng là ABC-123456 ạ", vec![("ABC-123456", Named)]),
+            ("My order number is: ABC-123456", vec![("ABC-123456", Named)]),
+            ("order no. 0912345678", vec![("0912345678", Named)]),
+            ("order #77893, please", vec![("77893", Named)]),
+            ("where is my parcel? it's 77893", vec![("77893", Bare)]),
+            ("trả hàng ABC-1234 giúp em", vec![("ABC-1234", Bare)]),
+            ("not 77894 but order 77893", vec![("77893", Named), ("77894", Bare)]),
+            ("đơn 77893 và đơn 77900", vec![("77893", Named), ("77900", Named)]),
+            ("77893 77893", vec![("77893", Bare)]),
+            ("(77893)", vec![("77893", Alone)]),
+            ("20261103", vec![("20261103", Alone)]),
+            ("order 20261103", vec![("20261103", Named)]),
+            ("where is order 88001? 912345678", vec![("88001", Named)]),
+            ("đơn 10000001 và 10000002", vec![("10000001", Named), ("10000002", Bare)]),
+            ("912345678", vec![("912345678", Alone)]),
+            ("(415) 555-0123, order 88004", vec![("88004", Named)]),
+            ("88004 (415) 555-0123", vec![("88004", Bare)]),
+            ("(415) 555-0123 88004", vec![("88004", Bare)]),
+            ("(028) 3822 1234 đơn 77893", vec![("77893", Named)]),
+        ] {
+            let found = find_order_numbers(text, &words());
+            let found: Vec<(&str, Confidence)> =
+                found.iter().map(|found| (found.number.as_str(), found.confidence)).collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_called_an_orders_may_be_a_phones() {
+        for (text, phone) in [
+            ("912345678", Some("912345678")),
+            ("it is 14155550123", Some("14155550123")),
+            ("order 912345678", None),
+            ("77893", None),
+            ("ABC-12345678", None),
+        ] {
+            let found = find_order_numbers(text, &words());
+            assert_eq!(found[0].phone().as_ref().map(Phone::as_str), phone, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_phone_number_a_price_a_date_or_goods_are_no_order() {
+        for text in [
+            "0912345678",
+            "my phone is 91234567",
+            "sđt 0912 345 678",
+            "sđt của mình 0912345678",
+            "091 2345678",
+            "+84912345678",
+            "+84 912345678",
+            "555-123-4567",
+            "1-800-555-0199",
+            "(415) 555-0123",
+            "(415)555-0123",
+            "+1 (415) 555-0123",
+            "1 (415) 555 0123",
+            "415 555-0123",
+            "415.555.0123",
+            "call (028) 38221234",
+            "I bought it on 20261103",
+            "đặt hôm 03112026 ạ",
+            "it cost 1500000 vnd",
+            "1500000đ",
+            "giá 15000 k",
+            "$12999",
+            "12999.99",
+            "1.500000",
+            "15000,50",
+            "50000 đồng",
+            "20000 mAh",
+            "delivered 2026-11-22",
+            "22-11-2026",
+            "22-11",
+            "2025-2026",
+            "in 2026",
+            "my iphone15 is fine",
+            "covid-19 24-hour 30-day",
+            "buyer-77894@example.com",
+            "https://shop.example/orders/77893",
+            "RMA-1701234567-ABCD",
+            "my ticket TICKET-1701234567-5432",
+            "FEDEX-123456789012",
+            "hello",
+            "100%",
+            "",
+        ] {
+            assert_eq!(find_order_numbers(text, &words()), [], "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Addresses and phone numbers in what customers write, told apart from numbers of orders and parcels and from dates.
+
+use std::collections::HashSet;
+
+use super::{Contact, InvalidEmail};
+use crate::domain::commerce::order_number::OrderNumber;
+use crate::domain::commerce::order_number::find::phone::{grouped, is_phone, without_grouped};
+use crate::domain::commerce::order_number::find::{candidates, is_day as is_day_in_a_row};
+
+/// The addresses and phone numbers in what a customer wrote, in order. `orders` are the order numbers that were found in it:
+/// like dates and other numbers of the shop, they are no part of a phone number.
+pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
+    let orders: HashSet<&str> = orders.iter().map(OrderNumber::as_str).collect();
+    let mut found = Vec::new();
+    let mut rest = String::new();
+    for token in without_grouped(text).split_whitespace() {
+        let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '+');
+        match bare.parse() {
+            Ok(email) => {
+                found.push(Contact::Email(email));
+                rest.push(APART);
+            }
+            Err(InvalidEmail) => rest.push_str(&without_other_numbers(&without_dates(token), &orders)),
+        }
+        rest.push(' ');
+    }
+    found.extend(grouped(text).into_iter().map(|(_, phone)| Contact::Phone(phone)));
+    // Runs of digits and of what stands between the groups of a phone number.
+    for run in rest.split(|c: char| !(c.is_ascii_digit() || " +.-()".contains(c))) {
+        if let Ok(phone) = run.trim_matches(|c: char| !c.is_ascii_digit() && c != '+').parse() {
+            found.push(Contact::Phone(phone));
+        }
+    }
+    found
+}
+
+/// Stands where a phone number can neither go on nor begin earlier.
+const APART: char = '\n';
+/// A number of so many digits with a zero before them needs no group that follows.
+const WHOLE: std::ops::RangeInclusive<usize> = 10..=11;
+
+/// The token without its order numbers and without numbers of the shop with letters before them (`RMA-1701234567-ABCD`). A
+/// phone number that is written in one stands apart, and so does whatever a plus begins.
+fn without_other_numbers(token: &str, orders: &HashSet<&str>) -> String {
+    let mut kept = String::new();
+    let mut at = 0;
+    for candidate in candidates(token) {
+        let (start, run) = (candidate.before.len(), candidate.run);
+        kept.push_str(&token[at..start]);
+        at = start + run.len();
+        let is_whole = run.split('-').any(|part| part.starts_with('0') && WHOLE.contains(&part.len()));
+        let has_letters = run.contains('-') && run.contains(|c: char| c.is_ascii_alphabetic());
+        if orders.contains(run.to_ascii_uppercase().as_str()) || (has_letters && !is_whole) {
+            kept.push(APART);
+        } else if is_whole || (is_phone(run) && !kept.ends_with('+')) {
+            kept.extend([APART].into_iter().chain(run.chars()).chain([APART]));
+        } else {
+            kept.push_str(run);
+        }
+    }
+    kept.push_str(&token[at..]);
+    kept.replace('+', "\n+")
+}
+
+fn without_dates(token: &str) -> String {
+    let is_part = |c: char| c.is_ascii_digit() || "-./".contains(c);
+    let mut kept = String::new();
+    let mut rest = token;
+    while let Some(start) = rest.find(is_part) {
+        let end = rest[start..].find(|c| !is_part(c)).map_or(rest.len(), |length| start + length);
+        kept.push_str(&rest[..start]);
+        match &rest[start..end] {
+            part if is_date(part.trim_matches(|c: char| !c.is_ascii_digit())) => kept.push(APART),
+            part => kept.push_str(part),
+        }
+        rest = &rest[end..];
+    }
+    kept + rest
+}
+
+/// `2026-11-05`, `05/11/2026`, `5.11.26`, `2025-2026`, `20261105`: numbers that a day, a month and a year of our time can have.
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['-', '.', '/']).collect();
+    let is_in = |part: &str, range: std::ops::RangeInclusive<u32>| part.parse().is_ok_and(|n| range.contains(&n));
+    let is_day = |part: &str| part.len() <= 2 && is_in(part, 1..=31);
+    let is_year = |part: &str| part.len() == 4 && is_in(part, 1990..=2100);
+    match parts.as_slice() {
+        [a, b, c] if is_day(b) => (is_day(a) && (is_year(c) || c.len() == 2)) || (is_year(a) && is_day(c)),
+        [a, b] => is_year(a) && is_year(b),
+        [day] => is_day_in_a_row(day),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::commerce::order_number::find::tests::words;
+    use crate::domain::commerce::order_number::find_order_numbers;
+
+    fn orders_in(text: &str) -> Vec<OrderNumber> {
+        find_order_numbers(text, &words()).into_iter().map(|found| found.number).collect()
+    }
+
+    #[test]
+    fn contacts_are_found_in_what_customers_write() {
+        let shown = |text: &str| -> Vec<String> {
+            let contacts = find_contacts(text, &orders_in(text)).into_iter();
+            contacts
+                .map(|contact| match contact {
+                    Contact::Email(email) => email.as_str().to_owned(),
+                    Contact::Phone(phone) => phone.as_str().to_owned(),
+                })
+                .collect()
+        };
+        for (text, expected) in [
+            ("it's John.Doe@example.com.", vec!["john.doe@example.com"]),
+            ("mail <buyer-77894@example.com>, phone 0912 345 678", vec!["buyer-77894@example.com", "0912345678"]),
+            ("sđt 091.234.5678 nhé", vec!["0912345678"]),
+            ("call +84 (0)912 345 678", vec!["+840912345678"]),
+            ("số của mình là 0912345678", vec!["0912345678"]),
+            ("zalo: tel-0912345678", vec!["0912345678"]),
+            ("my number is 9123-4567", vec!["91234567"]),
+            ("0912345678 0987654321", vec!["0912345678", "0987654321"]),
+            ("đặt 2026-11-05, sđt 0912345678", vec!["0912345678"]),
+            ("order 77893", vec![]),
+            ("(415) 555-0123", vec!["4155550123"]),
+            ("+1 (415) 555-0123", vec!["+14155550123"]),
+            ("it's 1 (415) 555 0123.", vec!["14155550123"]),
+            ("415.555.0123 or jane@example.com", vec!["jane@example.com", "4155550123"]),
+            ("(028) 38221234", vec!["02838221234"]),
+            ("where is order 88001? 912345678", vec!["912345678"]),
+            ("bought on 20261103", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(shown(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_order_number_or_a_date_is_no_phone_number_and_stands_in_none() {
+        for (text, numbers, phones) in [
+            ("order 20261105", vec!["20261105"], vec![]),
+            ("bought 05-11-2026, order 77893", vec!["77893"], vec![]),
+            ("mua 15.11.2026 đơn 77893", vec!["77893"], vec![]),
+            ("order 77893 from 2026-11-05 10:30", vec!["77893"], vec![]),
+            ("order 77893 77894", vec!["77893", "77894"], vec![]),
+            ("return order ABC-12345678", vec!["ABC-12345678"], vec![]),
+            ("0912345678 77893", vec!["77893"], vec!["0912345678"]),
+            ("0912345678, 77893", vec!["77893"], vec!["0912345678"]),
+            ("77893 0912345678", vec!["77893"], vec!["0912345678"]),
+            ("0912 345 678 77893", vec!["77893"], vec!["0912345678"]),
+            ("đơn ABC-123456 0912345678", vec!["ABC-123456"], vec!["0912345678"]),
+            ("77893 +84 912 345 678", vec!["77893"], vec!["+84912345678"]),
+            ("77893 +84 912345678", vec!["77893"], vec!["+84912345678"]),
+            ("+84912345678 77893", vec!["77893"], vec!["+84912345678"]),
+            ("(415) 555-0123, 88004", vec!["88004"], vec!["4155550123"]),
+            ("88004 +1 (415) 555-0123", vec!["88004"], vec!["+14155550123"]),
+            ("415 555-0123 88004", vec!["88004"], vec!["4155550123"]),
+            ("my RMA-1701234567-ABCD, FEDEX-123456789012", vec![], vec![]),
+        ] {
+            let orders = orders_in(text);
+            let found = find_contacts(text, &orders).into_iter().map(|contact| match contact {
+                Contact::Email(email) => email.as_str().to_owned(),
+                Contact::Phone(phone) => phone.as_str().to_owned(),
+            });
+            let found: Vec<String> = found.collect();
+            let orders: Vec<&str> = orders.iter().map(OrderNumber::as_str).collect();
+            assert_eq!((orders, found), (numbers, phones.into_iter().map(str::to_owned).collect()), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Checks what a language model writes against what it was given, while it writes.
+//!
+//! A reply goes through five filters, character by character, so that it does not matter where a model's packets are cut:
+//!
+//! - [`canary`] and [`leak`]: the model does not read out its instructions,
+//! - [`claims`]: it claims and promises nothing that neither the desk nor the documents make so,
+//! - [`links`]: links lead to the shop's own hosts or nowhere,
+//! - [`lock`]: a number stands in the sources, by value, or does not leave ([`crate::nlu::facts`]).
+//!
+//! A desk needs a few lines: a [`Grounded`] for each reply over [`Turn::sources`](crate::desks::Turn::sources) and its own
+//! passages, then `turn.show(kind, speech.push(&delta))` for each delta, and `turn.show(kind, speech.finish())`.
+
+use std::sync::Arc;
+
+use crate::domain::{GuardReason, LinkHost};
+use crate::nlu::facts::{Known, Lexicon};
+use crate::persona::texts::CommonTexts;
+
+mod canary;
+pub mod claims;
+mod leak;
+mod links;
+mod lock;
+#[cfg(test)]
+pub(super) mod tests;
+
+pub use canary::Canary;
+use canary::{Seen, Watched};
+use claims::{ClaimRules, ClaimWatch, Facts, Heard};
+use leak::LeakWatch;
+use links::{KnownAddresses, Links, Part};
+use lock::FactLock;
+
+/// So many figures of a reply are replaced; with more a reader cannot follow it, and it ends.
+const MOST_REPLACED: usize = 2;
+
+/// What all replies are held against.
+#[derive(Clone, Debug)]
+pub struct Grounding {
+    lexicon: Lexicon,
+    claims: Arc<ClaimRules>,
+    hosts: Vec<LinkHost>,
+    canary: Canary,
+}
+
+/// The texts that one reply may stand on.
+#[derive(Clone, Debug, Default)]
+pub struct Sources<'a> {
+    /// The shop's own: passages, tools' results, the persona, instructions.
+    pub shop: Vec<&'a str>,
+    /// What the customer said: serials, numbers of orders and telephones, quantities, budgets may be repeated.
+    pub customer: Vec<&'a str>,
+    /// What earlier replies said.
+    pub replies: Vec<&'a str>,
+    /// The model's instructions. A reply may use their facts and must not quote them.
+    pub instructions: Vec<&'a str>,
+    /// The claims that are true in this conversation.
+    pub claims: Facts,
+}
+
+/// The words that stand in for what is held back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandIns<'a> {
+    /// For a number.
+    pub number: &'a str,
+    /// For an address.
+    pub link: &'a str,
+    /// For the rest of a reply that began to read out its instructions.
+    pub rest: &'a str,
+    /// For the rest of a reply that made a claim which nothing supports.
+    pub claim: &'a str,
+}
+
+impl<'a> StandIns<'a> {
+    pub fn of(texts: &'a CommonTexts) -> Self {
+        Self {
+            number: &texts.guard_replacement,
+            link: &texts.guard_link,
+            rest: &texts.guard_rest,
+            claim: &texts.guard_claim,
+        }
+    }
+}
+
+/// Something was held back. What it was is for the shop's own eyes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    pub reason: GuardReason,
+    /// What sort of value it was.
+    pub kind: &'static str,
+    /// The text as the model wrote it; nothing of a leak.
+    pub text: String,
+}
+
+/// What comes out of the filters, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// May be shown; never empty.
+    Text(String),
+    /// Something was held back here.
+    Guard(Guard),
+}
+
+impl Grounding {
+    pub fn new(lexicon: Lexicon, claims: Arc<ClaimRules>, hosts: Vec<LinkHost>, canary: Canary) -> Self {
+        Self { lexicon, claims, hosts, canary }
+    }
+
+    /// The line that belongs into every prompt.
+    pub fn canary(&self) -> &Canary {
+        &self.canary
+    }
+}
+
+/// A reply while it is being said.
+pub struct Grounded<'a> {
+    canary: Watched<'a>,
+    leak: LeakWatch,
+    claims: ClaimWatch<'a>,
+    links: Links<'a>,
+    lock: FactLock<'a>,
+    stand_ins: StandIns<'a>,
+    pieces: Vec<Piece>,
+    /// The last character that came out, and the last one other than a space.
+    said: Option<char>,
+    said_sign: Option<char>,
+    /// Whether any word came out.
+    has_words: bool,
+    /// An address was taken out before any word came out; the text without words that came since.
+    behind_link: Option<String>,
+    replaced: usize,
+    closed: bool,
+    /// Why the reply ended before the model did.
+    stopped: Option<GuardReason>,
+}
+
+impl<'a> Grounded<'a> {
+    pub fn new(grounding: &'a Grounding, stand_ins: &StandIns<'a>, sources: &Sources<'_>) -> Self {
+        let lexicon = &grounding.lexicon;
+        let mut known = Known::default();
+        sources.shop.iter().for_each(|text| known.add(text, lexicon));
+        sources.customer.iter().for_each(|text| known.add_customer(text, lexicon));
+        sources.replies.iter().for_each(|text| known.add_reply(text, lexicon));
+        let mut addresses = KnownAddresses::default();
+        sources.shop.iter().for_each(|text| addresses.add(text));
+        sources.customer.iter().for_each(|text| addresses.add_customer(text));
+        let documents = || sources.shop.iter().copied().filter(|text| !sources.instructions.contains(text));
+        let quotable = documents().chain(sources.customer.iter().copied());
+        Self {
+            canary: Watched::new(&grounding.canary),
+            leak: LeakWatch::new(sources.instructions.iter().copied(), quotable),
+            claims: ClaimWatch::new(&grounding.claims, sources.claims, grounding.claims.quoted(documents())),
+            links: Links::new(&grounding.hosts, addresses),
+            lock: FactLock::new(lexicon, known, stand_ins.number),
+            stand_ins: stand_ins.clone(),
+            pieces: Vec::new(),
+            said: None,
+            said_sign: None,
+            has_words: false,
+            behind_link: None,
+            replaced: 0,
+            closed: false,
+            stopped: None,
+        }
+    }
+
+    /// Takes what the model said next, and gives what may be shown by now.
+    pub fn push(&mut self, delta: &str) -> Vec<Piece> {
+        for c in delta.chars() {
+            if self.closed {
+                break;
+            }
+            match self.canary.push(c) {
+                Seen::Clear(text) => self.hold_against_instructions(&text),
+                Seen::Leak => self.stop_leak("canary"),
+            }
+        }
+        std::mem::take(&mut self.pieces)
+    }
+
+    /// The model has ended; gives what was waited with. May be called when it broke off, too.
+    pub fn finish(&mut self) -> Vec<Piece> {
+        if !self.closed {
+            match self.canary.finish() {
+                Seen::Clear(text) => self.hold_against_instructions(&text),
+                Seen::Leak => self.stop_leak("canary"),
+            }
+        }
+        if !self.closed {
+            match self.leak.finish() {
+                Seen::Clear(text) => self.hold_against_facts(&text),
+                Seen::Leak => self.stop_leak("instructions"),
+            }
+        }
+        if !self.closed {
+            let heard = self.claims.finish();
+            self.take_heard(heard);
+        }
+        if !self.closed {
+            self.flush();
+            self.closed = true;
+        }
+        std::mem::take(&mut self.pieces)
+    }
+
+    /// Whether nothing more will come out, so that the model need not go on.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Why the reply was ended before the model ended it.
+    pub fn stopped(&self) -> Option<GuardReason> {
+        self.stopped
+    }
+
+    fn hold_against_instructions(&mut self, text: &str) {
+        for c in text.chars() {
+            match self.leak.push(c) {
+                Seen::Clear(text) => self.hold_against_facts(&text),
+                Seen::Leak => self.stop_leak("instructions"),
+            }
+            if self.closed {
+                break;
+            }
+        }
+    }
+
+    fn hold_against_facts(&mut self, text: &str) {
+        for c in text.chars() {
+            let heard = self.claims.push(c);
+            self.take_heard(heard);
+            if self.closed {
+                break;
+            }
+        }
+    }
+
+    fn take_heard(&mut self, heard: Heard) {
+        match heard {
+            Heard::Clear(text) => self.clear(&text),
+            Heard::Unsupported(claim, text) => {
+                self.flush();
+                if !self.closed {
+                    self.stop(
+                        Guard { reason: GuardReason::UnsupportedClaim, kind: claim.as_str(), text },
+                        Some(self.stand_ins.claim),
+                    );
+                }
+            }
+        }
+    }
+
+    fn clear(&mut self, text: &str) {
+        for c in text.chars() {
+            let parts = self.links.push(c);
+            self.pass(parts);
+            if self.closed {
+                break;
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let parts = self.links.finish();
+        self.pass(parts);
+        if !self.closed {
+            let pieces = self.lock.finish();
+            self.take(pieces);
+        }
+    }
+
+    fn stop_leak(&mut self, kind: &'static str) {
+        self.flush();
+        if !self.closed {
+            let guard = Guard { reason: GuardReason::PromptLeak, kind, text: String::new() };
+            self.stop(guard, Some(self.stand_ins.rest));
+        }
+    }
+
+    /// Ends the reply here, with words for its rest if the desk has no others.
+    fn stop(&mut self, guard: Guard, rest: Option<&str>) {
+        self.stopped = Some(guard.reason);
+        add(&mut self.pieces, Piece::Guard(guard));
+        let mut end = String::new();
+        // A sentence that was begun is seen to break off.
+        if self.said_sign.is_some_and(|last| !".!?…:".contains(last)) {
+            end.push('…');
+        }
+        if let Some(rest) = rest {
+            let last = end.chars().next_back().or(self.said);
+            end.push_str(if last.is_some_and(|last| !last.is_whitespace()) { " " } else { "" });
+            end.push_str(rest);
+        }
+        add(&mut self.pieces, Piece::Text(end));
+        self.closed = true;
+    }
+
+    fn pass(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            if self.closed {
+                break;
+            }
+            let link = |text| Piece::Guard(Guard { reason: GuardReason::Link, kind: "link", text });
+            match part {
+                Part::Text(text) => {
+                    for c in text.chars() {
+                        let pieces = self.lock.push(c);
+                        self.take(pieces);
+                    }
+                }
+                Part::Kept(text) => {
+                    let pieces = self.lock.keep(&text);
+                    self.take(pieces);
+                }
+                Part::Unlinked(text) => self.take(vec![link(text)]),
+                Part::Dropped(text) => {
+                    let pieces = self.lock.finish();
+                    self.take(pieces);
+                    // A reply that is nothing but an address is none.
+                    if self.has_words {
+                        let pieces = self.lock.keep(self.stand_ins.link);
+                        self.take(pieces);
+                    } else {
+                        self.behind_link.get_or_insert_default();
+                    }
+                    self.take(vec![link(text)]);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            if self.closed {
+                break;
+            }
+            match piece {
+                Piece::Text(text) if text == self.stand_ins.number => {
+                    self.replaced += 1;
+                    if self.replaced <= MOST_REPLACED {
+                        self.say(text);
+                    }
+                }
+                Piece::Text(text) => self.say(text),
+                Piece::Guard(guard) if self.replaced > MOST_REPLACED => self.stop(guard, None),
+                guard @ Piece::Guard(_) => add(&mut self.pieces, guard),
+            }
+        }
+    }
+
+    fn say(&mut self, text: String) {
+        let has_words = text.chars().any(char::is_alphanumeric);
+        let text = match self.behind_link.take() {
+            Some(since) if !has_words => {
+                self.behind_link = Some(since + &text);
+                return;
+            }
+            Some(since) => format!("{}{since}{text}", self.stand_ins.link),
+            None => text,
+        };
+        self.has_words |= has_words;
+        self.said = text.chars().next_back().or(self.said);
+        self.said_sign = text.trim_end().chars().next_back().or(self.said_sign);
+        add(&mut self.pieces, Piece::Text(text));
+    }
+}
+
+/// The same pieces, texts in a row as one: for what is said at once.
+pub fn joined(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
+    let mut all = Vec::new();
+    pieces.into_iter().for_each(|piece| add(&mut all, piece));
+    all
+}
+
+fn add(pieces: &mut Vec<Piece>, piece: Piece) {
+    match (piece, pieces.last_mut()) {
+        (Piece::Text(text), Some(Piece::Text(last))) => last.push_str(&text),
+        (Piece::Text(text), _) if text.is_empty() => {}
+        (piece, _) => pieces.push(piece),
+    }
+}

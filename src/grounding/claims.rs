@@ -1,0 +1,419 @@
+//! Claims of a language model that only an action of the desk can make true. The words are data
+//! (`prompts/rules/claims.toml`).
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::Error as _;
+
+use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Token, Wording};
+use crate::persona::{PromptError, Prompts};
+
+/// A statement that a model must not make unless it is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// A return, a refund or a ticket was made.
+    Made,
+    /// The money was paid.
+    Refunded,
+    Mailed,
+    /// A person of the shop knows.
+    HandedOver,
+    /// It may come back.
+    Eligible,
+    /// It may not.
+    Refused,
+    /// The order was called off.
+    Cancelled,
+    /// Something else was done: an order placed, goods reserved, a warranty extended.
+    Acted,
+    /// Money will be paid.
+    Promised,
+    /// A discount, a gift, something for nothing.
+    Offered,
+    /// Asks the customer for a password, a one-time code or the data of a card. Never supported.
+    AsksSecret,
+}
+
+impl Claim {
+    /// The claim's name in receipts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Made => "made",
+            Self::Refunded => "refunded",
+            Self::Mailed => "mailed",
+            Self::HandedOver => "handed_over",
+            Self::Eligible => "eligible",
+            Self::Refused => "refused",
+            Self::Cancelled => "cancelled",
+            Self::Acted => "acted",
+            Self::Promised => "promised",
+            Self::Offered => "offered",
+            Self::AsksSecret => "asks_secret",
+        }
+    }
+
+    /// Whether documents can support it: they describe the shop's services, not what was done in a conversation.
+    fn may_be_quoted(self) -> bool {
+        matches!(self, Self::Mailed | Self::HandedOver | Self::Promised | Self::Offered)
+    }
+}
+
+/// The claims that are true in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    pub made: bool,
+    pub refunded: bool,
+    pub mailed: bool,
+    pub handed_over: bool,
+    pub eligible: bool,
+    pub refused: bool,
+    pub cancelled: bool,
+    pub offered: bool,
+}
+
+impl Facts {
+    /// For a desk that only answers from documents, which describe what may come back.
+    pub const OF_DOCUMENTS: Self = Self {
+        made: false,
+        refunded: false,
+        mailed: false,
+        handed_over: false,
+        eligible: true,
+        refused: true,
+        cancelled: false,
+        offered: false,
+    };
+
+    fn supports(&self, claim: Claim) -> bool {
+        match claim {
+            Claim::Made | Claim::Acted | Claim::Promised => self.made,
+            Claim::Refunded => self.refunded,
+            Claim::Mailed => self.mailed,
+            Claim::HandedOver => self.handed_over,
+            Claim::Eligible => self.eligible,
+            Claim::Refused => self.refused,
+            Claim::Cancelled => self.cancelled,
+            Claim::Offered => self.offered,
+            Claim::AsksSecret => false,
+        }
+    }
+}
+
+/// The words of claims.
+#[derive(Debug)]
+pub struct ClaimRules {
+    lexicon: Lexicon,
+    suppositions: Vec<Pattern>,
+    negations: Vec<Pattern>,
+    claims: Vec<(Claim, Pattern)>,
+    /// The places in `claims` by the words that they can begin with.
+    by_opening: HashMap<String, Vec<usize>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    plain_words: Vec<String>,
+    suppositions: Vec<String>,
+    negations: Vec<String>,
+    made: Vec<String>,
+    refunded: Vec<String>,
+    mailed: Vec<String>,
+    handed_over: Vec<String>,
+    eligible: Vec<String>,
+    refused: Vec<String>,
+    cancelled: Vec<String>,
+    acted: Vec<String>,
+    promised: Vec<String>,
+    offered: Vec<String>,
+    asks_secret: Vec<String>,
+}
+
+impl ClaimRules {
+    /// Reads `rules/claims.toml`.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.toml_with("rules/claims.toml", |text| Self::new(toml::from_str(text)?).map_err(toml::de::Error::custom))
+    }
+
+    fn new(file: RuleFile) -> Result<Self, InvalidPattern> {
+        let lexicon = Lexicon::new(HashMap::new(), HashMap::new()).with_plain_words(&file.plain_words);
+        let written = [
+            (Claim::Made, &file.made),
+            (Claim::Refunded, &file.refunded),
+            (Claim::Mailed, &file.mailed),
+            (Claim::HandedOver, &file.handed_over),
+            (Claim::Eligible, &file.eligible),
+            (Claim::Refused, &file.refused),
+            (Claim::Cancelled, &file.cancelled),
+            (Claim::Acted, &file.acted),
+            (Claim::Promised, &file.promised),
+            (Claim::Offered, &file.offered),
+            (Claim::AsksSecret, &file.asks_secret),
+        ];
+        let mut claims = Vec::new();
+        let mut by_opening: HashMap<String, Vec<usize>> = HashMap::new();
+        for (claim, written) in written {
+            for pattern in lexicon.patterns(written)? {
+                let Some(openings) = pattern.openings() else {
+                    return Err(InvalidPattern::Empty(format!("{} begins with any word", claim.as_str())));
+                };
+                for opening in openings {
+                    by_opening.entry(opening.clone()).or_default().push(claims.len());
+                }
+                claims.push((claim, pattern));
+            }
+        }
+        let (suppositions, negations) = (lexicon.patterns(&file.suppositions)?, lexicon.patterns(&file.negations)?);
+        Ok(Self { lexicon, suppositions, negations, claims, by_opening })
+    }
+
+    /// The patterns that may begin at these words, each once, those of the first claims first.
+    fn candidates(&self, words: &[Token]) -> impl Iterator<Item = &(Claim, Pattern)> {
+        let places = words.iter().filter_map(|word| self.by_opening.get(word.folded())).flatten().copied();
+        let places: BTreeSet<usize> = places.collect();
+        places.into_iter().filter_map(|place| self.claims.get(place))
+    }
+
+    /// The claims that the shop's documents make, with the words in which they make them.
+    pub(super) fn quoted<'t>(&self, documents: impl IntoIterator<Item = &'t str>) -> Quoted {
+        let mut quoted = Quoted::default();
+        for text in documents {
+            let wording = self.lexicon.read(text);
+            for (claim, pattern) in self.candidates(wording.tokens()).filter(|(claim, _)| claim.may_be_quoted()) {
+                if pattern.find(&wording, &[]).is_some() {
+                    let words = wording.tokens().iter().map(|token| (claim.as_str(), token.folded().to_owned()));
+                    quoted.0.extend(words);
+                }
+            }
+        }
+        quoted
+    }
+
+    /// The first claim of the text that nothing supports.
+    pub fn unsupported(&self, text: &str, facts: &Facts) -> Option<Claim> {
+        self.unsupported_beside(&self.lexicon.read(text), facts, &Quoted::default())
+    }
+
+    fn unsupported_beside(&self, wording: &Wording<'_>, facts: &Facts, quoted: &Quoted) -> Option<Claim> {
+        let has = |patterns: &[Pattern], clause: &Range<usize>| {
+            let mut places = patterns.iter().flat_map(|pattern| pattern.find_all(wording, &[]));
+            places.any(|place| clause.contains(&place.start))
+        };
+        let is_meant = |claim: Claim, place: &Range<usize>| {
+            let clause = wording.clause(place.start);
+            let is_denied = matches!(claim, Claim::AsksSecret | Claim::Offered) && has(&self.negations, &clause);
+            // Asking is what a claim on a secret does.
+            let is_open = || is_asked(wording, clause.end) || has(&self.suppositions, &clause);
+            !is_denied && (claim == Claim::AsksSecret || !is_open())
+        };
+        let is_quoted = |claim: Claim, place: &Range<usize>| {
+            let words = &wording.tokens()[place.clone()];
+            claim.may_be_quoted() && words.iter().all(|word| quoted.has(claim, word.folded()))
+        };
+        let mut claimed: Vec<Claim> = Vec::new();
+        for (claim, pattern) in self.candidates(wording.tokens()) {
+            let mut places = pattern.find_all(wording, &[]).into_iter();
+            if !claimed.contains(claim) && places.any(|place| is_meant(*claim, &place) && !is_quoted(*claim, &place)) {
+                claimed.push(*claim);
+            }
+        }
+        // "Not eligible" matches both, and means the refusal.
+        if claimed.contains(&Claim::Refused) {
+            claimed.retain(|claim| *claim != Claim::Eligible);
+        }
+        claimed.into_iter().find(|claim| !facts.supports(*claim))
+    }
+
+    /// The first of these words, the last of the text, at which a claim stands or may begin.
+    fn first_open(&self, wording: &Wording<'_>, mut words: Range<usize>) -> Option<usize> {
+        let is_open = |at: &usize| {
+            let opens =
+                |place: &usize| self.claims.get(*place).is_some_and(|(_, claim)| claim.is_open_at(wording, *at));
+            let patterns = wording.tokens().get(*at).and_then(|word| self.by_opening.get(word.folded()));
+            patterns.is_some_and(|places| places.iter().any(opens))
+        };
+        words.find(is_open)
+    }
+}
+
+/// The words in which documents make claims.
+#[derive(Debug, Default)]
+pub(super) struct Quoted(HashSet<(&'static str, String)>);
+
+impl Quoted {
+    fn has(&self, claim: Claim, word: &str) -> bool {
+        self.0.contains(&(claim.as_str(), word.to_owned()))
+    }
+}
+
+/// Whether a question mark follows the words before this place.
+fn is_asked(wording: &Wording<'_>, end: usize) -> bool {
+    let Some(last) = wording.tokens()[..end].last() else { return false };
+    let after = wording.text()[last.span.end..].trim_start_matches(['*', '_', '"', '\'', ' ', ')']);
+    after.starts_with('?')
+}
+
+/// The longest part of a sentence that is read at once, in bytes.
+const LONGEST_SENTENCE: usize = 600;
+
+/// What the watch makes of the next character.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// This much claims nothing that is not so.
+    Clear(String),
+    /// A claim that nothing supports, and its words.
+    Unsupported(Claim, String),
+}
+
+/// Holds a reply back from a word at which a claim may begin to the end of its clause; other words pass one by one.
+pub(super) struct ClaimWatch<'a> {
+    rules: &'a ClaimRules,
+    facts: Facts,
+    quoted: Quoted,
+    /// The sentence so far, and how much of it was let out.
+    sentence: String,
+    released: usize,
+}
+
+impl<'a> ClaimWatch<'a> {
+    pub(super) fn new(rules: &'a ClaimRules, facts: Facts, quoted: Quoted) -> Self {
+        Self { rules, facts, quoted, sentence: String::new(), released: 0 }
+    }
+
+    pub(super) fn push(&mut self, c: char) -> Heard {
+        let before = self.sentence.chars().next_back();
+        self.sentence.push(c);
+        let is_long = self.sentence.len() >= LONGEST_SENTENCE;
+        if !c.is_whitespace() && !is_long {
+            return Heard::Clear(String::new());
+        }
+        if is_long || c == '\n' || before.is_some_and(|before| ".!?…".contains(before)) {
+            let heard = self.decide();
+            self.sentence.clear();
+            self.released = 0;
+            return heard;
+        }
+        if before.is_some_and(|before| ",;:()".contains(before)) {
+            return self.decide();
+        }
+        let wording = self.rules.lexicon.read(&self.sentence);
+        let tokens = wording.tokens();
+        let clause = wording.clause(tokens.len().saturating_sub(1));
+        let has_earlier = tokens[..clause.start].last().is_some_and(|word| word.span.end > self.released);
+        if has_earlier && self.rules.unsupported_beside(&wording, &self.facts, &self.quoted).is_some() {
+            return self.decide();
+        }
+        let open = self.rules.first_open(&wording, clause).and_then(|word| tokens.get(word));
+        let end = open.map_or(self.sentence.len(), |token| token.span.start);
+        Heard::Clear(self.release(end))
+    }
+
+    pub(super) fn finish(&mut self) -> Heard {
+        self.decide()
+    }
+
+    /// The clause has ended: all of it may be said, or nothing.
+    fn decide(&mut self) -> Heard {
+        let wording = self.rules.lexicon.read(&self.sentence);
+        let claim = self.rules.unsupported_beside(&wording, &self.facts, &self.quoted);
+        let text = self.release(self.sentence.len());
+        claim.map_or(Heard::Clear(text.clone()), |claim| Heard::Unsupported(claim, text))
+    }
+
+    fn release(&mut self, end: usize) -> String {
+        let text = self.sentence.get(self.released..end).unwrap_or_default().to_owned();
+        self.released = self.released.max(end);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> ClaimRules {
+        let file = include_str!("../../prompts/rules/claims.toml");
+        ClaimRules::new(toml::from_str(file).expect("the file")).expect("the patterns")
+    }
+
+    #[test]
+    fn what_no_tool_did_may_not_be_claimed() {
+        let rules = rules();
+        use Claim::*;
+        for (text, expected) in [
+            ("Your return has been created.", Made),
+            ("I've created a return for your boots.", Made),
+            ("I have just started the return for you!", Made),
+            ("Great news! The RMA is set up.", Made),
+            ("Your return number is RMA-1.", Made),
+            ("Em đã tạo yêu cầu trả hàng cho quý khách ạ.", Made),
+            ("Yêu cầu trả hàng đã được tạo ạ.", Made),
+            ("Your order has been refunded.", Refunded),
+            ("I have refunded $129.99 to your card.", Refunded),
+            ("The money was sent to your account.", Refunded),
+            ("Dạ cửa hàng đã hoàn tiền cho quý khách ạ.", Refunded),
+            ("I've sent you the label by e-mail.", Mailed),
+            ("A confirmation email has been sent.", Mailed),
+            ("Em đã gửi e-mail cho quý khách ạ.", Mailed),
+            ("I've escalated this to a specialist.", HandedOver),
+            ("A colleague will contact you soon.", HandedOver),
+            ("Em đã chuyển cho nhân viên ạ.", HandedOver),
+            ("Good news: your order is eligible for a return.", Eligible),
+            ("Your return is approved!", Eligible),
+            ("You can return it within 30 days.", Eligible),
+            ("Đơn này đủ điều kiện trả hàng ạ.", Eligible),
+            ("I'm sorry, the return window has passed.", Refused),
+            ("This item cannot be returned.", Refused),
+            ("Your order is not eligible.", Refused),
+            ("Dạ đơn này không đủ điều kiện ạ.", Refused),
+            ("Your order has been cancelled.", Cancelled),
+            ("Em đã hủy đơn ạ.", Cancelled),
+        ] {
+            assert_eq!(rules.unsupported(text, &Facts::default()), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_or_supposed_is_no_claim() {
+        let rules = rules();
+        for text in [
+            "What's your order number?",
+            "Could you tell me the e-mail address or phone number it was placed with?",
+            "Shall I create the return for you?",
+            "Would you like me to start the return?",
+            "Has it been refunded?",
+            "Once your return has been created, you get a label.",
+            "Let me check whether it can be returned.",
+            "When the money has been refunded, you will hear from us.",
+            "Your order is on its way. It was shipped on Monday.",
+            "Dạ quý khách cho em xin mã đơn hàng ạ.",
+            "Quý khách có muốn em tạo yêu cầu trả hàng không ạ?",
+            "Khi yêu cầu đã được tạo, quý khách sẽ nhận nhãn.",
+            "Hello! I look after orders and returns.",
+            "I found your order 77893 with Hiking Boots. Is this the one you want to return?",
+        ] {
+            assert_eq!(rules.unsupported(text, &Facts::default()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_tool_did_may_be_said() {
+        let rules = rules();
+        let all = Facts {
+            made: true,
+            refunded: true,
+            mailed: true,
+            handed_over: true,
+            eligible: true,
+            refused: true,
+            cancelled: true,
+            offered: true,
+        };
+        let text = "I've created your return, it has been refunded, e-mailed and escalated to a specialist. It is not eligible.";
+        assert_eq!(rules.unsupported(text, &all), None);
+        assert_eq!(rules.unsupported(text, &Facts { refunded: false, ..all }), Some(Claim::Refunded));
+        assert_eq!(rules.unsupported(text, &Facts { refused: false, ..all }), Some(Claim::Refused));
+    }
+}

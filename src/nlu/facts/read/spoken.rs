@@ -1,0 +1,127 @@
+//! Amounts in words: "mười hai tháng", "two years", "hai mươi triệu".
+
+use super::number::OWN_CURRENCY;
+use super::{Found, Reader};
+use crate::nlu::facts::lexicon::{Role, Unit};
+use crate::nlu::facts::normal::Kind;
+use crate::nlu::facts::{Amount, Value};
+
+/// Digits that are said one by one are a number from so many on.
+const DICTATED: usize = 5;
+
+/// The longest number in words, in tokens.
+const LONGEST: usize = 64;
+
+/// A number in words, so far.
+#[derive(Default)]
+struct Count {
+    total: u64,
+    part: u64,
+    highest_scale: u64,
+    last_was_word: bool,
+}
+
+impl Reader<'_> {
+    /// An amount in words, where a unit, or a scale of thousands, makes a fact of it.
+    pub(super) fn spoken(&self, at: usize) -> Option<Found> {
+        if let Some(found) = self.dictated(at) {
+            return Some(found);
+        }
+        self.number_word(at)?;
+        if self.lexicon.is(Role::Idiom, self.tokens, at).is_some() {
+            return None;
+        }
+        let (count, end) = self.count(at);
+        let mut amount = Amount::whole(count.total.saturating_add(count.part));
+        let mut end = end;
+        let half_at = |at: usize| self.lexicon.is(Role::Half, self.tokens, self.past_space(at));
+        if let Some(behind) = half_at(end).filter(|_| count.highest_scale >= 1000) {
+            (amount, end) = (amount.plus(Amount::whole(count.highest_scale).divided(2)), behind);
+        }
+        let unit_at = if self.is_mark(end, "-") { end + 1 } else { self.past_space(end) };
+        if let Some((unit, behind)) = self.lexicon.unit(self.tokens, unit_at).filter(|_| self.is_said(unit_at)) {
+            let half = half_at(behind);
+            let amount = if half.is_some() { amount.plus(Amount::whole(1).divided(2)) } else { amount };
+            let found = Found::new(at, half.unwrap_or(behind), unit.of(amount));
+            return Some(Found { written: Some(amount), unit: Some(unit.clone()), ..found });
+        }
+        let unit = Unit::Currency(OWN_CURRENCY.to_owned());
+        let found = Found::new(at, end, unit.of(amount));
+        (count.highest_scale >= 1000).then_some(Found { written: Some(amount), unit: Some(unit), ..found })
+    }
+
+    /// The longest number in words from here, and the token behind it.
+    fn count(&self, at: usize) -> (Count, usize) {
+        let (mut count, mut end, mut next) = (Count::default(), at, at);
+        while let Some(word) = self.word(next).filter(|_| next < at + LONGEST) {
+            let is_first = end == at;
+            // "năm" is five at the beginning, and years behind a number.
+            let years = !is_first && self.lexicon.is(Role::Year, self.tokens, next).is_some();
+            if let Some(number) = self.number_word(next).filter(|number| !years && count.takes(*number)) {
+                count.part = count.part.saturating_add(number);
+                count.last_was_word = true;
+            } else if let Some(scale) = self.lexicon.scales.get(word).filter(|_| !is_first) {
+                count.multiply(*scale);
+            } else if let Some(behind) = self.lexicon.is(Role::ZeroTen, self.tokens, next).filter(|_| !is_first) {
+                count.last_was_word = false;
+                next = self.past_space(behind);
+                continue;
+            } else {
+                break;
+            }
+            end = next + 1;
+            let hyphen = self.is_mark(end, "-") && self.number_word(end + 1).is_some();
+            next = if hyphen { end + 1 } else { self.past_space(end) };
+        }
+        (count, end)
+    }
+
+    fn number_word(&self, at: usize) -> Option<u64> {
+        self.word(at).and_then(|word| self.lexicon.numbers.get(word)).copied()
+    }
+
+    /// Units of one letter are not said behind a word ("one m"), and "in" is a preposition there.
+    fn is_said(&self, at: usize) -> bool {
+        !self.word(at).is_some_and(|word| word == "in" || word.is_ascii() && word.len() == 1)
+    }
+
+    /// "không chín không một hai ba": digits one by one.
+    fn dictated(&self, at: usize) -> Option<Found> {
+        let (mut digits, mut end, mut next) = (String::new(), at, at);
+        while let Some(word) = self.word(next) {
+            let number = if matches!(word, "không" | "zero" | "oh") { Some(0) } else { self.number_word(next) };
+            let Some(digit) = number.filter(|digit| *digit < 10) else { break };
+            digits.push_str(&digit.to_string());
+            end = next + 1;
+            let separated = self.is_mark(end, ",") || self.is_mark(end, "-");
+            next = self.past_space(if separated { end + 1 } else { end });
+            if self.kind(next) != Some(&Kind::Word) {
+                break;
+            }
+        }
+        (digits.len() >= DICTATED).then(|| Found::new(at, end, Value::Phone(digits)))
+    }
+}
+
+impl Count {
+    /// Whether this number word goes on: "hai mươi ba" and "twenty four" do, "hai ba" are two numbers.
+    fn takes(&self, number: u64) -> bool {
+        let ones_of_ten = number < 10 && self.part.is_multiple_of(10) && self.part > 0;
+        !self.last_was_word || ones_of_ten
+    }
+
+    fn multiply(&mut self, scale: u64) {
+        let part = self.part.max(1);
+        if scale >= 1000 {
+            self.total = self.total.saturating_add(part.saturating_mul(scale));
+            self.part = 0;
+        } else if scale == 10 && part > 10 {
+            // "một trăm hai mươi"
+            self.part = (part - part % 10).saturating_add(part % 10 * 10);
+        } else {
+            self.part = part.saturating_mul(scale);
+        }
+        self.highest_scale = self.highest_scale.max(scale);
+        self.last_was_word = false;
+    }
+}
