@@ -7,7 +7,7 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+const DOCUMENTS: [&str; 5] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/invariants.md"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -95,7 +95,7 @@ fn every_file_that_a_document_names_is_there() {
 #[test]
 fn every_test_that_a_document_names_is_there() {
     let tests = [rust_files(&root().join("src")), rust_files(&root().join("tests"))].concat().join("\n");
-    let named = find_all(r"`((?:[a-z0-9]+_){3,}[a-z0-9]+)`", &read("ARCHITECTURE.md"));
+    let named = find_all(r"`((?:[a-z0-9]+_){3,}[a-z0-9]+)`", &read("docs/invariants.md"));
     assert!(named.len() > 10, "{named:?}");
     for [name] in named.into_iter().filter(|[name]| !name.starts_with("frontdesk_")) {
         assert!(tests.contains(&format!("fn {name}(")), "there is no test {name}");
