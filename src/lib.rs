@@ -13,6 +13,7 @@
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
 //!   feeds and replay, recovery
 //! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
+//! - [`dialogue`]: what every desk needs to follow a customer, such as the parsed message
 //! - [`grounding`]: checks what a model says against its sources
 //! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
 //! - [`tools`]: what a desk can do besides talking
@@ -29,6 +30,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod desks;
+pub mod dialogue;
 pub mod domain;
 pub mod grounding;
 pub mod http;

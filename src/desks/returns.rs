@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::machine::{Machine, drive, state_of};
 use super::{Desk, DeskError, Services, Turn};
+use crate::dialogue::Act;
 use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language, LanguageSource};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
@@ -41,7 +42,7 @@ use mail::MailTexts;
 use post::PostTexts;
 pub use post::{Announced, Announcement, Announcer, Post};
 use route::{ReturnsStep, Worker};
-use rules::{Heard, ReturnsRules};
+use rules::{ReturnsRules, Topic, Utterance};
 use scenario::Scenario;
 use state::{Ending, Intent, Question, State};
 use texts::ReturnsTexts;
@@ -114,9 +115,9 @@ impl Returns {
     }
 
     /// Says what is understood, unless the model is about to be asked, which says it then.
-    async fn tell_heard(&self, turn: &mut Turn, state: &State, heard: &Heard) -> Result<(), DeskError> {
-        let next = advance::advance(state.clone(), Event::Said(heard.clone()));
-        if route::route(&next) == ReturnsStep::Run(Worker::ClassifyIntent) && !heard.asks_policy {
+    async fn tell_heard(&self, turn: &mut Turn, state: &State, utterance: &Utterance) -> Result<(), DeskError> {
+        let next = advance::advance(state.clone(), Event::Said(utterance.clone()));
+        if route::route(&next) == ReturnsStep::Run(Worker::ClassifyIntent) && !utterance.asks(Topic::Policy) {
             return Ok(());
         }
         let intent = next.intent.unwrap_or(Intent::Other);
@@ -152,24 +153,25 @@ impl Desk for Returns {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut state: State = state_of(turn);
         state.needs_contact = self.needs_contact(turn);
-        let ((text, switched), mut heard) = read_text(turn.message.text.len(), || {
+        let ((text, switched), mut utterance) = read_text(turn.message.text.len(), || {
             let listened = self.listen(turn);
-            let heard = self.rules.hear(&listened.0);
-            (listened, heard)
+            let utterance = self.rules.parse(&listened.0);
+            (listened, utterance)
         });
         // Where nothing was refused, it is a question what exceptions there are.
-        heard.asks_policy |= heard.asks_exception && heard.number.is_none() && !state.was_refused();
+        let asks_exception = utterance.asks(Topic::Exception) && utterance.order().is_none() && !state.was_refused();
         // Where a mail about a return went out, the desk itself knows more than the documents.
-        heard.asks_policy &= !advance::misses_mail(&state, &heard);
-        let ticket = self.last_escalation(turn, &state, &heard).await?;
+        let asks_policy = utterance.asks(Topic::Policy) || asks_exception;
+        utterance.set(Act::Ask(Topic::Policy), asks_policy && !advance::misses_mail(&state, &utterance));
+        let ticket = self.last_escalation(turn, &state, &utterance).await?;
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;
         }
         // The table sends labels again, whatever the mode.
-        let for_agent = self.state_for_agent(turn, &state, &heard).filter(|_| !heard.asks_label);
+        let for_agent = self.state_for_agent(turn, &state, &utterance).filter(|_| !utterance.requests(Topic::Label));
         match &for_agent {
             Some(state) => self.tell_heard_for_agent(turn, state).await?,
-            None => self.tell_heard(turn, &state, &heard).await?,
+            None => self.tell_heard(turn, &state, &utterance).await?,
         }
         if switched {
             let mut voice = Voice::new(self.texts(turn), &state.meta.said);
@@ -182,37 +184,37 @@ impl Desk for Returns {
             return Ok(());
         }
         if let Some(ticket) = &ticket
-            && self.take_answer(turn, &mut state, &heard, ticket).await?
+            && self.take_answer(turn, &mut state, &utterance, ticket).await?
         {
             return Ok(());
         }
-        if let Some(ticket) = ticket.filter(|_| heard.asks_ticket) {
+        if let Some(ticket) = ticket.filter(|_| utterance.asks(Topic::Ticket)) {
             self.tell_ticket(turn, &mut state, &ticket).await?;
             if state.is_idle() {
                 return self.offer_more(turn, state).await;
             }
-            heard = Heard::default();
-        } else if heard.asks_policy {
+            utterance = Utterance::default();
+        } else if utterance.asks(Topic::Policy) {
             self.answer_question(turn, &mut state, &text).await?;
-            if state.is_idle() && !heard.damage {
+            if state.is_idle() && !utterance.reports(Topic::Damage) {
                 return self.offer_more(turn, state).await;
             }
             // The flow goes on where it was: the question stands again, and nothing that was asked is an answer to it.
-            heard = heard.beside_question();
-        } else if heard.asks_return_number && state.meta.last_rma.is_some() {
+            utterance = rules::without_question(utterance);
+        } else if utterance.asks(Topic::ReturnNumber) && state.meta.last_rma.is_some() {
             self.tell_return_number(turn, &mut state).await?;
             if state.is_idle() {
                 return self.offer_more(turn, state).await;
             }
-            heard = Heard::default();
+            utterance = Utterance::default();
         }
-        let next = advance::advance(state.clone(), Event::Said(heard.clone()));
+        let next = advance::advance(state.clone(), Event::Said(utterance.clone()));
         self.record_decisions(turn, &state, &next).await?;
         if let Some(mut state_for_agent) = for_agent {
             state_for_agent.meta.said = state.meta.said;
             return self.play_agent(turn, state_for_agent).await;
         }
-        drive(self, turn, &self.services.store, state, Event::Said(heard)).await
+        drive(self, turn, &self.services.store, state, Event::Said(utterance)).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Each module and what it may name: itself, and what stands below it.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("bin", &["cli"]),
     ("main", &["cli"]),
     (
@@ -15,6 +15,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "app",
             "turn",
             "desks",
+            "dialogue",
             "grounding",
             "nlu",
             "tools",
@@ -32,6 +33,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "app",
             "turn",
             "desks",
+            "dialogue",
             "grounding",
             "nlu",
             "tools",
@@ -48,6 +50,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
         &[
             "turn",
             "desks",
+            "dialogue",
             "grounding",
             "nlu",
             "tools",
@@ -59,8 +62,27 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "config",
         ],
     ),
-    ("turn", &["desks", "grounding", "nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("desks", &["grounding", "nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
+    (
+        "turn",
+        &[
+            "desks",
+            "dialogue",
+            "grounding",
+            "nlu",
+            "tools",
+            "retrieval",
+            "providers",
+            "store",
+            "persona",
+            "domain",
+            "config",
+        ],
+    ),
+    (
+        "desks",
+        &["dialogue", "grounding", "nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"],
+    ),
+    ("dialogue", &["grounding", "nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
     ("grounding", &["nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
     ("nlu", &["tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
     ("tools", &["retrieval", "providers", "store", "persona", "domain", "config"]),

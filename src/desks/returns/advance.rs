@@ -1,7 +1,7 @@
 //! What an event makes of the state; what the customer said is in `said`.
 
 use super::route::{action_of, can_be_cancelled, review_of};
-use super::rules::Heard;
+use super::rules::Utterance;
 use super::scenario::Scenario;
 use super::state::{
     ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, TicketStatus, Trouble,
@@ -17,7 +17,7 @@ pub use said::misses_mail;
 /// What the customer said, or a step found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    Said(Heard),
+    Said(Utterance),
     Classified(Option<Intent>),
     SlotFilled(Option<OrderNumber>),
     /// The order, and the lines that the customer named, if any.
@@ -64,7 +64,7 @@ pub(super) const MODEL_CONFIDENCE: f64 = 0.6;
 /// The next state. An event that does not fit changes nothing.
 pub fn advance(mut state: State, event: Event) -> State {
     match event {
-        Event::Said(heard) => return said::said(state, &heard),
+        Event::Said(utterance) => return said::said(state, &utterance),
         Event::Spoke(said, event) => {
             state.meta.said.extend(said);
             return advance(state, *event);

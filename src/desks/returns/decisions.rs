@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::rules::Heard;
+use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{Intent, State};
 use super::texts::{MissingWord, ReturnsTexts};
@@ -66,10 +66,10 @@ impl Returns {
         &self,
         turn: &Turn,
         state: &State,
-        heard: &Heard,
+        utterance: &Utterance,
     ) -> Result<Option<Ticket>, StoreError> {
         let is_awaited = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
-        if !is_awaited && !heard.asks_ticket {
+        if !is_awaited && !utterance.asks(Topic::Ticket) {
             return Ok(None);
         }
         let store = self.store_of(turn);
@@ -148,10 +148,10 @@ impl Returns {
         &self,
         turn: &mut Turn,
         state: &mut State,
-        heard: &Heard,
+        utterance: &Utterance,
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
-        if ticket.question.is_none() || heard.asks_ticket {
+        if ticket.question.is_none() || utterance.asks(Topic::Ticket) {
             return Ok(false);
         }
         let answer: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
@@ -161,7 +161,7 @@ impl Returns {
         if self.services.config.console.on {
             turn.call_person();
         }
-        if is_another_matter(heard, ticket) {
+        if is_another_matter(utterance, ticket) {
             return Ok(false);
         }
         let mut voice = Voice::new(self.texts(turn), &state.meta.said);
@@ -175,14 +175,14 @@ impl Returns {
 }
 
 /// Whether the message, besides answering, wants something that the desk does itself.
-fn is_another_matter(heard: &Heard, ticket: &Ticket) -> bool {
-    let names_another = heard.number.as_ref().is_some_and(|found| ticket.order.as_ref() != Some(&found.number));
-    let is_status = heard.intent == Some(Intent::OrderStatus);
-    heard.asks_policy
-        || heard.wants_person
-        || heard.asks_label
+fn is_another_matter(utterance: &Utterance, ticket: &Ticket) -> bool {
+    let names_another = utterance.order().is_some_and(|found| ticket.order.as_ref() != Some(&found.number));
+    let is_status = utterance.intent == Some(Intent::OrderStatus);
+    utterance.asks(Topic::Policy)
+        || utterance.wants_person()
+        || utterance.requests(Topic::Label)
         || names_another
-        || (is_status && heard.number.is_some())
+        || (is_status && utterance.order().is_some())
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl Returns {
             Ending::MailLeft => Some((Kind::ReturnTicket, Scenario::MailLeft)),
             // Nothing was done yet: what can be done is more than "anything else".
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
-            Ending::Other if self.rules.hear(&turn.message.text).greets => Some((Kind::Clarify, Scenario::Clarify)),
+            Ending::Other if self.rules.parse(&turn.message.text).greets() => Some((Kind::Clarify, Scenario::Clarify)),
             // "Anything else?" was asked before.
             Ending::Other => Some((Kind::Reply, Scenario::Goodbye)),
         };

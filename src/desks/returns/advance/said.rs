@@ -1,9 +1,11 @@
 //! What a message of the customer makes of the state: it is understood by what stands open.
 
 use super::super::items;
-use super::super::rules::{Answer, Heard, written};
+use super::super::rules::{Topic, Utterance, written};
 use super::super::say::CLARIFIES;
 use super::super::state::{EmailStatus, Escalate, Intent, Question, State};
+use crate::dialogue::Answer;
+use crate::dialogue::utterance::Entities;
 use crate::domain::commerce::order_number::Confidence;
 use crate::domain::identity::Contact;
 use crate::domain::returns::{Action, RmaNumber};
@@ -16,143 +18,151 @@ use next_flow::next_flow;
 const REASON_MAX_CHARS: usize = 1000;
 
 /// The state after the message.
-pub(super) fn said(state: State, heard: &Heard) -> State {
-    let with_phone = with_phone(&state, heard);
-    let heard = with_phone.as_ref().unwrap_or(heard);
-    let is_over = state.conversation_complete || leaves_for_another_order(&state, heard);
-    if misses_mail(&state, heard) {
+pub(super) fn said(state: State, utterance: &Utterance) -> State {
+    let with_phone = with_phone(&state, utterance);
+    let utterance = with_phone.as_ref().unwrap_or(utterance);
+    let is_over = state.conversation_complete || leaves_for_another_order(&state, utterance);
+    if misses_mail(&state, utterance) {
         return State { conversation_complete: false, mail_missing: true, asked: None, ..state };
     }
-    let mut state = if is_over { next_flow(state, heard) } else { state };
+    let mut state = if is_over { next_flow(state, utterance) } else { state };
     let asked = state.asked.take();
     // The turn behind the customer's yes was cut off: what it was about to do is what a no means now.
-    if asked.is_none() && heard.says_no && state.action_ticket.is_none() {
+    if asked.is_none() && utterance.hesitates() && state.action_ticket.is_none() {
         state.user_confirmed_order = state.user_confirmed_order.filter(|confirmed| !confirmed);
         state.desired_action = None;
     }
     state.is_unclear = false;
-    state.is_held_back = heard.says_no && !heard.intent.is_some_and(Intent::is_return);
+    state.is_held_back = utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return);
     state.error = None;
-    state.damage_told |= heard.damage;
-    if heard.wants_person || accepts_person(&state, heard, asked) {
+    state.damage_told |= utterance.reports(Topic::Damage);
+    if utterance.wants_person() || accepts_person(&state, utterance, asked) {
         state.escalate = Some(Escalate::Person);
     }
-    if heard.damage && is_about_last_return(&state, heard) {
+    if utterance.reports(Topic::Damage) && is_about_last_return(&state, utterance) {
         state.escalate = Some(Escalate::DamageLater);
     }
     if state.escalate.is_some() && state.escalation_ticket.is_none() {
-        keep_reason(&mut state, heard);
+        keep_reason(&mut state, utterance);
         return state;
     }
-    if !state.is_idle() && state.action_ticket.is_none() && calls_off(&state, heard, asked) {
+    if !state.is_idle() && state.action_ticket.is_none() && calls_off(&state, utterance, asked) {
         return called_off(state);
     }
-    take_slots(&mut state, heard, asked);
-    let is_about_other_lines = asked != Some(Question::OfferCancel) && take_lines(&mut state, heard);
+    take_slots(&mut state, utterance, asked);
+    let is_about_other_lines = asked != Some(Question::OfferCancel) && take_lines(&mut state, utterance);
     // Where another order or other items of it were named, the question is over with what it was about.
     match asked.filter(|_| state.order.is_some() && !is_about_other_lines) {
-        Some(Question::Confirm) => confirmed(&mut state, heard),
-        Some(Question::OnlyReturn) => chosen(&mut state, heard, Action::Return),
-        Some(Question::OnlyRefund) => chosen(&mut state, heard, Action::Refund),
-        Some(Question::OfferCancel) => chosen(&mut state, heard, Action::Cancel),
-        Some(Question::ChooseAction) => match heard.intent.filter(|_| names_a_wish(heard)) {
+        Some(Question::Confirm) => confirmed(&mut state, utterance),
+        Some(Question::OnlyReturn) => chosen(&mut state, utterance, Action::Return),
+        Some(Question::OnlyRefund) => chosen(&mut state, utterance, Action::Refund),
+        Some(Question::OfferCancel) => chosen(&mut state, utterance, Action::Cancel),
+        Some(Question::ChooseAction) => match utterance.intent.filter(|_| names_a_wish(utterance)) {
             Some(Intent::Return) => state.desired_action = Some(Action::Return),
             Some(Intent::Refund) => state.desired_action = Some(Action::Refund),
-            _ if heard.answer == Some(Answer::No) => return called_off(state),
+            _ if utterance.answer == Some(Answer::No) => return called_off(state),
             _ => {}
         },
-        Some(Question::MailFailed | Question::MailMissing) => about_mail(&mut state, heard),
+        Some(Question::MailFailed | Question::MailMissing) => about_mail(&mut state, utterance),
         _ => {}
     }
-    take_intent(&mut state, heard);
-    take_label(&mut state, heard);
-    keep_reason(&mut state, heard);
+    take_intent(&mut state, utterance);
+    take_label(&mut state, utterance);
+    keep_reason(&mut state, utterance);
     state
 }
 
 /// Whether a person was offered, and that is a yes.
-fn accepts_person(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+fn accepts_person(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
     let was_offered = asked == Some(Question::Matter) && state.clarifies > CLARIFIES;
-    was_offered && heard.answer == Some(Answer::Yes) && heard.is_bare && heard.number.is_none()
+    was_offered && utterance.answer == Some(Answer::Yes) && utterance.only_answers() && utterance.order().is_none()
 }
 
 /// Whether the customer does not want to go on.
-fn calls_off(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
-    if wants_another_matter(state, heard) {
+fn calls_off(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
+    if wants_another_matter(state, utterance) {
         return false;
     }
     let asks_for_slot = matches!(
         asked,
         Some(Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked)
     );
-    let brings = heard.number.is_some() || heard.contact.is_some();
-    match heard.answer {
-        Some(Answer::Cancel) => !((asks_for_slot && brings) || answers_with_cancel(state, heard, asked)),
+    let brings = utterance.order().is_some() || utterance.contact().is_some();
+    match utterance.answer {
+        Some(Answer::Cancel) => !((asks_for_slot && brings) || answers_with_cancel(state, utterance, asked)),
         Some(Answer::No) => asks_for_slot && !brings,
-        _ => asks_for_slot && !brings && heard.intent == Some(Intent::Other) && !heard.greets && !heard.says_no,
+        _ => {
+            asks_for_slot
+                && !brings
+                && utterance.intent == Some(Intent::Other)
+                && !utterance.greets()
+                && !utterance.hesitates()
+        }
     }
 }
 
 /// Whether the flow is about something else from now on: "never mind, just tell me where it is".
-fn wants_another_matter(state: &State, heard: &Heard) -> bool {
-    heard.intent.is_some_and(|intent| intent != Intent::Other && state.intent.is_some_and(|now| now != intent))
+fn wants_another_matter(state: &State, utterance: &Utterance) -> bool {
+    utterance.intent.is_some_and(|intent| intent != Intent::Other && state.intent.is_some_and(|now| now != intent))
 }
 
 /// Whether a wish is named, and neither asked about nor held back.
-fn names_a_wish(heard: &Heard) -> bool {
-    !heard.wants_both && !heard.asks && !heard.says_no
+fn names_a_wish(utterance: &Utterance) -> bool {
+    !utterance.leaves_open() && !utterance.has_question() && !utterance.hesitates()
 }
 
 /// Whether the mail about the return that was just made is said not to have come.
-pub fn misses_mail(state: &State, heard: &Heard) -> bool {
+pub fn misses_mail(state: &State, utterance: &Utterance) -> bool {
     let was_sent = matches!(state.email_status, Some(EmailStatus::Sent | EmailStatus::Queued));
     let has_return = state.action_ticket.as_ref().is_some_and(|ticket| ticket.id.parse::<RmaNumber>().is_ok());
     state.conversation_complete
         && was_sent
         && has_return
-        && heard.misses_mail
-        && heard.number.is_none()
-        && !heard.wants_person
-        && !heard.damage
+        && utterance.reports(Topic::MissingMail)
+        && utterance.order().is_none()
+        && !utterance.wants_person()
+        && !utterance.reports(Topic::Damage)
 }
 
 /// The message with its number as a phone's, where a way to reach the customer was asked for and it can be one.
-fn with_phone(state: &State, heard: &Heard) -> Option<Heard> {
-    let is_asked = state.asked == Some(Question::Contact) && heard.contact.is_none();
-    let phone = heard.number.as_ref().filter(|_| is_asked)?.phone()?;
-    Some(Heard { contact: Some(Contact::Phone(phone)), number: None, ..heard.clone() })
+fn with_phone(state: &State, utterance: &Utterance) -> Option<Utterance> {
+    let is_asked = state.asked == Some(Question::Contact) && utterance.contact().is_none();
+    let phone = utterance.order().filter(|_| is_asked)?.phone()?;
+    let entities = Entities { contacts: vec![Contact::Phone(phone)], ..Entities::default() };
+    Some(Utterance { entities, ..utterance.clone() })
 }
 
 /// The ticket is made and told of, and only its mail is still asked about: another order ends that, and the outbox goes on
 /// trying the mail.
-fn leaves_for_another_order(state: &State, heard: &Heard) -> bool {
+fn leaves_for_another_order(state: &State, utterance: &Utterance) -> bool {
     // Nothing is owed on a mail that went out: any other matter ends that question.
-    let is_other_matter = heard.contact.is_none() && heard.intent.is_some_and(|intent| intent != Intent::Other);
+    let is_other_matter =
+        utterance.contact().is_none() && utterance.intent.is_some_and(|intent| intent != Intent::Other);
     match state.asked {
-        Some(Question::MailFailed) => names_another_order(state, heard),
-        Some(Question::MailMissing) => names_another_order(state, heard) || is_other_matter,
+        Some(Question::MailFailed) => names_another_order(state, utterance),
+        Some(Question::MailMissing) => names_another_order(state, utterance) || is_other_matter,
         _ => false,
     }
 }
 
-fn names_another_order(state: &State, heard: &Heard) -> bool {
-    heard.number.as_ref().is_some_and(|found| state.order_number.as_ref() != Some(&found.number))
+fn names_another_order(state: &State, utterance: &Utterance) -> bool {
+    utterance.order().is_some_and(|found| state.order_number.as_ref() != Some(&found.number))
 }
 
 /// Whether what is said belongs to the return that was made last: its ticket is still talked of, or nothing is.
-fn is_about_last_return(state: &State, heard: &Heard) -> bool {
+fn is_about_last_return(state: &State, utterance: &Utterance) -> bool {
     let Some(rma) = &state.meta.last_rma else { return false };
     match &state.action_ticket {
-        Some(ticket) => ticket.id == rma.as_str() && !names_another_order(state, heard),
-        None => state.intent.is_none() && state.order.is_none() && heard.number.is_none(),
+        Some(ticket) => ticket.id == rma.as_str() && !names_another_order(state, utterance),
+        None => state.intent.is_none() && state.order.is_none() && utterance.order().is_none(),
     }
 }
 
 /// "Cancel" is a yes where the offer is to cancel, or the order was to be called off from the beginning.
-fn answers_with_cancel(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
+fn answers_with_cancel(state: &State, utterance: &Utterance, asked: Option<Question>) -> bool {
     match asked {
         Some(Question::OfferCancel | Question::MailFailed | Question::MailMissing) => true,
-        Some(Question::Confirm) => state.wants_cancel && heard.to_cancelling == Some(Answer::Yes),
+        Some(Question::Confirm) => state.wants_cancel && utterance.answer_to_cancel == Some(Answer::Yes),
         _ => false,
     }
 }
@@ -166,36 +176,36 @@ fn called_off(mut state: State) -> State {
 }
 
 /// An order number and a contact, wherever they are given. A number that is another one than before is another order.
-fn take_slots(state: &mut State, heard: &Heard, asked: Option<Question>) {
+fn take_slots(state: &mut State, utterance: &Utterance, asked: Option<Question>) {
     if state.action_ticket.is_some() {
         // The order has its ticket; what comes now is about the mail.
         return;
     }
-    match &heard.number {
-        Some(found) if names_another_order(state, heard) => {
+    match utterance.order() {
+        Some(found) if names_another_order(state, utterance) => {
             state.forget_order();
             if state.meta.tried.as_ref() == Some(&found.number) && !state.meta.contact_fits {
                 // The number is right, so the contact was wrong.
                 state.meta.contact = None;
             }
-            state.meta.waiting.clone_from(&heard.more_numbers);
+            state.meta.waiting = utterance.other_orders().cloned().collect();
             state.order_number = Some(found.number.clone());
             state.order_match_confidence = Some(worth(found.confidence));
         }
         // "My mail is …" mends the contact of the number that was tried.
-        None if matches!(asked, Some(Question::NotFound | Question::Locked)) && heard.contact.is_some() => {
+        None if matches!(asked, Some(Question::NotFound | Question::Locked)) && utterance.contact().is_some() => {
             state.order_number = state.meta.tried.take();
             state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
         }
-        _ => state.may_name_order = heard.may_name_order && state.order_number.is_none(),
+        _ => state.may_name_order = utterance.entities.has_unread_order && state.order_number.is_none(),
     }
-    if let Some(contact) = &heard.contact
+    if let Some(contact) = utterance.contact()
         && state.order.is_none()
     {
         let contact = Some(written(contact).to_owned());
         state.meta.contact_fits &= contact == state.meta.contact;
         state.meta.contact = contact;
-        state.other_contact = heard.other_contact.as_ref().map(|other| written(other).to_owned());
+        state.other_contact = utterance.other_contact().map(|other| written(other).to_owned());
         state.contact_given = true;
     }
 }
@@ -211,10 +221,10 @@ fn worth(confidence: Confidence) -> f64 {
 
 /// Items of the order that are named. Gives whether they are other ones than were shown: whatever was answered about those
 /// is no answer about these, so they are shown first.
-fn take_lines(state: &mut State, heard: &Heard) -> bool {
+fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
     let Some(order) = state.order.as_ref().filter(|_| state.action_ticket.is_none()) else { return false };
     let all = || order.items.iter().map(|item| item.line).collect();
-    let named = items::named(&order.items, &heard.text);
+    let named = items::named(&order.items, &utterance.text);
     if named.is_empty() || named == state.lines.clone().unwrap_or_else(all) {
         return false;
     }
@@ -227,13 +237,15 @@ fn take_lines(state: &mut State, heard: &Heard) -> bool {
 
 /// Is it this order? A first no asks for another one, a second no ends it. Whoever wants something else with it, has not
 /// answered yet.
-fn confirmed(state: &mut State, heard: &Heard) {
-    if wants_another_matter(state, heard) {
+fn confirmed(state: &mut State, utterance: &Utterance) {
+    if wants_another_matter(state, utterance) {
         return;
     }
-    let agrees_to_cancel = state.wants_cancel && heard.says_cancel && heard.to_cancelling == Some(Answer::Yes);
-    match heard.answer {
-        _ if agrees_to_cancel && !heard.is_doubtful => {
+    let agrees_to_cancel = state.wants_cancel
+        && utterance.mentions(Topic::Cancellation)
+        && utterance.answer_to_cancel == Some(Answer::Yes);
+    match utterance.answer {
+        _ if agrees_to_cancel && !utterance.equivocates() => {
             state.user_confirmed_order = Some(true);
             state.agreed_to_cancel = true;
         }
@@ -248,24 +260,24 @@ fn confirmed(state: &mut State, heard: &Heard) {
 }
 
 /// One action was offered.
-fn chosen(state: &mut State, heard: &Heard, action: Action) {
-    let named = match heard.intent {
-        Some(Intent::Return) if !heard.wants_cancel => Some(Action::Return),
+fn chosen(state: &mut State, utterance: &Utterance, action: Action) {
+    let named = match utterance.intent {
+        Some(Intent::Return) if !utterance.requests(Topic::Cancellation) => Some(Action::Return),
         Some(Intent::Refund) => Some(Action::Refund),
         _ => None,
     };
     let is_other = action != Action::Cancel && named.is_some_and(|named| named != action);
-    match if action == Action::Cancel { heard.to_cancelling } else { heard.answer } {
-        Some(Answer::Yes) if !heard.is_doubtful && !is_other => state.desired_action = Some(action),
+    match if action == Action::Cancel { utterance.answer_to_cancel } else { utterance.answer } {
+        Some(Answer::Yes) if !utterance.equivocates() && !is_other => state.desired_action = Some(action),
         Some(Answer::No | Answer::Cancel) => state.user_confirmed_order = Some(false),
-        _ if named == Some(action) && names_a_wish(heard) => state.desired_action = Some(action),
+        _ if named == Some(action) && names_a_wish(utterance) => state.desired_action = Some(action),
         _ => {}
     }
 }
 
 /// The mail failed: another address, once more, or let it be.
-fn about_mail(state: &mut State, heard: &Heard) {
-    match (&heard.contact, heard.answer) {
+fn about_mail(state: &mut State, utterance: &Utterance) {
+    match (utterance.contact(), utterance.answer) {
         (Some(Contact::Email(email)), _) => {
             state.mail_to = Some(email.as_str().to_owned());
             state.mail_missing = false;
@@ -275,37 +287,38 @@ fn about_mail(state: &mut State, heard: &Heard) {
         (_, Some(Answer::Yes | Answer::Again)) if state.mail_missing => {}
         (_, Some(Answer::Yes | Answer::Again)) => state.email_status = None,
         (_, Some(Answer::No | Answer::Cancel)) => state.leaves_mail = true,
-        (_, None) if heard.intent == Some(Intent::Other) => state.leaves_mail = true,
+        (_, None) if utterance.intent == Some(Intent::Other) => state.leaves_mail = true,
         (_, None) => {}
     }
 }
 
 /// What it is about. In the middle of a flow another matter begins another one, on the same order.
-fn take_intent(state: &mut State, heard: &Heard) {
-    let Some(intent) = heard.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, heard)) else {
-        state.intent = state.intent.or(heard.intent);
+fn take_intent(state: &mut State, utterance: &Utterance) {
+    let Some(intent) = utterance.intent.filter(|intent| *intent != Intent::Other).or_else(|| implied(state, utterance))
+    else {
+        state.intent = state.intent.or(utterance.intent);
         return;
     };
     let decided = state.desired_action.is_some() || state.action_ticket.is_some();
     match state.intent {
         None => {}
-        Some(_) if decided || (heard.answer.is_some() && !wants_another_matter(state, heard)) => return,
+        Some(_) if decided || (utterance.answer.is_some() && !wants_another_matter(state, utterance)) => return,
         // "Cancel my order" in the middle of a return is a wish for something else than that return.
         Some(now) if now == intent => {
-            state.wants_cancel |= heard.wants_cancel;
+            state.wants_cancel |= utterance.requests(Topic::Cancellation);
             return;
         }
         Some(_) => state.eligibility = None,
     }
     state.intent = Some(intent);
-    state.wants_both = heard.wants_both;
-    state.wants_cancel = heard.wants_cancel;
+    state.wants_both = utterance.leaves_open();
+    state.wants_cancel = utterance.requests(Topic::Cancellation);
     state.clarifies = 0;
 }
 
 /// The label is wanted again: of the return that was made here, where no other order is named.
-fn take_label(state: &mut State, heard: &Heard) {
-    if !heard.asks_label || state.intent != Some(Intent::OrderStatus) {
+fn take_label(state: &mut State, utterance: &Utterance) {
+    if !utterance.requests(Topic::Label) || state.intent != Some(Intent::OrderStatus) {
         return;
     }
     state.wants_label = true;
@@ -317,24 +330,24 @@ fn take_label(state: &mut State, heard: &Heard) {
 
 /// What a message is about that names no wish: damaged goods come back, and a number that is all there is asks how its order
 /// stands, which changes nothing.
-fn implied(state: &State, heard: &Heard) -> Option<Intent> {
-    if heard.damage && !state.intent.is_some_and(Intent::is_return) {
+fn implied(state: &State, utterance: &Utterance) -> Option<Intent> {
+    if utterance.reports(Topic::Damage) && !state.intent.is_some_and(Intent::is_return) {
         return Some(Intent::Return);
     }
-    let is_number = heard.is_bare && (heard.number.is_some() || heard.contact.is_some());
+    let is_number = utterance.only_answers() && (utterance.order().is_some() || utterance.contact().is_some());
     (is_number && state.intent.is_none() && state.order_number.is_some()).then_some(Intent::OrderStatus)
 }
 
 /// The customer's words about why: what was said in this flow, up to a limit.
-fn keep_reason(state: &mut State, heard: &Heard) {
+fn keep_reason(state: &mut State, utterance: &Utterance) {
     let left = REASON_MAX_CHARS.saturating_sub(state.reason.chars().count());
-    if left == 0 || heard.why.is_empty() || state.action_ticket.is_some() {
+    if left == 0 || utterance.explanation.is_empty() || state.action_ticket.is_some() {
         return;
     }
     if !state.reason.is_empty() {
         state.reason.push('\n');
     }
-    state.reason.extend(heard.why.chars().take(left));
+    state.reason.extend(utterance.explanation.chars().take(left));
 }
 
 #[cfg(test)]

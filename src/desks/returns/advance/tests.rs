@@ -8,8 +8,10 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::desks::machine::Step;
 use crate::desks::returns::route::{Worker, decide};
-use crate::desks::returns::rules::Answer;
+use crate::desks::returns::rules::Topic;
 use crate::desks::returns::tests::sample;
+use crate::dialogue::utterance::Entities;
+use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::order_number::{Confidence, Found};
 use crate::domain::identity::Contact;
 use crate::domain::returns::{Action, Why, ticket::idempotency_key};
@@ -36,7 +38,7 @@ impl World {
         of[self.roll(of.len())].clone()
     }
 
-    fn message(&mut self) -> Heard {
+    fn message(&mut self) -> Utterance {
         let number = |text: &str| Found { number: text.parse().expect("a number"), confidence: Confidence::Named };
         let contact = |text: &str| Contact::Email(text.parse().expect("an address"));
         let answer = self.pick(&[
@@ -47,38 +49,46 @@ impl World {
             Some(Answer::Cancel),
             Some(Answer::Again),
         ]);
-        Heard {
-            text: "words".to_owned(),
-            why: "words".to_owned(),
-            intent: self.pick(&[
-                None,
-                None,
-                Some(Intent::Return),
-                Some(Intent::Refund),
-                Some(Intent::OrderStatus),
-                Some(Intent::Other),
-            ]),
-            wants_both: self.roll(6) == 0,
-            wants_cancel: self.roll(8) == 0,
-            number: self.pick(&[None, None, Some(number("77893")), Some(number("77894"))]),
-            may_name_order: self.roll(8) == 0,
-            contact: self.pick(&[None, None, Some(contact("a@example.com"))]),
-            answer,
-            to_cancelling: answer,
-            other_contact: self.pick(&[None, None, Some(contact("b@example.com"))]),
-            more_numbers: self.pick(&[vec![], vec![], vec![number("77894").number]]),
-            says_no: self.roll(4) == 0,
-            says_cancel: self.roll(8) == 0,
-            asks: self.roll(8) == 0,
-            is_doubtful: self.roll(12) == 0,
-            is_bare: self.roll(4) == 0,
-            points_back: self.roll(4) == 0,
-            greets: self.roll(12) == 0,
-            asks_exception: self.roll(12) == 0,
-            damage: self.roll(12) == 0,
-            wants_person: self.roll(30) == 0,
-            ..Heard::default()
+        let intent = self.pick(&[
+            None,
+            None,
+            Some(Intent::Return),
+            Some(Intent::Refund),
+            Some(Intent::OrderStatus),
+            Some(Intent::Other),
+        ]);
+        let mut orders = self.pick(&[vec![], vec![], vec![number("77893")], vec![number("77894")]]);
+        if !orders.is_empty() && self.roll(3) == 0 {
+            orders.push(number("77894"));
         }
+        let (mail, other) = (|| contact("a@example.com"), || contact("b@example.com"));
+        let contacts = self.pick(&[vec![], vec![], vec![], vec![mail()], vec![mail(), other()]]);
+        let has_unread_order = self.roll(8) == 0;
+        let utterance = Utterance {
+            text: "words".to_owned(),
+            explanation: "words".to_owned(),
+            intent,
+            answer,
+            answer_to_cancel: answer,
+            entities: Entities { orders, contacts, has_unread_order },
+            ..Utterance::default()
+        };
+        let acts = [
+            (Act::LeaveOpen, 6),
+            (Act::Request(Topic::Cancellation), 8),
+            (Act::Hesitate, 4),
+            (Act::Mention(Topic::Cancellation), 8),
+            (Act::Question, 8),
+            (Act::Equivocate, 12),
+            (Act::OnlyAnswer, 4),
+            (Act::PointBack, 4),
+            (Act::Greet, 12),
+            (Act::Ask(Topic::Exception), 12),
+            (Act::Report(Topic::Damage), 12),
+            (Act::WantPerson, 30),
+        ];
+        let said = acts.into_iter().filter(|(_, sides)| self.roll(*sides) == 0);
+        said.fold(utterance, |utterance, (act, _)| utterance.with(act))
     }
 
     /// What a worker comes back with.

@@ -1,8 +1,10 @@
 use super::super::advance::{Event, advance};
-use super::super::rules::{Answer, Heard};
+use super::super::rules::Utterance;
 use super::super::state::{ActionTicket, Meta};
 use super::super::tests::sample;
 use super::*;
+use crate::dialogue::utterance::Entities;
+use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::order_number::{Confidence, Found};
 
 /// A state on which the row decides, and the step that it gives.
@@ -150,12 +152,12 @@ fn a_first_no_asks_for_another_order_and_a_second_one_ends_it() {
         asked: Some(Question::Confirm),
         ..State::default()
     };
-    let no = || Event::Said(Heard { answer: Some(Answer::No), says_no: true, ..Heard::default() });
+    let no = || Event::Said(Utterance { answer: Some(Answer::No), ..Utterance::default() }.with(Act::Hesitate));
     let first = advance(confirm.clone(), no());
     assert_eq!((first.order.is_none(), route(&first)), (true, Step::Ask(Question::OtherOrder)));
     let again = State { declines: 1, ..confirm.clone() };
     assert_eq!(route(&advance(again, no())), Step::Finish(Ending::Declined));
-    let cancel = Event::Said(Heard { answer: Some(Answer::Cancel), ..Heard::default() });
+    let cancel = Event::Said(Utterance { answer: Some(Answer::Cancel), ..Utterance::default() });
     assert_eq!(route(&advance(confirm, cancel)), Step::Finish(Ending::Declined));
 }
 
@@ -176,7 +178,7 @@ fn a_new_flow_forgets_the_old_one_and_keeps_who_the_customer_is() {
         meta: meta.clone(),
         ..rows().swap_remove(33).2
     };
-    let said = Heard { intent: Some(Intent::OrderStatus), ..Heard::default() };
+    let said = Utterance { intent: Some(Intent::OrderStatus), ..Utterance::default() };
     let next = advance(over, Event::Said(said));
     let kept = Meta { idempotency_key: None, flow: 1, ..meta };
     assert_eq!(next, State { intent: Some(Intent::OrderStatus), meta: kept, ..State::default() });
@@ -193,17 +195,17 @@ fn nothing_that_was_shipped_or_doubted_is_called_off() {
         asked: Some(Question::OfferCancel),
         ..State::default()
     };
-    let heard = |to_cancelling| Heard { to_cancelling, ..Heard::default() };
+    let says = |answer_to_cancel| Utterance { answer_to_cancel, ..Utterance::default() };
     for (said, action) in [
-        (heard(Some(Answer::Yes)), Some(Action::Cancel)),
+        (says(Some(Answer::Yes)), Some(Action::Cancel)),
         // A bare "dung" is "đúng" and "đừng".
-        (Heard { is_doubtful: true, ..heard(Some(Answer::Yes)) }, None),
-        (heard(Some(Answer::Cancel)), None),
-        (heard(Some(Answer::No)), None),
-        (heard(None), None),
+        (says(Some(Answer::Yes)).with(Act::Equivocate), None),
+        (says(Some(Answer::Cancel)), None),
+        (says(Some(Answer::No)), None),
+        (says(None), None),
         // A yes to something else, and the wish for a return.
-        (Heard { answer: Some(Answer::Yes), ..heard(None) }, None),
-        (Heard { intent: Some(Intent::Return), ..heard(None) }, None),
+        (Utterance { answer: Some(Answer::Yes), ..says(None) }, None),
+        (Utterance { intent: Some(Intent::Return), ..says(None) }, None),
     ] {
         assert_eq!(advance(offered.clone(), Event::Said(said.clone())).desired_action, action, "{said:?}");
     }
@@ -222,7 +224,11 @@ fn a_yes_that_names_another_order_is_no_yes_to_this_one() {
             asked: Some(asked),
             ..State::default()
         };
-        let said = Heard { answer: Some(Answer::Yes), number: Some(number.clone()), ..Heard::default() };
+        let said = Utterance {
+            answer: Some(Answer::Yes),
+            entities: Entities { orders: vec![number.clone()], ..Entities::default() },
+            ..Utterance::default()
+        };
         let next = advance(state, Event::Said(said));
         assert_eq!((next.user_confirmed_order, next.desired_action), (None, None), "{asked:?}");
         assert_eq!(route(&next), Step::Run(Worker::LookUpOrder), "{asked:?}");
