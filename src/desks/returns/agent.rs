@@ -21,7 +21,6 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::Returns;
-use super::advance::{Event, advance};
 use super::route::can_be_cancelled;
 use super::rules::{Topic, Utterance};
 use super::state::{Intent, Question, State};
@@ -79,16 +78,17 @@ impl Agent {
 }
 
 impl Returns {
-    /// The state with which the model begins this turn; `None`: the turn is the machine's.
-    pub(super) fn state_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance) -> Option<State> {
+    /// Whether the model plays this turn. `next` is the state after the message.
+    pub(super) fn is_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance, next: &State) -> bool {
         if turn.persona.mode != Mode::Agent || !self.services.llm.is_up() || answers_machine(state, utterance) {
-            return None;
+            return false;
         }
-        let next = advance(state.clone(), Event::Said(utterance.clone()));
-        let is_escalating = next.escalate.is_some() && next.escalation_ticket.is_none();
+        let is_escalating = next.handoff.is_due();
         // "Never mind" ends it, and nothing is to be decided.
         let is_called_off = next.user_confirmed_order == Some(false);
-        (!is_escalating && !is_called_off && !utterance.asks(Topic::Policy)).then_some(next)
+        // The machine answers general questions and sends labels again.
+        let is_machines = utterance.asks(Topic::Policy) || utterance.requests(Topic::Label);
+        !is_escalating && !is_called_off && !is_machines
     }
 
     /// Plays a turn with the model and its tools.
@@ -232,16 +232,11 @@ impl Returns {
         messages.push(ChatMessage::user(turn.message.text.clone()));
         (messages, known)
     }
-
-    /// Says what was understood by the rules; the model says nothing of the sort.
-    pub(super) async fn tell_heard_for_agent(&self, turn: &mut Turn, state: &State) -> Result<(), DeskError> {
-        self.tell_intent(turn, state.intent, crate::domain::IntentSource::Rules).await
-    }
 }
 
 /// Whether the message answers a question that the machine has put: what is done on it is what was asked.
 fn answers_machine(state: &State, utterance: &Utterance) -> bool {
-    match state.asked.filter(|_| !state.conversation_complete) {
+    match state.open_question() {
         Some(Question::OfferCancel) => utterance.answer_to_cancel.is_some() && utterance.order().is_none(),
         Some(Question::Confirm | Question::OnlyReturn | Question::OnlyRefund) => {
             utterance.answer.is_some() && utterance.order().is_none()

@@ -55,10 +55,16 @@ fn ticketed() -> State {
     State {
         eligibility: Some(sample::approved()),
         desired_action: Some(Action::Return),
-        action_ticket: Some(ActionTicket { id: rma().to_string(), status: TicketStatus::Created }),
+        ticket: Some(FlowTicket::new(ActionTicket { id: rma().to_string(), status: TicketStatus::Created })),
         meta: Meta { last_rma: Some(rma()), ..Meta::default() },
         ..confirmed()
     }
+}
+
+/// The same after the mail failed, with the question about it.
+fn mail_failed() -> State {
+    let ticket = ticketed().ticket.map(|of_flow| FlowTicket { mail: Mail::Settled(EmailStatus::Failed), ..of_flow });
+    State { ticket, stage: Stage::Asked(Question::MailFailed), ..ticketed() }
 }
 
 #[test]
@@ -80,7 +86,7 @@ fn a_no_behind_a_yes_whose_turn_was_cut_off_takes_the_yes_back() {
 fn what_has_its_ticket_is_not_called_off_by_a_never_mind() {
     let never_mind = || Event::Said(Utterance { answer: Some(Answer::Cancel), ..says("never mind") });
     let next = advance(ticketed(), never_mind());
-    assert_eq!(next.action_ticket, ticketed().action_ticket);
+    assert_eq!(next.ticket, ticketed().ticket);
     assert_eq!(route(&next), Step::Run(Worker::SendEmail));
     assert_eq!(route(&advance(confirmed(), never_mind())), Step::Finish(Ending::Declined));
 }
@@ -107,7 +113,7 @@ fn an_order_that_was_to_be_called_off_is_not_returned_unasked() {
         assert_eq!(decide(&delivered(state.clone())), (12, Step::Ask(Question::ChooseAction)));
         let only_return = State { eligibility: Some(sample::open(true, false)), ..delivered(state) };
         assert_eq!(decide(&only_return), (12, Step::Ask(Question::OnlyReturn)));
-        let agreed = State { asked: Some(Question::OnlyReturn), ..only_return };
+        let agreed = State { stage: Stage::Asked(Question::OnlyReturn), ..only_return };
         let yes = Event::Said(Utterance { answer: Some(Answer::Yes), ..says("yes") });
         assert_eq!(route(&advance(agreed, yes)), Step::Run(Worker::ProcessReturn));
     }
@@ -137,27 +143,27 @@ fn damage_is_handed_over_while_a_mail_is_asked_about_and_after_a_return_that_was
         let utterance = Utterance { intent: Some(Intent::Return), ..says("they arrived shattered") };
         utterance.with(Act::Report(Topic::Damage))
     };
-    let mail = State { email_status: Some(EmailStatus::Failed), asked: Some(Question::MailFailed), ..ticketed() };
+    let mail = mail_failed();
     let next = advance(mail.clone(), Event::Said(shattered()));
-    assert_eq!((route(&next), next.escalate), (Step::Run(Worker::Escalate), Some(Escalate::DamageLater)));
+    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::DamageLater)));
 
     let ticket = ActionTicket { id: rma().to_string(), status: TicketStatus::Duplicate };
     let found = advance(confirmed(), Event::AskedBefore(ticket.clone()));
-    assert_eq!((found.escalate, found.meta.last_rma.as_ref()), (None, Some(&rma())));
+    assert_eq!((found.handoff.reason(), found.meta.last_rma.as_ref()), (None, Some(&rma())));
     let later = Utterance { intent: None, ..shattered() };
-    let over = State { conversation_complete: true, ..found };
-    assert_eq!(advance(over, Event::Said(later)).escalate, Some(Escalate::DamageLater));
+    let over = State { stage: Stage::Over, ..found };
+    assert_eq!(advance(over, Event::Said(later)).handoff.reason(), Some(HandoffReason::DamageLater));
 
     let told = Event::Said(Utterance { entities: order("77893"), ..shattered() });
     let at_once =
         State { user_confirmed_order: Some(true), order: Some(sample::order()), ..advance(State::default(), told) };
     let next = advance(at_once, Event::AskedBefore(ticket));
-    assert_eq!((route(&next), next.escalate), (Step::Run(Worker::Escalate), Some(Escalate::DamageLater)));
+    assert_eq!((route(&next), next.handoff.reason()), (Step::Run(Worker::Escalate), Some(HandoffReason::DamageLater)));
 }
 
 #[test]
 fn another_order_ends_the_question_about_a_mail_that_failed() {
-    let mail = State { email_status: Some(EmailStatus::Failed), asked: Some(Question::MailFailed), ..ticketed() };
+    let mail = mail_failed();
     let other = Utterance { entities: order("77894"), intent: Some(Intent::OrderStatus), ..says("where is 77894?") };
     let next = advance(mail.clone(), Event::Said(other));
     assert_eq!((route(&next), next.meta.flow), (Step::Run(Worker::LookUpOrder), 1));
@@ -184,7 +190,7 @@ fn an_order_that_the_contact_of_another_one_does_not_open_asks_for_its_own() {
     assert_eq!((route(&given), given.contact_given), (Step::Run(Worker::LookUpOrder), true));
 
     // "No, it is 77893, b@example.com": the contact is the new order's.
-    let open = State { asked: Some(Question::Confirm), user_confirmed_order: None, ..confirmed() };
+    let open = State { stage: Stage::Asked(Question::Confirm), user_confirmed_order: None, ..confirmed() };
     let entities = Entities { contacts: contact("b@example.com").contacts, ..order("77894") };
     let said = Utterance { entities, ..no() };
     let both = advance(open, Event::Said(said));
@@ -199,14 +205,14 @@ fn damage_is_that_of_the_order_talked_of_and_not_of_a_return_of_another_one() {
         order_number: Some(sample::number()),
         order: Some(sample::order()),
         status_shown: true,
-        conversation_complete: true,
+        stage: Stage::Over,
         meta: Meta { last_rma: Some(rma()), last_returned: number(last_returned), ..Meta::default() },
         ..State::default()
     };
     let other = advance(shown("77894"), torn());
-    assert_eq!((route(&other), other.escalate), (Step::Ask(Question::Confirm), None));
+    assert_eq!((route(&other), other.handoff.reason()), (Step::Ask(Question::Confirm), None));
     assert_eq!(other.order_number, Some(sample::number()));
-    assert_eq!(advance(shown("77893"), torn()).escalate, Some(Escalate::DamageLater));
+    assert_eq!(advance(shown("77893"), torn()).handoff.reason(), Some(HandoffReason::DamageLater));
 }
 
 #[test]
@@ -216,7 +222,7 @@ fn wish_after_status_keeps_the_order_shown() {
         order_number: Some(sample::number()),
         order: Some(sample::order()),
         status_shown: true,
-        conversation_complete: true,
+        stage: Stage::Over,
         ..State::default()
     };
     let wish = |intent, points_back| {
@@ -238,7 +244,7 @@ fn wish_after_status_keeps_the_order_shown() {
 #[test]
 fn a_no_or_a_goodbye_where_a_number_is_asked_for_ends_it_and_a_greeting_does_not() {
     for question in [Question::OrderNumber, Question::OtherOrder, Question::Contact, Question::NotFound] {
-        let asked = State { intent: Some(Intent::Return), asked: Some(question), ..State::default() };
+        let asked = State { intent: Some(Intent::Return), stage: Stage::Asked(question), ..State::default() };
         let bye = Utterance { intent: Some(Intent::Other), ..says("bye") };
         for said in [no(), bye.clone(), Utterance { answer: Some(Answer::Cancel), ..says("forget it") }] {
             let next = advance(asked.clone(), Event::Said(said));
@@ -260,7 +266,7 @@ fn a_bare_number_where_a_contact_was_asked_for_is_a_phones() {
         intent: Some(Intent::OrderStatus),
         order_number: Some(sample::number()),
         needs_contact: true,
-        asked: Some(Question::Contact),
+        stage: Stage::Asked(Question::Contact),
         ..State::default()
     };
     let said = |text: &str, confidence: Confidence| {
