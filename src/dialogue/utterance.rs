@@ -14,6 +14,8 @@ use crate::domain::identity::Contact;
 pub enum Act<T> {
     /// Says hello.
     Greet,
+    /// Says goodbye, and asks for nothing.
+    Leave,
     /// Refers to what was discussed before: "it", "this order".
     PointBack,
     /// Wants a person of the shop.
@@ -121,6 +123,10 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
 
     pub fn greets(&self) -> bool {
         self.does(Act::Greet)
+    }
+
+    pub fn says_goodbye(&self) -> bool {
+        self.does(Act::Leave)
     }
 
     pub fn points_back(&self) -> bool {

@@ -32,6 +32,8 @@ pub enum Topic {
     Policy,
     /// An exception from the rules.
     Exception,
+    /// How a return or a refund is going.
+    ReturnStatus,
     /// The number of the return that was made.
     ReturnNumber,
     /// What became of a ticket.
@@ -73,6 +75,7 @@ pub struct ReturnsRules {
     cancel_order: Vec<Pattern>,
     unwished: Vec<Pattern>,
     person: Vec<Pattern>,
+    goodbye: Vec<Pattern>,
     exception: Vec<Pattern>,
     return_number: Vec<Pattern>,
     mail_missing: Vec<Pattern>,
@@ -112,6 +115,7 @@ impl ReturnsRules {
             cancel_order: patterns(&file.intents.cancel_order)?,
             unwished: patterns(&file.intents.unwished)?,
             person: patterns(&file.asides.person)?,
+            goodbye: patterns(&file.asides.goodbye)?,
             exception: patterns(&file.asides.exception)?,
             return_number: patterns(&file.asides.return_number)?,
             mail_missing: patterns(&file.asides.mail_missing)?,
@@ -149,8 +153,17 @@ impl ReturnsRules {
         // "Không chín một hai" is a number, not a no.
         let spells_number = has(&self.spelled_number);
         let has_explanation = reports_damage || !only_answers;
+        let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
+        let intent = match self.intent(&wording) {
+            _ if asks_policy => None,
+            _ if requests_label => Some(Intent::OrderStatus),
+            intent => intent,
+        };
+        let requests_nothing = matches!(intent, None | Some(Intent::Other)) && names_nothing && !wants_person;
+        let asks_nothing = !(has_question || asks_policy || asks_ticket);
         let acts = [
             (Act::Greet, has(&self.greeting)),
+            (Act::Leave, has(&self.goodbye) && requests_nothing && asks_nothing && !reports_damage),
             (Act::PointBack, has(&self.pointing_back)),
             (Act::WantPerson, wants_person),
             (Act::Question, has_question),
@@ -160,8 +173,9 @@ impl ReturnsRules {
             (Act::OnlyAnswer, only_answers),
             (Act::Ask(Topic::Policy), asks_policy),
             (Act::Ask(Topic::Exception), has(&self.exception)),
+            (Act::Ask(Topic::ReturnStatus), !asks_policy && has(&self.status_of_return)),
             (Act::Ask(Topic::ReturnNumber), has(&self.return_number)),
-            (Act::Ask(Topic::Ticket), has(&self.ticket_news) && !wants_person && names_ticket),
+            (Act::Ask(Topic::Ticket), asks_ticket),
             (Act::Request(Topic::Label), requests_label && !asks_policy && !wants_person),
             (Act::Request(Topic::Cancellation), !asks_policy && has(&self.cancel_order)),
             (Act::Report(Topic::MissingMail), misses_mail),
@@ -171,11 +185,7 @@ impl ReturnsRules {
         let utterance = Utterance {
             text: text.to_owned(),
             explanation: if has_explanation { without_contact(text, contacts.first()) } else { String::new() },
-            intent: match self.intent(&wording) {
-                _ if asks_policy => None,
-                _ if requests_label => Some(Intent::OrderStatus),
-                intent => intent,
-            },
+            intent,
             answer: answer.filter(|_| !spells_number),
             answer_to_cancel: answer_to_cancel.filter(|_| !spells_number),
             entities: Entities {

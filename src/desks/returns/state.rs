@@ -337,6 +337,8 @@ pub struct State {
     pub agreed_to_cancel: bool,
     /// This message greets.
     pub is_greeting: bool,
+    /// This message says goodbye, so the desk asks nothing more.
+    pub is_goodbye: bool,
     /// Neither the rules nor the model know what this message is about.
     pub is_unclear: bool,
     /// How often in a row the customer was asked what the message is about.

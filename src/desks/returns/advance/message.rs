@@ -32,6 +32,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     }
     state.is_unclear = false;
     state.is_greeting = utterance.greets();
+    state.is_goodbye = utterance.says_goodbye();
     state.is_held_back = utterance.hesitates() && !utterance.intent.is_some_and(Intent::is_return);
     state.damage_told |= utterance.reports(Topic::Damage);
     if utterance.wants_person() || accepts_person(&state, utterance, asked) {
@@ -66,6 +67,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     }
     take_intent(&mut state, utterance);
     take_label(&mut state, utterance);
+    take_last_return(&mut state, utterance);
     keep_reason(&mut state, utterance);
     state
 }
@@ -86,6 +88,10 @@ fn ends_flow(state: &State, utterance: &Utterance, asked: Option<Question>) -> b
         Some(Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked)
     );
     let brings = utterance.names_order_or_contact();
+    let is_about_mail = matches!(asked, Some(Question::MailFailed | Question::MailMissing));
+    if utterance.says_goodbye() && !is_about_mail && !utterance.affirms() {
+        return true;
+    }
     match utterance.answer {
         Some(Answer::Cancel) => !((asks_for_slot && brings) || answers_with_cancel(state, utterance, asked)),
         Some(Answer::No) => asks_for_slot && !brings,
@@ -336,6 +342,15 @@ fn take_label(state: &mut State, utterance: &Utterance) {
     if state.order_number.is_none() {
         state.order_number.clone_from(&state.meta.last_returned);
         state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
+    }
+}
+
+/// Takes the conversation's last return for "where is my refund?", unless the message names another order.
+fn take_last_return(state: &mut State, utterance: &Utterance) {
+    let is_free = state.order_number.is_none() && state.intent == Some(Intent::OrderStatus);
+    if utterance.asks(Topic::ReturnStatus) && is_free && state.meta.last_returned.is_some() {
+        state.order_number.clone_from(&state.meta.last_returned);
+        state.order_match_confidence = Some(1.0);
     }
 }
 
