@@ -9,7 +9,7 @@ use super::tools::{OrderId, ToolError};
 use crate::desks::Turn;
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
-use crate::desks::returns::state::{HandoffReason, Intent, SeenOrder, Stage, State, TicketStatus};
+use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Stage, State, TicketStatus};
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
@@ -156,7 +156,7 @@ impl Bench<'_> {
 
     /// The flow is about this order from now on.
     fn turn_to(&mut self, order: &Order, lines: Option<Vec<u32>>) {
-        let seen = self.desk.seen(order);
+        let seen = self.desk.order_snapshot(order);
         self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
     }
 
@@ -203,7 +203,7 @@ fn missed(state: State, number: &OrderNumber, event: Event) -> State {
 }
 
 /// The flow is about that order. What was made for another one is left as it is, and no longer talked of.
-fn turned_to(mut state: State, seen: SeenOrder, lines: Option<Vec<u32>>) -> State {
+fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
     if matches!(state.stage, Stage::Failed(_)) {
         state.stage = Stage::Working;
     }

@@ -149,7 +149,7 @@ mod tests {
         ActionTicket, EmailStatus, Ending, FlowTicket, Intent, Mail, Question, TicketStatus,
     };
     use crate::desks::returns::tests::sample;
-    use crate::domain::returns::{Decision, Why};
+    use crate::domain::returns::{Cause, Decision};
 
     fn found() -> State {
         State {
@@ -185,9 +185,9 @@ mod tests {
             // Nobody has said yes to anything: eligible is not asked for.
             ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
             ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
-            ("refused", decided(sample::refused(Why::WindowOver)), Step::Finish(Ending::NotEligible)),
-            ("a review", decided(sample::refused(Why::FraudFlag)), Step::Run(Worker::Escalate)),
-            ("not shipped", decided(sample::refused(Why::NotShipped)), Step::Ask(Question::OfferCancel)),
+            ("refused", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
+            ("a review", decided(sample::refused(Cause::FraudFlag)), Step::Run(Worker::Escalate)),
+            ("not shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
             ("made", ticketed(), Step::Finish(Ending::Done)),
             ("made before", advance(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
         ];

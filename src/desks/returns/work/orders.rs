@@ -8,7 +8,7 @@ use super::super::advance::Event;
 use super::super::items;
 use super::super::rules::written;
 use super::super::scenario::Scenario;
-use super::super::state::{Meta, SeenItem, SeenOrder, State};
+use super::super::state::{ItemSnapshot, Meta, OrderSnapshot, State};
 use super::super::texts::VariantPicker;
 use super::{WHO, request_of};
 use crate::desks::{DeskError, Turn};
@@ -70,7 +70,7 @@ impl Returns {
         };
         self.record(turn, "order.looked_up", number, json!({ "found": order.is_some() })).await?;
         let Some(order) = order else { return Ok(Event::OrderNotFound) };
-        let seen = self.seen(&order);
+        let seen = self.order_snapshot(&order);
         // Items that are in a return already stay out.
         let open = order.open_lines();
         let rest = (!open.is_empty() && open.len() < order.items.len()).then_some(open);
@@ -116,15 +116,15 @@ impl Returns {
         own.into_iter().chain(client).collect()
     }
 
-    pub(in crate::desks::returns) fn seen(&self, order: &Order) -> SeenOrder {
-        SeenOrder {
+    pub(in crate::desks::returns) fn order_snapshot(&self, order: &Order) -> OrderSnapshot {
+        OrderSnapshot {
             number: order.number.clone(),
             status: order.status,
             ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
             items: order
                 .items
                 .iter()
-                .map(|item| SeenItem { line: item.line, name: item.name.clone(), quantity: item.quantity })
+                .map(|item| ItemSnapshot { line: item.line, name: item.name.clone(), quantity: item.quantity })
                 .collect(),
             masked_email: order.email.masked(),
         }
@@ -135,7 +135,7 @@ impl Returns {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
-        let seen = self.seen(&order);
+        let seen = self.order_snapshot(&order);
         if state.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
         {
