@@ -126,7 +126,7 @@ mod tests {
             let error = read(&prompts(folder.path()), &[Language::EN]).expect_err("broken");
             assert!(error.file.ends_with("returns/mail/label_ready.en.md"), "{error}");
             assert_eq!(error.line, line, "{error}");
-            assert!(error.mend.contains(hint), "{error}");
+            assert!(error.hint.contains(hint), "{error}");
         }
     }
 }
