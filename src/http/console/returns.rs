@@ -186,7 +186,7 @@ pub(super) async fn resolve(
         }
     };
     // Labels, mails and messages are jobs.
-    app.post.wake();
+    app.jobs.wake();
     for conversation in rmas.iter().map(|rma| rma.conversation).chain([ticket.conversation]) {
         tell(&app, &owner.tenant, conversation);
     }
@@ -229,7 +229,7 @@ fn resolved_by(ticket: &Ticket) -> String {
 
 fn tell(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
     if let Some(conversation) = conversation {
-        app.engine.tell_of(tenant, conversation);
+        app.engine.notify_changed(tenant, conversation);
     }
 }
 
