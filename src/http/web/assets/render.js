@@ -1,10 +1,21 @@
-// Blocks of markup as elements.
+// Builds elements from plain values and from blocks of markup. Text is always set as text, never as markup.
 
-import { element } from "./elements.js";
+/** Returns an element with the given attributes and children. */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/** Returns the element of the page with this id. */
+export const byId = (id) => document.getElementById(id);
 
 /**
- * Shows the blocks in `parent`. Those that it shows already stay as they are, so that a reply which grows does not take
- * away what the reader has selected. `shown` is what the last call gave.
+ * Shows the blocks in `parent`. Unchanged blocks keep their elements, so that a growing reply does not clear the reader's
+ * selection. `shown` is the result of the previous call.
  */
 export function render(parent, blocks, shown = []) {
   const written = blocks.map((block) => JSON.stringify(block));

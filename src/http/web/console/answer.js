@@ -1,13 +1,13 @@
-// Where a person of the shop answers. What is written is kept until it is sent.
+// The form for a person's answer. A draft is stored until it is sent.
 
 import { ask, memory, settings, words } from "./desk.js";
 import { attempt, enable, labelled, said } from "./parts.js";
-import { element } from "../assets/elements.js";
+import { element } from "../assets/render.js";
 
 export class Answer {
   #path;
   #draft;
-  // The text on its way, and the one that did not arrive: each with the key under which it is said once.
+  // The text that is being sent, and the one that failed, each with its idempotency key.
   #sending;
   #failed;
   #shown;
@@ -24,7 +24,7 @@ export class Answer {
     this.element = element("footer", { class: "answering" });
     this.field.addEventListener("input", () => this.#changed());
     this.field.addEventListener("keydown", (event) => {
-      // While an input method composes a letter, Enter is a part of that.
+      // While an input method composes a character, Enter belongs to it.
       const composing = event.isComposing || event.keyCode === 229;
       if (event.key !== "Enter" || event.shiftKey || composing) return;
       event.preventDefault();
@@ -37,7 +37,7 @@ export class Answer {
     this.#changed();
   }
 
-  /** Shows what can be done in this state. */
+  /** Shows the form, or why the person cannot answer. */
   use(status, isMine, agent) {
     const state = `${isMine} ${status} ${agent}`;
     if (state === this.#shown) return;
@@ -56,12 +56,12 @@ export class Answer {
     enable(this.send, count > 0 && !tooLong && !this.#sending);
   }
 
-  // The field is free at once: what is typed while a text is on its way is another answer.
+  // The field is cleared at once, so that another answer can be written during the request.
   async #send() {
     this.field.focus();
     if (this.send.getAttribute("aria-disabled") === "true") return;
     const written = this.field.value.trim();
-    // The server may have stored a text although its response got lost. It is sent again under the same key, before what was added.
+    // The server may have stored a text although its response was lost. Retry it with the same key, before any added text.
     const isAgain = this.#failed && (written === this.#failed.text || written.startsWith(`${this.#failed.text}\n`));
     const entry = isAgain ? this.#failed : { text: written, key: crypto.randomUUID() };
     const rest = written.slice(entry.text.length).trim();

@@ -1,9 +1,8 @@
-// The audit log: who did what at the console, when, and from where.
+// The audit log: who did what at the console, when, and from which address.
 
 import { ask, words } from "./desk.js";
-import { button, empty, field, fill, head, said } from "./parts.js";
-import { element } from "../assets/elements.js";
-import { word } from "./facts.js";
+import { button, empty, field, fill, head, said, word } from "./parts.js";
+import { element } from "../assets/render.js";
 
 export function audit() {
   const who = element("input", { type: "search" });
@@ -51,8 +50,8 @@ function more(next, rows, page) {
 
 function line({ at, who, what, client, conversation_id: id, subject, detail }) {
   const about = [subject, detail].filter(Boolean).join(": ");
-  const deed = element("td", {}, word("audit_what", what));
-  if (id) deed.append(" ", said("a", "audit.conversation", undefined, { href: `#/inbox/${encodeURIComponent(id)}` }));
-  if (about) deed.append(element("small", { dir: "auto" }, about));
-  return element("tr", {}, element("td", {}, words.time(at)), element("td", { dir: "auto" }, who || "–"), deed, element("td", {}, client ?? "–"));
+  const action = element("td", {}, word("audit_what", what));
+  if (id) action.append(" ", said("a", "audit.conversation", undefined, { href: `#/inbox/${encodeURIComponent(id)}` }));
+  if (about) action.append(element("small", { dir: "auto" }, about));
+  return element("tr", {}, element("td", {}, words.time(at)), element("td", { dir: "auto" }, who || "–"), action, element("td", {}, client ?? "–"));
 }

@@ -1,16 +1,16 @@
-// The console: who sits here, and which of its views is shown.
+// The console: sign-in, navigation and the connection.
 
 import { Alarm } from "./alarm.js";
-import { announce, ask, giveUpReads, memory, session, settings, words } from "./desk.js";
-import { byId } from "../assets/elements.js";
-import { Live } from "./live.js";
-import { Router } from "./router.js";
-import { signIn } from "./sign-in.js";
 import { audit } from "./audit.js";
+import { announce, ask, abortReads, memory, session, settings, words } from "./desk.js";
 import { figures } from "./figures.js";
 import { inbox } from "./inbox.js";
 import { knowledge } from "./knowledge.js";
+import { Live } from "./live.js";
 import { personas } from "./personas.js";
+import { byId } from "../assets/render.js";
+import { Router } from "./router.js";
+import { signIn } from "./sign-in.js";
 import { warranty } from "./warranty.js";
 
 // Longer waits overflow the browser's timers.
@@ -53,12 +53,12 @@ function begin() {
   wire();
   session.onSignedOut = () => showSignIn("sign_in.ended");
   if (session.me) enter(false);
-  else if (memory.get("until") > Date.now()) lookAgain();
+  else if (memory.get("until") > Date.now()) checkSession();
   else showSignIn();
 }
 
-// Who follows a link of another site to us is let in without the cookie at first: it comes with our own requests.
-async function lookAgain() {
+// After a link from another site, the browser sends the session cookie only with our own requests.
+async function checkSession() {
   session.me = await ask("GET", "/console/api/me").catch(() => null);
   if (session.me) enter(false);
   else showSignIn("sign_in.ended");
@@ -79,7 +79,7 @@ function enter(moved) {
   router.start(moved);
 }
 
-// The session's end is known; nobody has to run into it.
+// Shows the sign-in when the session expires.
 function expire() {
   clearTimeout(expiry);
   if (!session.me?.expires_at) return;
@@ -88,14 +88,14 @@ function expire() {
   else expiry = setTimeout(expire, Math.min(left, LONGEST_TIMER_MS));
 }
 
-// From here on nothing asks on its own.
+// Stops all requests and timers.
 function leave() {
   session.me = null;
   memory.set("until", undefined);
   clearTimeout(expiry);
   live.close();
   router.stop();
-  giveUpReads();
+  abortReads();
 }
 
 function showSignIn(notice) {
@@ -125,9 +125,9 @@ function wire() {
     router.title();
   });
   byId("sign-out").addEventListener("click", async () => {
-    // Before the session is over: what is asked behind it would be refused.
+    // Stop requests before the session ends, since they would be refused.
     leave();
-    // A server that is not to be reached lets the session expire.
+    // If the server is unreachable, the session expires later.
     await ask("DELETE", "/console/session").catch(() => {});
     showSignIn("sign_in.left");
   });

@@ -1,12 +1,11 @@
-// Figures: how much is asked, about what, how often a person was needed, and how fast the assistant is. As plots, each
-// with its numbers for whoever cannot see it.
+// Reports: the number of questions, their intents, how often a person was needed, and response times. Each plot has a table
+// for screen readers.
 
 import { ask, memory, words } from "./desk.js";
+import { choice, empty, fill, head, said, word } from "./parts.js";
 import { bars, lines, onResize } from "./plot.js";
-import { choice, empty, fill, head, said } from "./parts.js";
-import { element } from "../assets/elements.js";
+import { element } from "../assets/render.js";
 import { intents, totals } from "./sums.js";
-import { word } from "./facts.js";
 
 const DAYS = [7, 30, 90];
 

@@ -1,8 +1,8 @@
-// What the assistant knows, and what it was asked and did not know: what the shop should write next.
+// The indexed documents and the unanswered questions.
 
 import { ask, words } from "./desk.js";
 import { badge, choice, empty, fill, head, said } from "./parts.js";
-import { element } from "../assets/elements.js";
+import { element } from "../assets/render.js";
 import { totals } from "./sums.js";
 
 const KINDS = ["all", "no_context", "clarify"];
@@ -58,7 +58,7 @@ function collected({ name, folder, documents, chunks, embedded }) {
   return element("section", { class: "card" }, title, about, element("div", { class: "wide", tabindex: "0" }, table));
 }
 
-// The questions that the documents did not answer.
+// The unanswered questions.
 function questions() {
   const list = element("div");
   const kind = choice("questions.kind", KINDS, (value) => [value, `questions.${value}`]);

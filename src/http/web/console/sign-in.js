@@ -1,11 +1,11 @@
-// Where the shop's key is asked for.
+// The sign-in form.
 
-import { attempt, field, said } from "./parts.js";
 import { ask, memory, session, settings } from "./desk.js";
-import { element } from "../assets/elements.js";
+import { attempt, field, said } from "./parts.js";
+import { element } from "../assets/render.js";
 import { Refusal } from "../assets/request.js";
 
-/** Shows the form in `place`; `notice` says why it is shown again. Calls `onEntered` when somebody has signed in. */
+/** Shows the form in `place`, with an optional `notice`. Calls `onEntered` after the sign-in. */
 export function signIn(place, notice, onEntered) {
   const key = element("input", { type: "password", name: "key", autocomplete: "current-password", required: true, spellcheck: "false" });
   const name = element("input", { type: "text", name: "name", autocomplete: "username", maxlength: "60" });
@@ -18,7 +18,7 @@ export function signIn(place, notice, onEntered) {
     { class: "sign-in card", novalidate: true },
     heading,
     said("p", notice ?? "sign_in.about", undefined, { class: "quiet", role: "status" }),
-    // What keeps passwords looks for a name before them.
+    // Password managers expect a name field before the password.
     field("sign_in.name", name, "sign_in.name_hint"),
     field("sign_in.key", key, "sign_in.key_hint"),
     wrong,

@@ -1,9 +1,8 @@
-// The warranty file: dropped, looked at, and only then taken over.
+// The import of a warranty file, with a preview first.
 
 import { announce, ask, words } from "./desk.js";
-import { attempt, button, failure, head, loading, said } from "./parts.js";
-import { element } from "../assets/elements.js";
-import { icon } from "./svg.js";
+import { attempt, button, failure, head, icon, loading, said } from "./parts.js";
+import { element } from "../assets/render.js";
 
 const PATH = "/console/api/warranty-files";
 
@@ -21,7 +20,7 @@ export function warranty() {
   const take = (chosen) => chosen && preview(chosen, result, () => file.focus());
   file.addEventListener("change", () => {
     take(file.files[0]);
-    // The same file, mended, is another choice.
+    // Lets the user choose the same file again after fixing it.
     file.value = "";
   });
   for (const over of ["dragenter", "dragover"]) {
@@ -99,7 +98,7 @@ async function applied(file, found, result) {
   line.focus();
 }
 
-// What each changed serial says now, and what it will say.
+// Lists the changed rows with their old and new values.
 function changes({ changes: rows, changed: count }) {
   const shown = ({ serial, old, new: next }) => {
     const differing = ["product_name", "warranty_end_date"].filter((name) => old[name] !== next[name]);
@@ -111,7 +110,7 @@ function changes({ changes: rows, changed: count }) {
   return made;
 }
 
-// As the shop finds them in its file: by row.
+// Lists the invalid rows by line.
 function refusals({ refused, refused_count: count }) {
   const lines = refused.map(({ row, field, value, problem, code }) => {
     const [n, m] = problem.match(/\d+/g) ?? [];
