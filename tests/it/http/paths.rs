@@ -1,4 +1,4 @@
-//! Addresses that lead nowhere, methods that do not fit, and queries that do not.
+//! Unknown paths, wrong methods and invalid queries.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::problem::refused;
 use super::raw;
 use crate::support::app::TestApp;
 
-/// Every route of a conversation, with its method.
+/// Every route of a conversation with its method.
 fn routes_of(id: &str) -> Vec<(Method, String)> {
     vec![
         (Method::GET, format!("/conversations/{id}")),
@@ -25,7 +25,7 @@ fn call(app: &TestApp, method: &Method, path: &str) -> reqwest::RequestBuilder {
 }
 
 #[tokio::test]
-async fn an_id_that_names_no_conversation_is_not_found_on_every_route() {
+async fn unknown_conversation_is_not_found_on_every_route() {
     let app = TestApp::start().await;
     let known = app.open(&json!({})).await;
     let simple = known.replace('-', "");
@@ -39,7 +39,7 @@ async fn an_id_that_names_no_conversation_is_not_found_on_every_route() {
 }
 
 #[tokio::test]
-async fn a_turn_that_is_not_there_is_not_found() {
+async fn unknown_turn_is_not_found() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "hello").await;
@@ -50,7 +50,7 @@ async fn a_turn_that_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn unknown_addresses_are_not_found() {
+async fn unknown_paths_are_not_found() {
     let app = TestApp::start().await;
     for path in [
         "/nothing",
@@ -72,7 +72,7 @@ async fn unknown_addresses_are_not_found() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_route_does_not_take_is_told_which_ones_it_takes() {
+async fn wrong_method_lists_allowed_methods() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for (method, path, allow) in [
@@ -105,7 +105,7 @@ async fn a_method_that_a_route_does_not_take_is_told_which_ones_it_takes() {
 }
 
 #[tokio::test]
-async fn head_says_what_get_would_say_without_a_body() {
+async fn head_matches_get_without_body() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for (path, status) in [
@@ -123,7 +123,7 @@ async fn head_says_what_get_would_say_without_a_body() {
 }
 
 #[tokio::test]
-async fn a_query_that_does_not_fit_is_refused() {
+async fn invalid_query_is_refused() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let bad = [
@@ -160,7 +160,7 @@ async fn a_query_that_does_not_fit_is_refused() {
 }
 
 #[tokio::test]
-async fn an_id_in_capitals_is_the_same_id() {
+async fn uppercase_id_is_accepted() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let body: Value =

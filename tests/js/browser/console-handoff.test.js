@@ -14,7 +14,7 @@ const answer = async (page, text) => {
   await page.locator(".answer textarea").press("Enter");
 };
 
-test("taken over in the middle of a reply, the bot is silent and the customer sees who speaks", async () => {
+test("taking over stops the bot and shows the person", async () => {
   const reply = stage.model.next();
   const customer = await stage.page();
   await say(customer, QUESTION);
@@ -59,7 +59,7 @@ test("taken over in the middle of a reply, the bot is silent and the customer se
   for (const each of [page, customer]) assertClean(each);
 });
 
-test("a customer who asks for a person waits in sight: in the list, in the title, and is counted away when taken", async () => {
+test("waiting customers are counted until they are taken", async () => {
   const page = await enter(stage, { view: "figures" });
   await page.locator(".column.figures").waitFor();
   const { id, customer } = await talk(stage, "cho mình gặp nhân viên");
@@ -74,7 +74,7 @@ test("a customer who asks for a person waits in sight: in the list, in the title
   for (const each of [page, customer]) assertClean(each);
 });
 
-test("a sound says that somebody waits, if it is wanted", async () => {
+test("a sound announces a waiting customer, if enabled", async () => {
   const page = await enter(stage);
   await page.evaluate(() => {
     window.tones = 0;
@@ -99,7 +99,7 @@ test("a sound says that somebody waits, if it is wanted", async () => {
   assertClean(page);
 });
 
-test("what is typed while an answer is on its way is the next answer", async () => {
+test("text typed during sending becomes the next answer", async () => {
   const { id } = await talk(stage, "xin chào");
   const page = await enter(stage, { view: `inbox/${id}` });
   await page.locator('[data-action="take"]').click();
@@ -124,7 +124,7 @@ test("what is typed while an answer is on its way is the next answer", async () 
   assertClean(page);
 });
 
-test("two people do not answer by accident: the second one sees who has the conversation, and may take it", async () => {
+test("a second person sees who has the conversation", async () => {
   const { id } = await talk(stage, "xin chào");
   const lan = await enter(stage, { name: "Lan", view: `inbox/${id}` });
   const minh = await enter(stage, { name: "Minh", view: `inbox/${id}` });
@@ -138,7 +138,7 @@ test("two people do not answer by accident: the second one sees who has the conv
   for (const each of [lan, minh]) assertClean(each);
 });
 
-test("an answer that could not be sent stays in the field and is said once", async () => {
+test("a failed answer stays and is stored once", async () => {
   const { id, customer } = await talk(stage, "xin chào");
   const page = await enter(stage, { view: `inbox/${id}`, expected: [/status of 503/] });
   await page.locator('[data-action="take"]').click();

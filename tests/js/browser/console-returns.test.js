@@ -28,7 +28,7 @@ async function step(page, to) {
   await page.locator("dialog[open] .button.strong").click();
 }
 
-test("how a return stands is said in words, and a person takes its next steps", async () => {
+test("a return shows its state and next steps", async () => {
   const id = await stage.server.conversation(SHOP, "where is order 77912?", "buyer-77898@example.com");
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   const summary = page.locator(".returns > summary");
@@ -57,7 +57,7 @@ test("how a return stands is said in words, and a person takes its next steps", 
   assertClean(page);
 });
 
-test("an escalation is decided with a reason, which is kept while it is written", async () => {
+test("an escalation's form keeps its text until decided", async () => {
   const said = ["return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered."];
   const id = await stage.server.conversation(SHOP, ...said);
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
@@ -91,7 +91,7 @@ test("an escalation is decided with a reason, which is kept while it is written"
   assertClean(page);
 });
 
-test("what somebody else does is shown, and who comes second is told", async () => {
+test("other people's steps are shown and conflicts reported", async () => {
   const id = await stage.server.conversation(SHOP, "return order 77895", "buyer-77895@example.com", "yes");
   const [lan, minh] = [await enter(stage, { locale: "en-US", name: "Lan", view: `inbox/${id}` }), await enter(stage, { locale: "en-US", name: "Minh", view: `inbox/${id}`, expected: [/status of 409/] })];
   for (const page of [lan, minh]) {
@@ -109,7 +109,7 @@ test("what somebody else does is shown, and who comes second is told", async () 
   for (const page of [lan, minh]) assertClean(page);
 });
 
-test("a conversation without returns shows nothing of them and asks for them once", async () => {
+test("a conversation without returns shows no panel", async () => {
   const id = await stage.server.conversation({ persona: "system_persona_vi" }, "bảo hành LAP-0001");
   const page = await enter(stage, { locale: "en-US" });
   let asked = 0;

@@ -123,7 +123,7 @@ for (const scheme of ["light", "dark"]) {
   }
 }
 
-test("a first visit costs at most 100 KiB and asks nobody else", async () => {
+test("a first visit loads at most 100 KiB", async () => {
   const context = await stage.context();
   const visit = async () => {
     const page = await context.newPage();
@@ -146,7 +146,7 @@ test("a first visit costs at most 100 KiB and asks nobody else", async () => {
   assert.deepEqual(first.wrong, []);
 });
 
-test("the console loads nothing but our own files, and stands in nobody's frame", async () => {
+test("the console loads only our files, never framed", async () => {
   const response = await fetch(`${stage.server.url}/console`);
   const policy = response.headers.get("content-security-policy");
   assert.match(policy, /frame-ancestors 'none'/);

@@ -21,7 +21,7 @@ async function talk() {
   return { page, id };
 }
 
-test("a conversation that was removed is followed by a new one, and the page says so", async () => {
+test("a deleted conversation is replaced with a notice", async () => {
   const { page, id } = await talk();
   await stage.server.api("DELETE", `/conversations/${id}`);
   await page.reload();
@@ -30,7 +30,7 @@ test("a conversation that was removed is followed by a new one, and the page say
   assertClean(page);
 });
 
-test("a message to a conversation that was removed meanwhile opens a new one", async () => {
+test("a message to a deleted conversation opens another", async () => {
   const { page, id } = await talk();
   // The page does not notice before it writes.
   await page.route("**/events?*", (route) => route.abort("connectionrefused"));
@@ -47,7 +47,7 @@ test("a message to a conversation that was removed meanwhile opens a new one", a
   assertClean(page);
 });
 
-test("a token that is not taken any more is followed by a new conversation", async () => {
+test("a rejected token starts a new conversation", async () => {
   const { page } = await talk();
   await page.context().clearCookies();
   await page.reload();
@@ -82,11 +82,11 @@ async function assertNotice(stage, path, titles, name) {
   }
 }
 
-test("an address that names nobody says so", async () => {
+test("an unknown persona shows a notice", async () => {
   await assertNotice(stage, "/?persona=nobody&", { vi: "Không tìm thấy trợ lý", en: "Assistant not found" }, "unknown");
 });
 
-test("where the chat is closed the page says so, and the widget shows no button", async () => {
+test("a closed chat shows a notice without widget", async () => {
   const closed = await Stage.open({ WEB_CHAT: "off" });
   try {
     await assertNotice(closed, "/?", { vi: "Trò chuyện đang tạm đóng", en: "Chat is closed" }, "closed");

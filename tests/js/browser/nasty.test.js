@@ -32,7 +32,7 @@ const shown = (page, kind) => page.locator(`.message.${kind} .bubble`).last().ev
 const withoutTurns = (text) => text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "");
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && scroller.scrollWidth <= scroller.clientWidth);
 
-test("whatever a customer writes is shown as it was written", async () => {
+test("a customer's text is shown exactly as written", async () => {
   const page = await stage.page({ size: PHONE });
   for (const [name, text] of Object.entries(NASTY)) {
     await say(page, text);
@@ -50,7 +50,7 @@ test("whatever a customer writes is shown as it was written", async () => {
   assertClean(page);
 });
 
-test("whatever the model says runs nothing and fits", async () => {
+test("model output runs no code and fits", async () => {
   const page = await stage.page({ size: PHONE });
   for (const [name, text] of Object.entries(NASTY)) {
     stage.model.nextSays(`[${text}]`);
@@ -65,7 +65,7 @@ test("whatever the model says runs nothing and fits", async () => {
   assertClean(page);
 });
 
-test("whatever a person of the shop writes, which nothing filters on its way, runs nothing and fits", async () => {
+test("a person's text runs no code and fits", async () => {
   const page = await stage.page({ context: await tapped(await stage.context({ size: PHONE })) });
   await say(page, "xin chào");
   await quiet(page);
@@ -83,7 +83,7 @@ test("whatever a person of the shop writes, which nothing filters on its way, ru
   assertClean(page);
 });
 
-test("a link to our own pages can be followed, in a page of its own", async () => {
+test("links to our pages open in new tabs", async () => {
   const page = await stage.page();
   stage.model.nextSays(`Xem [trang này](${stage.server.url}/?language=en) ạ.`);
   await say(page, QUESTION);

@@ -28,7 +28,7 @@ const asked = (turn, text) => ({ type: "turn.start", turn, message_id: `q${turn}
 const below = (page) =>
   page.evaluate(() => [...document.querySelectorAll(".turn:not([data-turn='0'], [data-turn='1']) :is(.notice, .by:not(.unseen), .bubble)")].map((element) => element.innerText));
 
-test("a person's answer is shown once, under the person's name, live and after a reload", async () => {
+test("a person's answer appears once with the name", async () => {
   const page = await talk();
   await play(page, 2, written(2, "a2", "Chào quý khách, em là Lan.", "Lan"));
   await play(page, 3, written(3, "a3", "Quý khách cần gì ạ?", "Lan"));
@@ -79,7 +79,7 @@ test("a person's answer is shown once, under the person's name, live and after a
   assertClean(page);
 });
 
-test("while a person has the conversation, a customer's message ends the typing sign, and nothing looks like an error", async () => {
+test("messages to a person show neither typing nor errors", async () => {
   const page = await talk();
   await page.route("**/messages", (route) => route.fulfill({ status: 202, json: { message_id: "q2", turn: 2, status: "queued" } }));
   await say(page, "cho gặp nhân viên");
@@ -98,7 +98,7 @@ test("while a person has the conversation, a customer's message ends the typing 
   assertClean(page);
 });
 
-test("a reply that a person of the shop stopped is not asked again", async () => {
+test("a reply stopped by staff offers no retry", async () => {
   const page = await talk();
   await play(page, 2, [
     asked(2, "máy nào nhẹ?"),
@@ -114,7 +114,7 @@ test("a reply that a person of the shop stopped is not asked again", async () =>
   assertClean(page);
 });
 
-test("a person's name is text, and one without a name is of the shop", async () => {
+test("a person's name is escaped and optional", async () => {
   const page = await talk();
   await play(page, 2, written(2, "a2", "Chào ạ.", `<img src=x onerror="document.title='broken'"> {name}`));
   await play(page, 3, written(3, "a3", "Em đây ạ."));

@@ -11,7 +11,7 @@ after(() => stage?.close());
 const atEnd = (page) => page.evaluate(() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 4);
 const LONG = `${"Thêm một đoạn dài, mà trên màn hình hẹp của điện thoại thì phải xuống dòng mới đọc được cho hết câu này.\n\n".repeat(40)}Dòng cuối. `;
 
-test("the page follows a reply while the reader is at the end, and leaves a reader above alone", async () => {
+test("the page scrolls only at the end", async () => {
   const page = await stage.page({ size: PHONE });
   const reply = stage.model.next();
   await say(page, QUESTION);
@@ -34,7 +34,7 @@ test("the page follows a reply while the reader is at the end, and leaves a read
   assertClean(page);
 });
 
-test("a reader at the end stays there when the screen is turned", async () => {
+test("rotating the screen keeps the end visible", async () => {
   const page = await stage.page({ size: DESK });
   stage.model.nextSays(LONG);
   await say(page, QUESTION);
@@ -50,7 +50,7 @@ test("a reader at the end stays there when the screen is turned", async () => {
   assertClean(page);
 });
 
-test("what comes in the very moment in which the page scrolls is followed", async () => {
+test("text that arrives during scrolling is followed", async () => {
   const page = await stage.page({ size: PHONE });
   stage.model.nextSays(LONG);
   await say(page, QUESTION);
@@ -69,7 +69,7 @@ test("what comes in the very moment in which the page scrolls is followed", asyn
   assertClean(page);
 });
 
-test("what the reader has selected stays selected while the reply grows", async () => {
+test("a growing reply keeps the selection", async () => {
   const page = await stage.page();
   const reply = stage.model.next();
   await say(page, QUESTION);
@@ -85,7 +85,7 @@ test("what the reader has selected stays selected while the reply grows", async 
   assertClean(page);
 });
 
-test("everything can be reached and used with the keyboard alone", async () => {
+test("everything works with the keyboard", async () => {
   const page = await stage.page();
   const reply = stage.model.next();
   await page.locator("#text:focus").waitFor();
@@ -111,7 +111,7 @@ test("everything can be reached and used with the keyboard alone", async () => {
   assertClean(page);
 });
 
-test("screen readers hear a message once, when it is whole", async () => {
+test("screen readers announce only complete messages, once", async () => {
   const page = await stage.page();
   await page.evaluate(() => {
     window.announced = [];
@@ -132,7 +132,7 @@ test("screen readers hear a message once, when it is whole", async () => {
   assertClean(page);
 });
 
-test("nothing moves for a reader who wants less motion", async () => {
+test("reduced motion disables animations", async () => {
   const page = await stage.page();
   const reply = await stage.speaking(page, "Dạ em");
   assert.equal(await page.evaluate(() => document.getAnimations().length), 0);

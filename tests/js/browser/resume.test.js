@@ -13,7 +13,7 @@ after(() => stage?.close());
 
 const ask = (page) => stage.speaking(page, "Em đang tìm");
 
-test("a reload brings the conversation back, and a reply goes on where it was", async () => {
+test("a reload restores the conversation and running reply", async () => {
   const page = await stage.page();
   stage.model.nextSays("Câu trước ạ.");
   await say(page, QUESTION);
@@ -39,7 +39,7 @@ test("a reload brings the conversation back, and a reply goes on where it was", 
   assertClean(page);
 });
 
-test("a server that is killed in a reply comes back, and the page with it", async () => {
+test("the page reconnects after the server is killed", async () => {
   const page = await stage.page({ expected: [GONE] });
   await ask(page);
   await stage.server.kill();
@@ -59,7 +59,7 @@ test("a server that is killed in a reply comes back, and the page with it", asyn
   assertClean(page);
 });
 
-test("a reply that is being said when the server is stopped is said to its end, and the page waits for the next server", async () => {
+test("a stopping server completes the running reply", async () => {
   const page = await stage.page({ expected: [GONE] });
   const reply = await ask(page);
   const stopped = stage.server.stop();
@@ -76,7 +76,7 @@ test("a reply that is being said when the server is stopped is said to its end, 
   assertClean(page);
 });
 
-test("what was written without a connection goes out after a reload", async () => {
+test("unsent messages are sent after a reload", async () => {
   const page = await stage.page({ expected: [GONE] });
   await (await ask(page)).end();
   await quiet(page);
@@ -93,7 +93,7 @@ test("what was written without a connection goes out after a reload", async () =
   assertClean(page);
 });
 
-test("a page that is offline says so, and goes on by itself", async () => {
+test("an offline page shows it and reconnects", async () => {
   const page = await stage.page({ expected: [GONE] });
   const reply = await ask(page);
   await page.context().setOffline(true);
@@ -107,7 +107,7 @@ test("a page that is offline says so, and goes on by itself", async () => {
   assertClean(page);
 });
 
-test("a page that learns that it missed too much reads the history again", async () => {
+test("a reset reloads the history", async () => {
   const page = await stage.page();
   const reply = await ask(page);
   reply.end();

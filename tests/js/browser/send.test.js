@@ -21,7 +21,7 @@ test("a double click sends once", async () => {
   assertClean(page);
 });
 
-test("an answer that is lost on the way is asked for again under the same key, and the message stands once", async () => {
+test("a lost response is retried with the same key", async () => {
   const page = await stage.page({ expected: [/ERR_FAILED/] });
   const keys = [];
   await page.route("**/messages", async (route) => {
@@ -44,7 +44,7 @@ test("an answer that is lost on the way is asked for again under the same key, a
   assertClean(page);
 });
 
-test("a message that is refused for now goes out after the countdown, else by hand, under one key", async () => {
+test("a rate limited message is resent after the countdown", async () => {
   const context = await stage.context();
   const page = await stage.page({ context, expected: [/status of (429|503|500|403)/] });
   await page.clock.install();
@@ -82,7 +82,7 @@ test("a message that is refused for now goes out after the countdown, else by ha
   assertClean(page);
 });
 
-test("several messages are sent in the order in which they were written", async () => {
+test("messages are sent in order", async () => {
   const page = await stage.page();
   const held = stage.model.next();
   for (const text of ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai", "tư vấn laptop thứ ba"]) await say(page, text);
@@ -94,7 +94,7 @@ test("several messages are sent in the order in which they were written", async 
   assertClean(page);
 });
 
-test("a text that is too long stays where it is, and the page says why", async () => {
+test("a too long text stays with a reason", async () => {
   const page = await stage.page();
   const long = "ạ".repeat(101);
   await say(page, long);
@@ -106,7 +106,7 @@ test("a text that is too long stays where it is, and the page says why", async (
   assertClean(page);
 });
 
-test("what is being written survives a reload", async () => {
+test("a draft survives a reload", async () => {
   const page = await stage.page();
   await page.locator("#text").fill("tôi đang viết dở");
   await page.reload();
@@ -115,7 +115,7 @@ test("what is being written survives a reload", async () => {
   assertClean(page);
 });
 
-test("enter sends, shift and enter begins a line, and enter in the middle of a letter does neither", async () => {
+test("enter sends, except with shift or during composition", async () => {
   const page = await stage.page();
   const field = page.locator("#text");
   const height = await field.evaluate((element) => element.offsetHeight);

@@ -11,13 +11,13 @@ const { intents, runs, scale, totals } = await import(`data:text/javascript,${en
 
 const day = (by_intent, more = {}) => ({ turns: 0, by_intent, without_person: 0, asked_person: 0, model_failed: 0, ...more });
 
-test("days come to what they hold together", () => {
+test("totals add up all days", () => {
   const days = [day({}, { turns: 3, without_person: 2, asked_person: 1 }), day({}), day({}, { turns: 1, without_person: 1, model_failed: 1 })];
   assert.deepEqual(totals(days), { turns: 4, withoutPerson: 3, askedPerson: 1, modelFailed: 1 });
   assert.deepEqual(totals([]), { turns: 0, withoutPerson: 0, askedPerson: 0, modelFailed: 0 });
 });
 
-test("an intent has a series if it was understood on any day, in an order that stays", () => {
+test("each intent has a series in stable order", () => {
   const found = intents([day({ zebra: 1, unknown: 2 }), day({ warranty: 0, shopping: 3, returns: 1 })]);
   assert.deepEqual(found.map(({ name }) => name), ["shopping", "unknown", "returns", "zebra"]);
   assert.deepEqual(found.map(({ values }) => values), [[0, 3], [2, 0], [0, 1], [1, 0]]);
@@ -40,7 +40,7 @@ for (const [most, whole, steps] of [
   });
 }
 
-test("a line is broken where a day has no value", () => {
+test("a line breaks at a day without value", () => {
   assert.deepEqual(runs([null, 1, 2, null, 0, undefined]), [[[1, 1], [2, 2]], [[4, 0]]]);
 });
 
@@ -61,7 +61,7 @@ const scripts = readdirSync(FOLDER).filter((name) => /\.(js|html)$/.test(name)).
 const tables = new Set([...texts("en").keys()].filter((key) => key.includes(".")).map((key) => key.split(".")[0]));
 const EVENTS = /^(message|turn|conversation)\.(start|end|done|changed|deleted)$/;
 
-test("every word that the console says is there, in both languages", () => {
+test("every console text exists in both languages", () => {
   const said = [...scripts.matchAll(/"([a-z_]+)\.([a-z_0-9]+)"/g)].filter(([, table]) => tables.has(table)).map(([, table, name]) => `${table}.${name}`);
   const wanted = new Set(said.filter((key) => !EVENTS.test(key)));
   assert.ok(wanted.size > 100, `${wanted.size}`);
@@ -71,7 +71,7 @@ test("every word that the console says is there, in both languages", () => {
   }
 });
 
-test("no word is kept that nothing says", () => {
+test("every text of the console is used", () => {
   // Tables whose names are made when they are said: by a status, a kind, a number of days.
   const made = [...scripts.matchAll(/`([a-z_]+)\.\$\{/g)].map(([, table]) => table);
   const words = [...scripts.matchAll(/word\("([a-z_]+)"/g)].map(([, table]) => table);
