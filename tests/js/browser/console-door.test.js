@@ -1,4 +1,4 @@
-// Who gets into the console, and for how long.
+// Signing in to the console, and sessions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 

@@ -1,4 +1,4 @@
-// A person takes over, answers, and gives back.
+// A person takes a conversation, answers and returns it to the bot.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -29,7 +29,7 @@ test("taking over stops the bot and shows the person", async () => {
   reply.say("Dell Inspiron ạ. ");
   reply.end();
   await quiet(customer);
-  assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA", "whoever takes over can write at once");
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA", "the person who takes over can write at once");
 
   await answer(page, "Chào anh, em là Lan đây ạ.");
   const theirs = await message(customer, "Chào anh, em là Lan đây ạ.");
@@ -143,7 +143,7 @@ test("a failed answer stays and is stored once", async () => {
   const page = await enter(stage, { view: `inbox/${id}`, expected: [/status of 503/] });
   await page.locator('[data-action="take"]').click();
   await page.route("**/answers", async (route) => {
-    // Taken in, but the answer is lost on its way back.
+    // The server accepts the answer, but the response is lost.
     await route.fetch();
     await route.fulfill({ status: 503, json: { code: "unavailable" } });
     await page.unroute("**/answers");

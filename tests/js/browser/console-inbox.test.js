@@ -1,4 +1,4 @@
-// The inbox: what customers say is there at once, found again, and explained.
+// The inbox: new messages, search and receipts.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -30,7 +30,7 @@ test("search ignores accents and filters by status", async () => {
   await search.fill("duong nguyen hue");
   await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
   assert.equal(await page.locator(".row").getAttribute("href"), `#/inbox/${id}`);
-  // All words, in any order; the counts follow.
+  // All words must match, in any order; the counts follow.
   await search.fill("hàng đường");
   await page.waitForFunction(() => document.querySelector('[data-status="all"] .count').textContent === "1");
   assert.equal(await page.locator(".row").getAttribute("href"), `#/inbox/${id}`);

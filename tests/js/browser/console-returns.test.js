@@ -1,4 +1,4 @@
-// Orders and returns beside a conversation: how they stand, their next steps, and what a person decides.
+// Orders and returns of a conversation: their state, their next steps and decisions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -16,13 +16,13 @@ after(() => stage?.close());
 
 const returnsOf = (id) => stage.server.api("GET", `/console/api/conversations/${id}/returns`);
 
-/** The panel, unfolded. */
+/** Returns the unfolded panel. */
 async function unfolded(page) {
   await page.locator(".returns > summary").click();
   return page.locator(".returns");
 }
 
-/** Presses the button of that step and confirms it. */
+/** Presses the button of this step and confirms. */
 async function step(page, to) {
   await page.locator(`[data-step="${to}"]`).click();
   await page.locator("dialog[open] .button.strong").click();
@@ -40,7 +40,7 @@ test("a return shows its state and next steps", async () => {
 
   await page.locator('[data-step="Inspected"]').click();
   await page.keyboard.press("Escape");
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.step), "Inspected", "whoever thinks better of it is back where they were");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.step), "Inspected", "cancelling returns the focus to the button");
   await step(page, "Inspected");
   await summary.getByText("items inspected").waitFor();
   assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Approve", "Reject"]);

@@ -1,4 +1,4 @@
-// What the shop looks after: its documents, its warranties, who speaks, and what went wrong.
+// The console's views of documents, warranties, personas and reports.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const HEAD = "serial,product_name,warranty_end_date\n";
 const rows = (numbers, product) => numbers.map((number) => `DROP-${1000 + number},${product},2027-01-0${1 + (number % 9)}\n`).join("");
 const range = (from, to) => Array.from({ length: to - from }, (_, at) => from + at);
 
-// As somebody drops a file that lies on the desk.
+// Drops a file on the page.
 async function drop(page, text) {
   const files = await page.evaluateHandle((text) => {
     const dropped = new DataTransfer();
@@ -27,7 +27,7 @@ async function drop(page, text) {
   await page.locator(".preview, .result .failure").waitFor();
 }
 
-// That customers are greeted with this, as soon as the server has read the file.
+// Waits until the server has reloaded the persona with this greeting.
 async function greeted(text) {
   const patience = AbortSignal.timeout(30_000);
   while (!(await (await fetch(stage.server.url, { signal: patience })).text()).includes(text)) await pause(100);
@@ -86,7 +86,7 @@ test("a persona's text is checked, saved and restored", async () => {
 
   await field.fill(text.replace(/^Greeting:.*$/m, "Greeting: Xin chào, em là Mai ạ!"));
   await page.locator(".greetings .bubble", { hasText: "Xin chào, em là Mai ạ!" }).waitFor();
-  // What is not saved waits for whoever comes back.
+  // An unsaved text is restored on return.
   await page.locator('#rail a[href="#/figures"]').click();
   await page.locator(".column.figures").waitFor();
   await page.goBack();

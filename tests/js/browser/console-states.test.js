@@ -1,5 +1,5 @@
-// Every view of the console, in both languages and themes: nothing for axe to complain of, and a picture of each at the
-// size of a phone and of a desk (SCREENSHOTS names the folder). And what a first visit costs.
+// Every view of the console, in both languages and themes: axe finds no violation, and SCREENSHOTS gets a picture of each
+// at the size of a phone and of a desktop. Also the size of a first visit.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 

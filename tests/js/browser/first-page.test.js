@@ -1,4 +1,4 @@
-// What a first visit costs, and what the browser is told to allow.
+// The size of a first visit, and the page's security policy.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 

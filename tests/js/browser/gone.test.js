@@ -1,4 +1,4 @@
-// Conversations that are not there any more, and pages that may not open one.
+// Deleted conversations, and pages that may not open one.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -32,7 +32,7 @@ test("a deleted conversation is replaced with a notice", async () => {
 
 test("a message to a deleted conversation opens another", async () => {
   const { page, id } = await talk();
-  // The page does not notice before it writes.
+  // The page notices the deletion only when it sends.
   await page.route("**/events?*", (route) => route.abort("connectionrefused"));
   page.expected.push(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/);
   await page.route(`**/conversations/${id}`, (route) => route.abort("connectionrefused"));
@@ -68,7 +68,7 @@ test("a token is renewed before it expires", async () => {
   assertClean(page);
 });
 
-// In each language and theme: what a page without a conversation says above all, and that everybody can read it.
+// Asserts the notice of a page without a conversation and its accessibility, in each language and theme.
 async function assertNotice(stage, path, titles, name) {
   for (const [language, title] of Object.entries(titles)) {
     for (const scheme of ["light", "dark"]) {
@@ -83,7 +83,7 @@ async function assertNotice(stage, path, titles, name) {
 }
 
 test("an unknown persona shows a notice", async () => {
-  await assertNotice(stage, "/?persona=nobody&", { vi: "Không tìm thấy trợ lý", en: "Assistant not found" }, "unknown");
+  await assertNotice(stage, "/?persona=unknown&", { vi: "Không tìm thấy trợ lý", en: "Assistant not found" }, "unknown");
 });
 
 test("a closed chat shows a notice without widget", async () => {

@@ -1,5 +1,5 @@
-// A person of the shop in the conversation. The events are played into the page's own stream, and the history is the
-// server's with a person's messages added, so what is proved here is the page's half.
+// A person of the shop answers in the chat. The test plays the events into the page's stream and adds the person's messages to
+// the server's history, so it covers only the page.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -12,7 +12,7 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-// A page with one answered turn.
+// Opens a page with one answered turn.
 async function talk() {
   const page = await stage.page({ context: await tapped(await stage.context()) });
   stage.model.nextSays("Dạ em đây ạ.");
@@ -24,7 +24,7 @@ async function talk() {
 
 const asked = (turn, text) => ({ type: "turn.start", turn, message_id: `q${turn}`, sender: "user", text });
 
-// Everything behind the first turn, in the order in which it stands there: lines between messages, names, messages.
+// Returns everything after the first turn, in order: lines between messages, names, messages.
 const below = (page) =>
   page.evaluate(() => [...document.querySelectorAll(".turn:not([data-turn='0'], [data-turn='1']) :is(.notice, .by:not(.unseen), .bubble)")].map((element) => element.innerText));
 
@@ -73,7 +73,7 @@ test("a person's answer appears once with the name", async () => {
   await page.reload();
   await message(page, shown[7]);
   assert.deepEqual(await below(page), shown);
-  // An event about a message that the history has changes nothing.
+  // An event for a message of the history changes nothing.
   await play(page, 2, written(2, "a2", "Chào quý khách, em là Lan.", "Lan"));
   assert.deepEqual(await below(page), shown);
   assertClean(page);
@@ -90,7 +90,7 @@ test("messages to a person show neither typing nor errors", async () => {
   await quiet(page);
   assert.deepEqual(await below(page), ["cho gặp nhân viên"]);
   assert.equal(await page.locator(".trouble, .again, .turn:last-child .note").count(), 0);
-  // A person's answer is nothing that could be stopped.
+  // A person's answer cannot be stopped.
   await play(page, 3, written(3, "a3", "Em nghe ạ.", "Lan").slice(0, 3));
   await message(page, "Em nghe ạ.");
   assert.equal(await page.locator("#running").isVisible(), false);
@@ -109,7 +109,7 @@ test("a reply stopped by staff offers no retry", async () => {
   ]);
   await play(page, 3, written(3, "a3", "Em là Lan ạ.", "Lan"));
   await page.getByText("Đã dừng trả lời").waitFor();
-  // The person is there to be asked.
+  // The customer can ask the person.
   assert.equal(await page.getByRole("button", { name: "Hỏi lại" }).isVisible(), false);
   assertClean(page);
 });

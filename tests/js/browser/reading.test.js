@@ -1,4 +1,4 @@
-// Reading: by keyboard, by ear, and while more arrives.
+// Reading: with the keyboard, with a screen reader, and while text arrives.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -56,7 +56,7 @@ test("text that arrives during scrolling is followed", async () => {
   await say(page, QUESTION);
   await message(page, "Dòng cuối.");
   await quiet(page);
-  // The browser tells of the scrolling after both, when the reader seems to be far from the end.
+  // The browser reports the scrolling after both, when the reader seems to be far from the end.
   await page.evaluate(() => {
     scroller.scrollTop -= 10;
     const more = document.createElement("div");
@@ -101,13 +101,13 @@ test("everything works with the keyboard", async () => {
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate(() => document.activeElement.id || document.activeElement.tagName.toLowerCase()));
   }
-  for (const place of ["anew", "scroller", "summary", "text", "send"]) assert.ok(reached.has(place), `${place} of ${[...reached]}`);
-  await page.locator("#anew").focus();
+  for (const place of ["new-chat", "scroller", "summary", "text", "send"]) assert.ok(reached.has(place), `${place} of ${[...reached]}`);
+  await page.locator("#new-chat").focus();
   await page.keyboard.press("Enter");
   await page.locator("dialog[open]").waitFor();
   await page.keyboard.press("Escape");
   await page.locator("dialog[open]").waitFor({ state: "detached" });
-  assert.equal(await page.evaluate(() => document.activeElement.id), "anew");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "new-chat");
   assertClean(page);
 });
 

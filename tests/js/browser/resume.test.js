@@ -1,10 +1,10 @@
-// Replies that are interrupted from outside: by a reload, a crash of the server, a lost network.
+// Replies that are interrupted by a reload, a crash of the server or a lost network.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { QUESTION, Stage, assertClean, message, quiet, say, texts } from "./stage.js";
 
-// What a browser says of a server that is not there.
+// The browser's messages about an unreachable server.
 const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED/;
 
 let stage;
@@ -44,7 +44,7 @@ test("the page reconnects after the server is killed", async () => {
   await ask(page);
   await stage.server.kill();
   await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
-  // Written while nobody listens: kept, and sent when somebody does.
+  // Written while the server is down: stored, and sent later.
   await say(page, "cảm ơn shop");
   await page.getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
   await stage.server.start();
@@ -113,7 +113,7 @@ test("a reset reloads the history", async () => {
   reply.end();
   await quiet(page);
   const id = await page.evaluate(() => JSON.parse(localStorage.getItem("frontdesk:system_persona_vi:conversation")).id);
-  // The server says it to whoever gives an id that it does not know.
+  // The server sends this for an unknown event id.
   await page.route("**/history?*", async (route) => {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), last_event_id: "900.1" } });

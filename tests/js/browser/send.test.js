@@ -1,4 +1,4 @@
-// Writing: a message is sent once, and never lost.
+// Sending: a message is stored once and never lost.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -27,7 +27,7 @@ test("a lost response is retried with the same key", async () => {
   await page.route("**/messages", async (route) => {
     keys.push(route.request().headers()["idempotency-key"]);
     if (keys.length > 1) return route.continue();
-    // The server has taken it; the page never hears of that.
+    // The server stores the message, but the response is lost.
     await route.fetch();
     await route.abort();
   });
@@ -100,7 +100,7 @@ test("a too long text stays with a reason", async () => {
   await say(page, long);
   await page.getByText("Tin nhắn dài 101 ký tự (tối đa 100).").waitFor();
   assert.equal(await page.locator("#text").inputValue(), long);
-  // Letters, not the units that a script counts them in.
+  // Counts characters, not UTF-16 units.
   await page.locator("#text").fill("😀".repeat(100));
   assert.equal(await page.locator("#hint").innerText(), "");
   assertClean(page);
@@ -124,7 +124,7 @@ test("enter sends, except with shift or during composition", async () => {
   await field.pressSequentially("dòng hai");
   assert.equal(await field.inputValue(), "dòng một\ndòng hai");
   assert.ok((await field.evaluate((element) => element.offsetHeight)) > height, "the field grows");
-  // As Telex does it: the letter is composed, and Enter ends that.
+  // Like the Telex input method: Enter ends the composition.
   await field.evaluate((element) => {
     for (const [isComposing, keyCode] of [[true, 13], [false, 229]]) {
       element.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing, keyCode, bubbles: true, cancelable: true }));

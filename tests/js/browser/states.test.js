@@ -1,11 +1,11 @@
-// Every state of the page, in both languages and themes: nothing for axe to complain of, and a picture of each at the
-// size of a phone and of a desk (SCREENSHOTS names the folder).
+// Every state of the page, in both languages and themes: axe finds no violation, and SCREENSHOTS gets a picture of each at
+// the size of a phone and of a desktop.
 import { after, before, test } from "node:test";
 
 import { Site } from "./site.js";
 import { DESK, PHONE, QUESTION, Stage, assertAccessible, assertClean, message, picture, play, quiet, say, tapped, written } from "./stage.js";
 
-// A reply that the documents carry, in pieces that end with a word.
+// A reply that the documents support, in chunks that end with a word.
 const LANGUAGES = {
   vi: {
     widget: "Trò chuyện với SSTC",
@@ -16,7 +16,7 @@ const LANGUAGES = {
     ],
     part: "Dạ em đang xem những mẫu rẻ hơn trong danh mục ",
     stop: "Dừng",
-    anew: "Cuộc trò chuyện mới",
+    newChat: "Cuộc trò chuyện mới",
     no: "Hủy",
     more: "còn loại nào rẻ hơn không",
     person: "Em là Lan, em tư vấn tiếp cho quý khách nhé.",
@@ -30,7 +30,7 @@ const LANGUAGES = {
     ],
     part: "I am looking through the cheaper ones in our catalogue ",
     stop: "Stop",
-    anew: "New conversation",
+    newChat: "New conversation",
     no: "Cancel",
     more: "is there a cheaper laptop?",
     person: "This is Lan. I will take it from here.",
@@ -106,7 +106,7 @@ for (const scheme of ["light", "dark"]) {
       await message(page, words.person);
       await seen("7-person");
 
-      await page.getByRole("button", { name: words.anew }).click();
+      await page.getByRole("button", { name: words.newChat }).click();
       await page.locator("dialog[open]").waitFor();
       await seen("8-question");
       await page.getByRole("button", { name: words.no }).click();

@@ -1,4 +1,4 @@
-// Stopping a reply, and replies that break off by themselves.
+// Stopped and interrupted replies.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 

@@ -1,4 +1,4 @@
-// Several pages on one conversation.
+// Several pages with one conversation.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 

@@ -1,4 +1,4 @@
-// A conversation in which nothing goes wrong.
+// A conversation without failures.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 

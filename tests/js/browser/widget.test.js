@@ -1,4 +1,4 @@
-// The chat on another site's pages.
+// The chat on another site.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -33,10 +33,10 @@ test("the widget adds a button and a panel", async () => {
   stage.model.nextSays("Dạ em đây ạ.");
   await say(frame, QUESTION);
   await message(frame, "Dạ em đây ạ.");
-  // The site's own styles do not reach it.
+  // The site's styles do not reach it.
   const size = await page.locator("iframe").evaluate((element) => element.getBoundingClientRect().width);
   assert.ok(size > 380 && size < 400, `${size}`);
-  // No cookie reaches the frame: the token is held for this tab.
+  // The frame receives no cookie, so the tab stores the token.
   const inside = page.frames().find((frame) => frame.url().startsWith(stage.server.url));
   assert.ok(await inside.evaluate(() => JSON.parse(sessionStorage.getItem("frontdesk:system_persona_vi:conversation")).token));
   assert.equal(await inside.evaluate(() => localStorage.length), 0);
@@ -125,7 +125,7 @@ test("the host page selects persona and language", async () => {
   await button(page, "Chat with SSTC").click();
   await chat(page).getByLabel("Your message").waitFor();
   assertClean(page);
-  allowed.attributes = 'data-persona="nobody"';
+  allowed.attributes = 'data-persona="unknown"';
   const other = await visit(allowed, { expected: [/data-persona must be one of .*system_persona_en, system_persona_vi/] });
   assert.equal(await other.locator("button").count(), 0);
   assert.equal(other.wrong.length, 1);

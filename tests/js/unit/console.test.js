@@ -1,4 +1,4 @@
-// What the console counts and says, without a browser.
+// The console's totals and texts, without a browser.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ test("a line breaks at a day without value", () => {
   assert.deepEqual(runs([null, 1, 2, null, 0, undefined]), [[[1, 1], [2, 2]], [[4, 0]]]);
 });
 
-// The words of a file, by table and name, as the server gives them to the page.
+// The texts of a file by table and key, as the server sends them to the page.
 function texts(language) {
   let table = "";
   const found = new Map();
@@ -72,7 +72,7 @@ test("every console text exists in both languages", () => {
 });
 
 test("every text of the console is used", () => {
-  // Tables whose names are made when they are said: by a status, a kind, a number of days.
+  // Tables whose keys are computed: from a status, a kind, a number of days.
   const made = [...scripts.matchAll(/`([a-z_]+)\.\$\{/g)].map(([, table]) => table);
   const words = [...scripts.matchAll(/word\("([a-z_]+)"/g)].map(([, table]) => table);
   const sentences = [...scripts.matchAll(/sentence\("([a-z_]+)"/g)].map(([, table]) => table);
@@ -82,6 +82,6 @@ test("every text of the console is used", () => {
     const table = plain.includes(".") ? plain.split(".")[0] : "";
     return !whole.has(table) && !scripts.includes(`"${plain}"`) && !scripts.includes(`{${plain}}`);
   });
-  // Made of another key: `inbox.empty` and a status, and the hint of each.
+  // Computed from another key: `inbox.empty` and a status, and the hint of each.
   assert.deepEqual(unsaid.filter((key) => !/^inbox\.empty_/.test(key)), []);
 });

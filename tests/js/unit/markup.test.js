@@ -1,4 +1,4 @@
-// What the chat page makes of a reply's text, without a browser.
+// Parsing the markup of replies, without a browser.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,16 +17,16 @@ const cases = [
   ["plain text stays", "a < b & c", [paragraph("a < b & c")]],
   ["a line break stays inside its paragraph", "a\nb\n\nc", [paragraph("a\nb"), paragraph("c")]],
   ["bold", "a **b c** d", [paragraph("a ", bold("b c"), " d")]],
-  ["stars alone are stars", "2 ** 3 ** 4, **", [paragraph("2 ** 3 ** 4, **")]],
+  ["single asterisks stay", "2 ** 3 ** 4, **", [paragraph("2 ** 3 ** 4, **")]],
   ["bold that is not closed is text", "a **b", [paragraph("a **b")]],
-  ["code holds what it holds", "`**a** [b](/c)`", [paragraph(code("**a** [b](/c)"))]],
+  ["code is not parsed", "`**a** [b](/c)`", [paragraph(code("**a** [b](/c)"))]],
   ["a fence", "a\n```js\nx < **y**\n```\nb", [paragraph("a"), code("x < **y**"), paragraph("b")]],
   ["a fence that is not closed yet", "```\nx", [code("x")]],
   ["a heading", "## A b\nc", [{ kind: "heading", spans: ["A b"] }, paragraph("c")]],
   ["a list", "- a\n- **b**\nc", [{ kind: "list", start: null, items: [["a"], [bold("b")]] }, paragraph("c")]],
   ["a list with empty lines between", "* a\n\n* b", [{ kind: "list", start: null, items: [["a"], ["b"]] }]],
   ["an item of two lines", "- a\n  b\n- c", [{ kind: "list", start: null, items: [["a\nb"], ["c"]] }]],
-  ["numbers go on", "3. a\n4. b", [{ kind: "list", start: 3, items: [["a"], ["b"]] }]],
+  ["numbers continue", "3. a\n4. b", [{ kind: "list", start: 3, items: [["a"], ["b"]] }]],
   ["a year begins no list", "2025. Năm mới", [paragraph("2025. Năm mới")]],
   ["a link to our host", "[a](/b)", [paragraph(link("https://chat.shop.example/b", "a"))]],
   ["a link to a host below an allowed one", "[a](https://eu.parts.example/b)", [paragraph(link("https://eu.parts.example/b", "a"))]],
