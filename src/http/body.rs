@@ -114,7 +114,7 @@ pub(super) async fn discard_unread(request: Request, next: Next) -> Response {
     let is_read = match rest {
         Some(rest) if rest.is_end_stream() => true,
         Some(_) if response.status() == StatusCode::REQUEST_TIMEOUT => false,
-        Some(rest) => !expects_continue && timeout(DISCARD_TIMEOUT, discard(rest)).await.unwrap_or(false),
+        Some(rest) => !expects_continue && timeout(DISCARD_TIMEOUT, discard(rest, DISCARD_MAX_BYTES)).await.unwrap_or(false),
         // A handler that responds while it reads still holds the body.
         None => true,
     };
@@ -124,9 +124,9 @@ pub(super) async fn discard_unread(request: Request, next: Next) -> Response {
     response
 }
 
-/// Reads the body and returns whether it ended within [`DISCARD_MAX_BYTES`].
-async fn discard(mut body: Body) -> bool {
-    let mut left = DISCARD_MAX_BYTES;
+/// Reads and discards at most `max` bytes of the body. Returns whether it ended within them.
+pub(super) async fn discard(mut body: Body, max: usize) -> bool {
+    let mut left = max;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return false };
         let length = frame.data_ref().map_or(0, Bytes::len);

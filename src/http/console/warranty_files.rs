@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::app::list_file::{FileError, Refused};
 use crate::app::warranty_list::{ListError, Outcome, UploadError, Wish};
 use crate::domain::{ConsoleAct, ConsoleDeed};
+use crate::http::body::discard;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::http::refusals::RefusedUpload;
@@ -161,16 +162,6 @@ async fn read(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
         file.extend_from_slice(&data);
     }
     Ok(file.into())
-}
-
-async fn discard(mut body: Body, most: usize) {
-    let mut discarded = 0;
-    while let Some(Ok(frame)) = body.frame().await {
-        discarded += frame.data_ref().map_or(0, Bytes::len);
-        if discarded > most {
-            return;
-        }
-    }
 }
 
 impl From<Outcome> for UploadView {

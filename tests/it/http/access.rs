@@ -28,7 +28,7 @@ async fn open(app: &TestApp, key: &str) -> (String, String) {
 }
 
 /// Every route of a conversation.
-fn routes_of(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
+pub fn routes_of(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
     let path = format!("/conversations/{id}");
     vec![
         app.get(&path),

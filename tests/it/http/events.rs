@@ -1,9 +1,8 @@
 //! `GET …/events`: the events of a conversation, live.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::live::{BEGINNING, Live, QUESTION, delete, stalled, turn};
-use super::raw;
+use super::live::{BEGINNING, Live, QUESTION, stalled, turn};
 use crate::support::app::TestApp;
 use crate::support::sse::Events;
 
@@ -128,37 +127,4 @@ async fn ninth_stream_closes_only_the_oldest() {
     }
     app.ask(&other, "hello").await;
     elsewhere.until_done(1).await;
-}
-
-#[tokio::test]
-async fn stalled_reader_delays_no_other() {
-    let app = TestApp::start().await;
-    let id = app.open(&json!({})).await;
-    let mut slow = raw::connect(&app).await;
-    let request = raw::request(&app, "GET", &format!("/conversations/{id}/events?last_event_id=0.0"), "");
-    tokio::io::AsyncWriteExt::write_all(&mut slow, &request).await.unwrap();
-    let mut fast = Live::follow(&app, &id, Some("0.0")).await;
-    for turn in 1..=3 {
-        app.ask(&id, WARRANTY).await;
-        fast.until_done(turn).await;
-    }
-    delete(&app, &id).await;
-    let mut late = Vec::new();
-    tokio::io::AsyncReadExt::read_to_end(&mut slow, &mut late).await.unwrap();
-    let late = String::from_utf8(late).unwrap();
-    for line in fast.text().await.lines().filter(|line| line.starts_with("id")) {
-        assert!(late.contains(line), "{line}");
-    }
-}
-
-#[tokio::test]
-async fn idle_conversation_stream_sends_keep_alive() {
-    let app = TestApp::builder().env("SSE_KEEP_ALIVE_SECONDS", 0.02).start().await;
-    let id = app.open(&json!({})).await;
-    let mut stream = Live::follow(&app, &id, None).await;
-    stream.until("\n: keep-alive\n\n: keep-alive\n\n").await;
-    app.ask(&id, WARRANTY).await;
-    stream.until_done(1).await;
-    let kinds: Vec<Value> = stream.so_far().await.data().iter().map(|event| event["type"].clone()).collect();
-    assert_eq!(kinds[0], "turn.start");
 }

@@ -3,26 +3,10 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::access::routes_of;
 use super::problem::refused;
 use super::raw;
 use crate::support::app::TestApp;
-
-/// Every route of a conversation with its method.
-fn routes_of(id: &str) -> Vec<(Method, String)> {
-    vec![
-        (Method::GET, format!("/conversations/{id}")),
-        (Method::DELETE, format!("/conversations/{id}")),
-        (Method::POST, format!("/conversations/{id}/messages")),
-        (Method::POST, format!("/conversations/{id}/stream")),
-        (Method::GET, format!("/conversations/{id}/turns/1")),
-        (Method::GET, format!("/conversations/{id}/history")),
-    ]
-}
-
-fn call(app: &TestApp, method: &Method, path: &str) -> reqwest::RequestBuilder {
-    let request = app.request(method.clone(), path);
-    if method == Method::POST { request.json(&json!({"text": "hi"})) } else { request }
-}
 
 #[tokio::test]
 async fn unknown_conversation_is_not_found_on_every_route() {
@@ -32,8 +16,8 @@ async fn unknown_conversation_is_not_found_on_every_route() {
     let braced = format!("%7B{known}%7D");
     let missing = uuid::Uuid::now_v7().to_string();
     for id in ["x", "0", "%20", "%FF", "%C3%28", "%00", "..%2F..", "urn:uuid:x", &simple, &braced, &missing] {
-        for (method, path) in routes_of(id) {
-            refused(call(&app, &method, &path), 404, "not_found").await;
+        for request in routes_of(&app, id) {
+            refused(request, 404, "not_found").await;
         }
     }
 }

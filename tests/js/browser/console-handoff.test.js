@@ -42,7 +42,7 @@ test("taking over stops the bot and shows the person", async () => {
   const before = await customer.locator(".message").count();
   await say(customer, "laptop nào rẻ nhất ạ?");
   await message(page, "laptop nào rẻ nhất ạ?");
-  await page.locator("#heard", { hasText: "Khách: laptop nào rẻ nhất ạ?" }).waitFor({ state: "attached" });
+  await page.locator("#announcements", { hasText: "Khách: laptop nào rẻ nhất ạ?" }).waitFor({ state: "attached" });
   await quiet(customer);
   assert.equal(await customer.locator(".message").count(), before + 1, "the bot says nothing");
   assert.equal((await customer.locator(".bubble").allInnerTexts()).join().includes("Dell Inspiron ạ"), false);

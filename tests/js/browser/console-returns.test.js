@@ -48,7 +48,7 @@ test("a return shows its state and next steps", async () => {
   await panel.locator(".record > summary").click();
   const last = panel.locator(".record li").last();
   assert.match(await last.innerText(), /Return[^]*Lan[^]*RMA-[^]*status: items received → items inspected/);
-  await page.locator("#heard", { hasText: "items inspected" }).waitFor({ state: "attached" });
+  await page.locator("#announcements", { hasText: "items inspected" }).waitFor({ state: "attached" });
 
   await page.locator("#language").click();
   await summary.getByText("đã kiểm tra hàng").waitFor();
@@ -78,7 +78,7 @@ test("an escalation's form keeps its text until decided", async () => {
   assert.equal(await why.inputValue(), "Seen the photos", "neither the words nor the focus are lost");
 
   await panel.locator('[data-decision="more_info"]').click();
-  await page.locator("#heard", { hasText: "still open" }).waitFor({ state: "attached" });
+  await page.locator("#announcements", { hasText: "still open" }).waitFor({ state: "attached" });
   await why.fill("Seen the photos");
   await panel.locator('[data-decision="approve"]').click();
   await panel.locator(".escalation").waitFor({ state: "detached" });

@@ -51,7 +51,7 @@ test("a person's answer appears once with the name", async () => {
     "Dạ có nhiều máy nhẹ ạ.",
   ];
   assert.deepEqual(await below(page), shown);
-  const heard = (await page.locator("#heard p").allInnerTexts()).slice(-5);
+  const heard = (await page.locator("#announcements p").allInnerTexts()).slice(-5);
   assert.deepEqual(heard, [
     PERSON,
     "Lan · nhân viên cửa hàng: Chào quý khách, em là Lan.",

@@ -116,7 +116,7 @@ test("screen readers announce only complete messages, once", async () => {
   await page.evaluate(() => {
     window.announced = [];
     const note = (changes) => announced.push(...changes.flatMap(({ addedNodes }) => [...addedNodes].map((node) => node.textContent)));
-    new MutationObserver(note).observe(document.getElementById("heard"), { childList: true, subtree: true });
+    new MutationObserver(note).observe(document.getElementById("announcements"), { childList: true, subtree: true });
   });
   const reply = stage.model.next();
   await say(page, QUESTION);

@@ -51,7 +51,7 @@ test("the page reconnects after the server is killed", async () => {
   await page.getByText("Câu trả lời bị gián đoạn").waitFor();
   await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
   await quiet(page);
-  assert.match(await page.locator("#heard").innerText(), /Đã kết nối lại\./);
+  assert.match(await page.locator("#announcements").innerText(), /Đã kết nối lại\./);
   assert.equal(await page.locator(".message.user", { hasText: "cảm ơn shop" }).count(), 1);
   const reply = await ask(page);
   reply.end();

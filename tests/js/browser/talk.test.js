@@ -29,7 +29,7 @@ test("a reply streams and ends with its sources", async () => {
   assert.equal(await page.locator(".typing").count(), 0);
   reply.say("Inspiron** ");
   await page.locator(".message.reply strong", { hasText: "Dell Inspiron" }).waitFor();
-  assert.equal(await page.locator("#heard").innerText(), "SSTC: Dạ em rất vui được giúp quý khách! 💖 Em sẽ hỗ trợ ngay ạ.");
+  assert.equal(await page.locator("#announcements").innerText(), "SSTC: Dạ em rất vui được giúp quý khách! 💖 Em sẽ hỗ trợ ngay ạ.");
   reply.say("ạ.");
   reply.end();
   await quiet(page);
@@ -42,7 +42,7 @@ test("a reply streams and ends with its sources", async () => {
   assert.equal(await sources.locator("li").first().isVisible(), false);
   await sources.locator("summary").click();
   assert.match(await sources.locator("li").first().innerText(), /Laptop/);
-  assert.match(await page.locator("#heard").innerText(), /SSTC: Dạ em gợi ý Dell Inspiron ạ\./);
+  assert.match(await page.locator("#announcements").innerText(), /SSTC: Dạ em gợi ý Dell Inspiron ạ\./);
   assertClean(page);
 });
 

@@ -57,7 +57,8 @@ function texts(language) {
   return found;
 }
 
-const scripts = readdirSync(FOLDER).filter((name) => /\.(js|html)$/.test(name)).map((name) => readFileSync(join(FOLDER, name), "utf8")).join("\n");
+// The console shares render.js, which also has texts.
+const scripts = readdirSync(FOLDER).filter((name) => /\.(js|html)$/.test(name)).map((name) => readFileSync(join(FOLDER, name), "utf8")).concat(read("src/http/web/assets/render.js")).join("\n");
 const tables = new Set([...texts("en").keys()].filter((key) => key.includes(".")).map((key) => key.split(".")[0]));
 const EVENTS = /^(message|turn|conversation)\.(start|end|done|changed|deleted)$/;
 

@@ -5,7 +5,7 @@ import { compose } from "./composer.js";
 import { allowHosts } from "./markup.js";
 import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
-import { byId, element } from "./render.js";
+import { announce, byId, showConnection } from "./render.js";
 import { followEnd } from "./scroll.js";
 import { Session } from "./session.js";
 import { Stream } from "./stream.js";
@@ -50,7 +50,7 @@ const stream = new Stream({
     transcript.onEvent(event);
   },
   onConnection(up) {
-    showConnection(up);
+    showConnection(up, words);
     if (up) outbox.wake();
   },
   onRefused: isStillThere,
@@ -103,7 +103,7 @@ async function begin() {
 function greet(notice) {
   shown = undefined;
   stream.close();
-  showConnection(true);
+  showConnection(true, words);
   words.use(chosen ?? settings.language);
   transcript.greet(settings.greetings[words.language] ?? "");
   if (notice) transcript.notice(notice);
@@ -128,7 +128,7 @@ async function loadHistory() {
     } catch (error) {
       if (mine !== reading) return;
       if (error.isGone) return startNew("gone");
-      showConnection(false);
+      showConnection(false, words);
       await waitOrOnline(error.retryAfter ? error.retryAfter * 1000 : wait);
     }
   }
@@ -240,24 +240,6 @@ function showRunning(turn) {
   const focused = running.contains(document.activeElement);
   running.hidden = turn === undefined;
   if (focused && running.hidden) composer.focus();
-}
-
-function showConnection(up) {
-  const line = byId("connection");
-  const was = line.classList.contains("lost");
-  line.classList.toggle("lost", !up);
-  if (!up) words.put(line, "reconnecting");
-  else if (was) {
-    words.clear(line);
-    announce(words.say("reconnected"));
-  }
-}
-
-// Screen readers announce a complete message, not its deltas.
-function announce(text) {
-  const heard = byId("heard");
-  heard.append(element("p", {}, text));
-  while (heard.childElementCount > 5) heard.firstChild.remove();
 }
 
 function notifyFrame(what) {

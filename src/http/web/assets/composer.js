@@ -1,6 +1,6 @@
 // The field for the customer's message. A draft is stored until it is sent.
 
-import { byId } from "./render.js";
+import { byId, submitOnEnter } from "./render.js";
 
 /** Sets up the field. Calls `onSend(text)` with a valid text. */
 export function compose(memory, words, maxChars, onSend) {
@@ -27,13 +27,7 @@ export function compose(memory, words, maxChars, onSend) {
     changed();
     onSend(text);
   });
-  field.addEventListener("keydown", (event) => {
-    // While an input method composes a character, Enter belongs to it.
-    const composing = event.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || composing) return;
-    event.preventDefault();
-    form.requestSubmit();
-  });
+  submitOnEnter(field);
   field.addEventListener("input", changed);
   addEventListener("resize", () => fit(field));
   // Keep text that was typed before the script loaded.

@@ -13,6 +13,35 @@ export function element(tag, attributes = {}, ...children) {
 /** Returns the element of the page with this id. */
 export const byId = (id) => document.getElementById(id);
 
+/** Makes screen readers announce a text. */
+export function announce(text) {
+  const announcements = byId("announcements");
+  announcements.append(element("p", {}, text));
+  while (announcements.childElementCount > 5) announcements.firstChild.remove();
+}
+
+/** Shows whether the page has a connection, and announces when it is restored. */
+export function showConnection(up, words) {
+  const line = byId("connection");
+  const was = line.classList.contains("lost");
+  line.classList.toggle("lost", !up);
+  if (!up) words.put(line, "reconnecting");
+  else if (was) {
+    words.clear(line);
+    announce(words.say("reconnected"));
+  }
+}
+
+/** Submits the field's form on Enter, except with Shift. While an input method composes a character, Enter belongs to it. */
+export function submitOnEnter(field) {
+  field.addEventListener("keydown", (event) => {
+    const composing = event.isComposing || event.keyCode === 229;
+    if (event.key !== "Enter" || event.shiftKey || composing) return;
+    event.preventDefault();
+    field.form.requestSubmit();
+  });
+}
+
 /**
  * Shows the blocks in `parent`. Unchanged blocks keep their elements, so that a growing reply does not clear the reader's
  * selection. `shown` is the result of the previous call.

@@ -40,3 +40,18 @@ export async function request(path, options) {
     throw new Unreachable();
   }
 }
+
+/** Reads every message of a conversation after the cursor `after`, oldest first. `get(path)` reads a path below it. */
+export async function readHistory(get, after) {
+  const messages = [];
+  let first;
+  let cursor = after;
+  do {
+    const page = await get(`history?limit=200${cursor ? `&after=${cursor}` : ""}`);
+    // Resume after the first page's event: turns that end during the loop arrive again as events.
+    first ??= page;
+    messages.push(...page.messages);
+    cursor = page.next;
+  } while (cursor);
+  return { conversation: first.conversation, messages, lastEventId: first.last_event_id };
+}

@@ -2,7 +2,7 @@
 //
 // Our own pages authenticate with a cookie. In a frame of another site cookies are not sent, so the widget stores the token.
 
-import { request } from "./request.js";
+import { readHistory, request } from "./request.js";
 
 const RENEW_AT_MOST_MS = 24 * 3600 * 1000;
 const RENEW_AFTER_MS = 3600 * 1000;
@@ -65,17 +65,8 @@ export class Session {
   }
 
   /** Returns every message, oldest first, and the event to resume after. */
-  async history() {
-    let page;
-    const read = [];
-    let first;
-    do {
-      page = await this.#ask("GET", `history?limit=200${page ? `&after=${page.next}` : ""}`);
-      // Resume after the first page's event: turns that end during the loop arrive again as events.
-      first ??= page;
-      read.push(...page.messages);
-    } while (page.next);
-    return { conversation: first.conversation, messages: read, lastEventId: first.last_event_id };
+  history() {
+    return readHistory((path) => this.#ask("GET", path));
   }
 
   /** Checks that the conversation exists; throws a Refusal if not. */

@@ -2,7 +2,7 @@
 
 import { ask, memory, settings, words } from "./desk.js";
 import { attempt, enable, labelled, said } from "./parts.js";
-import { element } from "../assets/render.js";
+import { element, submitOnEnter } from "../assets/render.js";
 
 export class Answer {
   #path;
@@ -23,13 +23,7 @@ export class Answer {
     this.form = element("form", { class: "answer", novalidate: true }, this.field, this.send);
     this.element = element("footer", { class: "answering" });
     this.field.addEventListener("input", () => this.#changed());
-    this.field.addEventListener("keydown", (event) => {
-      // While an input method composes a character, Enter belongs to it.
-      const composing = event.isComposing || event.keyCode === 229;
-      if (event.key !== "Enter" || event.shiftKey || composing) return;
-      event.preventDefault();
-      this.form.requestSubmit();
-    });
+    submitOnEnter(this.field);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();

@@ -8,7 +8,7 @@ import { inbox } from "./inbox.js";
 import { knowledge } from "./knowledge.js";
 import { Live } from "./live.js";
 import { personas } from "./personas.js";
-import { byId } from "../assets/render.js";
+import { byId, showConnection } from "../assets/render.js";
 import { Router } from "./router.js";
 import { signIn } from "./sign-in.js";
 import { warranty } from "./warranty.js";
@@ -26,7 +26,7 @@ const live = new Live({
     if (alarm.waiting(waiting)) announce("inbox.somebody_waits");
     router.title();
   },
-  onConnection: showConnection,
+  onConnection: (up) => showConnection(up, words),
 });
 
 const views = [
@@ -101,7 +101,7 @@ function leave() {
 function showSignIn(notice) {
   leave();
   alarm.waiting(0);
-  showConnection(true);
+  showConnection(true, words);
   for (const open of document.querySelectorAll("dialog")) open.close();
   byId("rail").hidden = true;
   document.body.classList.add("outside");
@@ -136,15 +136,4 @@ function wire() {
     (byId("view").querySelector("h1") ?? byId("view")).focus();
   });
   addEventListener("visibilitychange", expire);
-}
-
-function showConnection(up) {
-  const line = byId("connection");
-  const was = line.classList.contains("lost");
-  line.classList.toggle("lost", !up);
-  if (!up) words.put(line, "reconnecting");
-  else if (was) {
-    words.clear(line);
-    announce("reconnected");
-  }
 }

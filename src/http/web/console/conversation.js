@@ -1,16 +1,15 @@
 // One conversation: its messages with receipts, its handoff and its returns.
 
 import { Answer } from "./answer.js";
-import { announce, announceText, ask, session, words } from "./desk.js";
+import { announce, ask, session, words } from "./desk.js";
 import { attempt, badge, button, failure, icon, labelled, loading, said } from "./parts.js";
-import { element } from "../assets/render.js";
+import { announce as announceText, element } from "../assets/render.js";
+import { readHistory } from "../assets/request.js";
 import { Returns } from "./returns.js";
 import { nameCustomer } from "./row.js";
 import { followEnd } from "../assets/scroll.js";
 import { Stream } from "../assets/stream.js";
 import { Thread } from "./thread.js";
-
-const FULL_PAGE = 200;
 
 // In development and with an API key, the person has no name.
 const state = ({ status, agent }) => (status === "taken" && !agent ? "taken_unnamed" : status);
@@ -110,17 +109,8 @@ export class Conversation {
     }
   }
 
-  async #history(after) {
-    const messages = [];
-    let first;
-    let cursor = after;
-    do {
-      const page = await ask("GET", `${this.#path}/history?limit=${FULL_PAGE}${cursor ? `&after=${cursor}` : ""}`);
-      first ??= page;
-      messages.push(...page.messages);
-      cursor = page.next;
-    } while (cursor);
-    return { conversation: first.conversation, messages, lastEventId: first.last_event_id };
+  #history(after) {
+    return readHistory((path) => ask("GET", `${this.#path}/${path}`), after);
   }
 
   // Reads the status, which may have changed.

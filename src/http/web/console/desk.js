@@ -3,7 +3,7 @@
 import { allowHosts } from "../assets/markup.js";
 import { Memory } from "../assets/memory.js";
 import { Phrases } from "./phrases.js";
-import { byId } from "../assets/render.js";
+import { announce as announceText, byId } from "../assets/render.js";
 import { request } from "../assets/request.js";
 
 export const settings = JSON.parse(byId("settings").textContent);
@@ -44,12 +44,3 @@ export async function ask(method, path, body, headers = {}) {
 
 /** Makes screen readers announce the text of `key`. */
 export const announce = (key, values) => announceText(words.say(key, values));
-
-/** Makes screen readers announce a text. */
-export function announceText(text) {
-  const line = document.createElement("p");
-  line.textContent = text;
-  const heard = byId("heard");
-  heard.append(line);
-  while (heard.childElementCount > 5) heard.firstChild.remove();
-}
