@@ -1,7 +1,7 @@
 // The form for a person's answer. A draft is stored until it is sent.
 
 import { ask, memory, settings, words } from "./desk.js";
-import { attempt, enable, labelled, said } from "./parts.js";
+import { attempt, enable, labelled, textElement } from "./parts.js";
 import { element, submitOnEnter } from "../assets/render.js";
 
 export class Answer {
@@ -19,7 +19,7 @@ export class Answer {
     this.#draft = `draft:${conversation}`;
     this.field = labelled(labelled(element("textarea", { rows: "2", dir: "auto" }), "answer.field"), "answer.placeholder", "placeholder");
     this.field.value = memory.get(this.#draft) ?? "";
-    this.send = said("button", "answer.send", undefined, { type: "submit", class: "button strong" });
+    this.send = textElement("button", "answer.send", undefined, { type: "submit", class: "button strong" });
     this.form = element("form", { class: "answer", novalidate: true }, this.field, this.send);
     this.element = element("footer", { class: "answering" });
     this.field.addEventListener("input", () => this.#changed());
@@ -37,7 +37,7 @@ export class Answer {
     if (state === this.#shown) return;
     this.#shown = state;
     if (isMine) this.element.replaceChildren(this.#wrong, this.form, this.#hint);
-    else this.element.replaceChildren(said("p", `answer.${status}`, { name: agent ?? "" }));
+    else this.element.replaceChildren(textElement("p", `answer.${status}`, { name: agent ?? "" }));
   }
 
   #changed() {

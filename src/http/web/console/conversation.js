@@ -2,7 +2,7 @@
 
 import { Answer } from "./answer.js";
 import { announce, ask, session, words } from "./desk.js";
-import { attempt, badge, button, failure, icon, labelled, loading, said } from "./parts.js";
+import { attempt, badge, button, failure, icon, labelled, loading, textElement } from "./parts.js";
 import { announce as announceText, element } from "../assets/render.js";
 import { readHistory } from "../assets/request.js";
 import { Returns } from "./returns.js";
@@ -150,7 +150,7 @@ export class Conversation {
     nameCustomer(this.heading, { ...conversation, customer_name: conversation.customer_name ?? this.#name });
     const about = [badge(`status.${status}`, status)];
     if (status === "taken" && agent) about.push(element("span", { dir: "auto" }, agent));
-    about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, said("span", "conversation.began"), " ", words.time(created)));
+    about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, textElement("span", "conversation.began"), " ", words.time(created)));
     this.badges.replaceChildren(...about);
     this.#offer(status, agent);
   }

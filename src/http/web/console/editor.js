@@ -2,7 +2,7 @@
 
 import { allow, announce, ask, words } from "./desk.js";
 import { parse } from "../assets/markup.js";
-import { attempt, badge, button, dialog, enable, failure, labelled, loading, said } from "./parts.js";
+import { attempt, badge, button, dialog, enable, failure, labelled, loading, textElement } from "./parts.js";
 import { element, render } from "../assets/render.js";
 
 // How long to wait after the last key before checking the text.
@@ -75,7 +75,7 @@ export class Editor {
       return;
     }
     const left = element("div", { class: "writing" }, this.field, this.#state, this.#trouble, element("div", { class: "actions" }, this.#undo, this.#save));
-    const right = element("div", { class: "aside" }, element("section", { class: "card" }, said("h2", "personas.preview"), this.#preview), this.#versions);
+    const right = element("div", { class: "aside" }, element("section", { class: "card" }, textElement("h2", "personas.preview"), this.#preview), this.#versions);
     this.body.className = "editor";
     this.body.replaceChildren(left, right);
     const draft = this.#drafts.get(this.#id);
@@ -122,7 +122,7 @@ export class Editor {
       if (found.valid) this.#show(found);
       else {
         words.clear(this.#state);
-        const where = found.line ? [said("strong", "personas.line", { line: String(found.line) }), " "] : [];
+        const where = found.line ? [textElement("strong", "personas.line", { line: String(found.line) }), " "] : [];
         this.#state.replaceChildren(...where, found.problem);
       }
       this.#offer();
@@ -185,7 +185,7 @@ export class Editor {
     };
     const takeMine = button("personas.take_mine", () => attempt(takeMine, trouble, putMine));
     const text = element("pre", { tabindex: "0" }, element("code", { dir: "auto" }, theirs.text));
-    const asked = dialog("personas.conflict", undefined, said("p", "personas.conflict_about"), text, trouble, element("div", { class: "actions" }, takeTheirs, takeMine));
+    const asked = dialog("personas.conflict", undefined, textElement("p", "personas.conflict_about"), text, trouble, element("div", { class: "actions" }, takeTheirs, takeMine));
   }
 }
 
@@ -196,10 +196,10 @@ function versions(place, kept, path, restore) {
     if (by) about.append(element("span", { dir: "auto" }, by));
     const look = () => button("versions.look", () => openVersion(version, path(version), restore), { values: { version: String(version) } });
     const mark = current ? badge("versions.current", "bot") : labelled(look(), "versions.look_at");
-    return element("li", {}, element("div", {}, said("strong", "versions.version", { version: String(version) }), about), mark);
+    return element("li", {}, element("div", {}, textElement("strong", "versions.version", { version: String(version) }), about), mark);
   });
-  const list = rows.length ? element("ul", { class: "versions" }, ...rows) : said("p", "versions.none", undefined, { class: "quiet" });
-  place.replaceChildren(said("h2", "versions.title"), list);
+  const list = rows.length ? element("ul", { class: "versions" }, ...rows) : textElement("p", "versions.none", undefined, { class: "quiet" });
+  place.replaceChildren(textElement("h2", "versions.title"), list);
 }
 
 async function openVersion(version, path, restore) {

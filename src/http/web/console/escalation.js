@@ -1,7 +1,7 @@
 // Escalations and the decisions on them.
 
 import { announce, ask, words } from "./desk.js";
-import { attempt, badge, button, field, row, said, section, word } from "./parts.js";
+import { attempt, badge, button, field, row, textElement, section, word } from "./parts.js";
 import { element } from "../assets/render.js";
 
 const DECISIONS = ["approve", "reject", "more_info"];
@@ -29,7 +29,7 @@ export class Escalation {
     this.element = element(
       "section",
       { class: "escalation" },
-      element("div", { class: "block-head" }, said("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
+      element("div", { class: "block-head" }, textElement("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
       // A summary names the reason as well.
       element("p", { dir: "auto" }, [rma ?? order, summary.includes(reason) ? "" : sentence("escalation_reason", reason)].filter(Boolean).join(": ")),
       this.#summary,
@@ -55,7 +55,7 @@ export class Escalation {
     const why = this.#why.value.trim();
     this.#why.setAttribute("aria-invalid", String(!why));
     if (!why) {
-      this.#trouble.replaceChildren(said("p", "returns.why_missing", undefined, { class: "failure", role: "alert" }));
+      this.#trouble.replaceChildren(textElement("p", "returns.why_missing", undefined, { class: "failure", role: "alert" }));
       return this.#why.focus();
     }
     const done = await attempt(pressed, this.#trouble, () => ask("POST", this.#path, { decision, why }));

@@ -2,7 +2,7 @@
 // for screen readers.
 
 import { ask, memory, words } from "./desk.js";
-import { choice, empty, fill, head, said, word } from "./parts.js";
+import { choice, empty, fill, head, textElement, word } from "./parts.js";
 import { bars, lines, onResize } from "./plot.js";
 import { element } from "../assets/render.js";
 import { intents, totals } from "./sums.js";
@@ -40,7 +40,7 @@ function plots({ days, parts, time_zone: zone }) {
     ["figures.alone", words.percent(sum.withoutPerson / sum.turns)],
     ["figures.asked_person", words.number(sum.askedPerson)],
     ["figures.failed", words.number(sum.modelFailed)],
-  ].map(([key, text]) => element("li", {}, element("strong", {}, text), said("span", key)));
+  ].map(([key, text]) => element("li", {}, element("strong", {}, text), textElement("span", key)));
   const dates = days.map(({ date }) => date);
   const share = ({ turns, without_person: alone }) => (turns ? alone / turns : null);
   const duration = (value) => words.duration(value);
@@ -59,6 +59,6 @@ function plots({ days, parts, time_zone: zone }) {
       duration,
     ),
     bars("figures.model", dates, [{ key: "figures.model_failed", values: days.map(({ model_failed: failed }) => failed) }], (value) => words.number(value)),
-    said("p", "figures.zone", { zone }, { class: "quiet" }),
+    textElement("p", "figures.zone", { zone }, { class: "quiet" }),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { Conversation } from "./conversation.js";
 import { ask, memory } from "./desk.js";
-import { button, empty, failure, labelled, loading, said } from "./parts.js";
+import { button, empty, failure, labelled, loading, textElement } from "./parts.js";
 import { element } from "../assets/render.js";
 import { Row } from "./row.js";
 
@@ -58,7 +58,7 @@ class List {
   constructor(live, onRead) {
     this.#live = live;
     this.onRead = onRead;
-    this.heading = said("h1", "inbox.title", undefined, { tabindex: "-1" });
+    this.heading = textElement("h1", "inbox.title", undefined, { tabindex: "-1" });
     const search = labelled(labelled(element("input", { type: "search", class: "search" }), "inbox.search"), "inbox.search_hint", "placeholder");
     search.addEventListener("input", () => {
       clearTimeout(this.#typing);
@@ -95,7 +95,7 @@ class List {
 
   #filter(status) {
     const count = element("span", { class: "count" });
-    const pressed = element("button", { type: "button", "data-status": status }, said("span", `status.${status}`), count);
+    const pressed = element("button", { type: "button", "data-status": status }, textElement("span", `status.${status}`), count);
     pressed.addEventListener("click", () => this.#apply({ status }));
     return pressed;
   }
@@ -175,11 +175,11 @@ class List {
       };
       return this.#state.replaceChildren(button("inbox.more", more));
     }
-    if (count) return this.#state.replaceChildren(said("p", "inbox.too_many", { count }, { class: "quiet" }));
+    if (count) return this.#state.replaceChildren(textElement("p", "inbox.too_many", { count }, { class: "quiet" }));
     if (this.#query) return this.#state.replaceChildren(empty("inbox.not_found", "inbox.not_found_hint"));
     const nothing = this.#status === "all" ? "inbox.empty" : `inbox.empty_${this.#status}`;
     const visit = element("a", { class: "button", href: "/", target: "_blank", rel: "noopener" });
-    const start = this.#status === "all" ? [said("span", "inbox.open_chat")] : [];
+    const start = this.#status === "all" ? [textElement("span", "inbox.open_chat")] : [];
     visit.append(...start);
     this.#state.replaceChildren(empty(nothing, `${nothing}_hint`, ...(start.length ? [visit] : [])));
   }

@@ -5,7 +5,7 @@ import { element } from "../assets/render.js";
 import { Refusal } from "../assets/request.js";
 
 /** Returns an element with the text of `key`. */
-export function said(tag, key, values, attributes = {}) {
+export function textElement(tag, key, values, attributes = {}) {
   const made = element(tag, attributes);
   words.put(made, key, values);
   return made;
@@ -13,7 +13,7 @@ export function said(tag, key, values, attributes = {}) {
 
 /** Returns a button with the text of `key`. */
 export function button(key, press, { values, ...attributes } = {}) {
-  const made = said("button", key, values, { type: "button", class: "button", ...attributes });
+  const made = textElement("button", key, values, { type: "button", class: "button", ...attributes });
   made.addEventListener("click", press);
   return made;
 }
@@ -27,20 +27,20 @@ export function labelled(made, key, place = "label") {
 }
 
 /** Returns a badge, for example for a status. */
-export const badge = (key, kind) => said("span", key, undefined, { class: `badge ${kind}` });
+export const badge = (key, kind) => textElement("span", key, undefined, { class: `badge ${kind}` });
 
 /** Returns a notice for an empty list: why, and what to do next. */
 export function empty(title, hint, ...more) {
-  return element("div", { class: "empty" }, said("p", title, undefined, { class: "empty-title" }), said("p", hint), ...more);
+  return element("div", { class: "empty" }, textElement("p", title, undefined, { class: "empty-title" }), textElement("p", hint), ...more);
 }
 
 /** Returns a loading notice, which appears only after a delay. */
-export const loading = () => element("div", { class: "loading", role: "status" }, said("span", "loading"));
+export const loading = () => element("div", { class: "loading", role: "status" }, textElement("span", "loading"));
 
 /** Returns an error notice, with a retry button if `again` is given. */
 export function failure(error, again) {
   const { key, values } = trouble(error);
-  const made = element("div", { class: "failure", role: "alert" }, said("p", key, values));
+  const made = element("div", { class: "failure", role: "alert" }, textElement("p", key, values));
   if (again) made.append(button("again", again));
   return made;
 }
@@ -102,7 +102,7 @@ export function enable(pressed, on) {
 
 /** Opens a dialog, which is removed when it closes. */
 export function dialog(title, values, ...content) {
-  const heading = said("h2", title, values, { id: "dialog-title" });
+  const heading = textElement("h2", title, values, { id: "dialog-title" });
   const made = element("dialog", { "aria-labelledby": "dialog-title" }, heading, ...content);
   made.addEventListener("close", () => made.remove());
   document.body.append(made);
@@ -112,8 +112,8 @@ export function dialog(title, values, ...content) {
 
 /** Returns a field with its label and an optional hint. */
 export function field(key, input, hint) {
-  const label = element("label", { class: "field" }, said("span", key), input);
-  if (hint) label.append(said("small", hint));
+  const label = element("label", { class: "field" }, textElement("span", key), input);
+  if (hint) label.append(textElement("small", hint));
   return label;
 }
 
@@ -122,32 +122,32 @@ export function choice(label, values, option) {
   const made = labelled(element("select"), label);
   for (const value of values) {
     const [name, key] = option(value);
-    made.append(said("option", key, undefined, { value: name }));
+    made.append(textElement("option", key, undefined, { value: name }));
   }
   return made;
 }
 
 /** Returns the head of a view: its title, a description and actions. */
 export function head(title, about, ...actions) {
-  const heading = said("h1", title, undefined, { tabindex: "-1" });
-  return element("header", { class: "head" }, element("div", {}, heading, said("p", about)), ...actions);
+  const heading = textElement("h1", title, undefined, { tabindex: "-1" });
+  return element("header", { class: "head" }, element("div", {}, heading, textElement("p", about)), ...actions);
 }
 
 /** Returns rows of facts under a title, or undefined without rows. */
 export function section(title, rows, values) {
-  return rows.length ? element("section", {}, said("h2", title, values), element("dl", {}, ...rows)) : undefined;
+  return rows.length ? element("section", {}, textElement("h2", title, values), element("dl", {}, ...rows)) : undefined;
 }
 
 /** Returns one row, named by the text of `key` or by `name`. */
 export function row(key, value, name) {
-  const term = key ? said("dt", key) : element("dt", {}, name);
+  const term = key ? textElement("dt", key) : element("dt", {}, name);
   return element("div", {}, term, element("dd", { dir: "auto" }, value));
 }
 
 /** Returns the text for a value of the server, or `plain` if there is none. */
 export function word(group, value, plain = value) {
   const key = `${group}.${value}`;
-  return words.has(key) ? said("span", key) : element("span", {}, String(plain));
+  return words.has(key) ? textElement("span", key) : element("span", {}, String(plain));
 }
 
 /** Returns a bar for a share between 0 and 1, with a text. */

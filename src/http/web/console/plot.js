@@ -1,7 +1,7 @@
 // Plots with one value per day. Below each plot, a folded table shows the same values.
 
 import { words } from "./desk.js";
-import { said, svg } from "./parts.js";
+import { textElement, svg } from "./parts.js";
 import { element } from "../assets/render.js";
 import { runs, scale } from "./sums.js";
 
@@ -74,7 +74,7 @@ function figure(title, dates, series, text, steps, place, drawn) {
   const below = named.map(([date, at]) => svg("text", { x: place.x(at), y: HEIGHT - 8, "text-anchor": "middle" }, words.day(date)));
   const heading = words.say(title);
   const drawing = svg("svg", { viewBox: `0 0 ${place.width} ${HEIGHT}`, role: "img", "aria-label": heading }, ...grid, ...drawn, ...hovers(dates, series, text, place), ...below);
-  const caption = element("figcaption", {}, said("strong", title), ...(series.length > 1 ? [legend(series)] : []));
+  const caption = element("figcaption", {}, textElement("strong", title), ...(series.length > 1 ? [legend(series)] : []));
   return element("figure", { class: "card plot" }, caption, drawing, table(title, dates, series, text));
 }
 
@@ -93,12 +93,12 @@ function legend(series) {
 }
 
 function table(title, dates, series, text) {
-  const heads = [said("th", "figures.day", undefined, { scope: "col" }), ...series.map((each) => element("th", { scope: "col" }, named(each)))];
+  const heads = [textElement("th", "figures.day", undefined, { scope: "col" }), ...series.map((each) => element("th", { scope: "col" }, named(each)))];
   const rows = dates.map((date, at) =>
     element("tr", {}, element("th", { scope: "row" }, words.day(date)), ...series.map(({ values }) => element("td", { class: "figure" }, shown(values[at], text)))),
   );
-  const made = element("table", {}, said("caption", title, undefined, { class: "unseen" }), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows.reverse()));
-  return element("details", {}, said("summary", "figures.as_table"), element("div", { class: "wide", tabindex: "0" }, made));
+  const made = element("table", {}, textElement("caption", title, undefined, { class: "unseen" }), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows.reverse()));
+  return element("details", {}, textElement("summary", "figures.as_table"), element("div", { class: "wide", tabindex: "0" }, made));
 }
 
 const colour = (index) => `series-${index % COLOURS}`;

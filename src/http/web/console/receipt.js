@@ -1,7 +1,7 @@
 // Receipts: how a message was answered (intent, sources, guarded passages and timings), and reports of wrong answers.
 
 import { announce, ask, words } from "./desk.js";
-import { attempt, bar, button, dialog, field, row, said, section, word } from "./parts.js";
+import { attempt, bar, button, dialog, field, row, textElement, section, word } from "./parts.js";
 import { element } from "../assets/render.js";
 
 // Fields with a section, and `before`, which is for replays. Other fields are listed unformatted.
@@ -21,11 +21,11 @@ function summary({ intent, guards, warranty_row: found, retrieval, timings_ms: t
   if (intent?.intent) summarized.push(word("intent", intent.intent));
   if (intent?.confidence !== undefined) summarized.push(element("span", {}, words.percent(intent.confidence)));
   if (intent?.source) summarized.push(word("source", intent.source));
-  if (retrieval) summarized.push(said("span", "receipt.passages", { count: retrieval.passages?.length ?? 0 }));
-  if (found) summarized.push(said("span", "receipt.row_found"));
-  if (guards?.length) summarized.push(said("span", "receipt.held_back", { count: guards.length }, { class: "trouble" }));
+  if (retrieval) summarized.push(textElement("span", "receipt.passages", { count: retrieval.passages?.length ?? 0 }));
+  if (found) summarized.push(textElement("span", "receipt.row_found"));
+  if (guards?.length) summarized.push(textElement("span", "receipt.held_back", { count: guards.length }, { class: "trouble" }));
   if (times.total ?? sum(times)) summarized.push(element("span", {}, words.duration(times.total ?? sum(times))));
-  return element("summary", {}, said("strong", "receipt.title"), ...summarized);
+  return element("summary", {}, textElement("strong", "receipt.title"), ...summarized);
 }
 
 function understood({ intent, social_topic: topic, clarify_attempts: attempts, model_error: error }) {
@@ -47,12 +47,12 @@ function sourced({ warranty, warranty_row: found, retrieval }) {
   if (typeof warranty === "string") rows.push(row("receipt.warranty", warranty));
   if (found) {
     rows.push(row("receipt.serial", found.serial), row("receipt.product", found.product_name), row("receipt.ends", found.warranty_end_date));
-  } else if (found === null) rows.push(row("receipt.warranty", said("span", "receipt.no_row")));
+  } else if (found === null) rows.push(row("receipt.warranty", textElement("span", "receipt.no_row")));
   if (retrieval) {
     rows.push(row("receipt.found_by", word("found_by", retrieval.by)));
     if (typeof retrieval.similarity === "number") rows.push(row("receipt.similarity", words.number(retrieval.similarity)));
     for (const passage of retrieval.passages ?? []) rows.push(row(undefined, bar(passage.score, words.number(passage.score)), chunk(passage)));
-    if (!retrieval.passages?.length) rows.push(row("receipt.chunks", said("span", "receipt.no_chunks")));
+    if (!retrieval.passages?.length) rows.push(row("receipt.chunks", textElement("span", "receipt.no_chunks")));
   }
   return section("receipt.stands_on", rows);
 }
@@ -95,12 +95,12 @@ export function wrong(conversation, turn) {
   const note = element("textarea", { rows: "3", dir: "auto" });
   const expected = element("textarea", { rows: "2", dir: "auto" });
   const trouble = element("div");
-  const store = said("button", "wrong.store", undefined, { type: "submit", class: "button strong" });
+  const store = textElement("button", "wrong.store", undefined, { type: "submit", class: "button strong" });
   const cancel = button("cancel", () => asked.close());
   const form = element(
     "form",
     { novalidate: true },
-    said("p", "wrong.about", undefined, { class: "quiet" }),
+    textElement("p", "wrong.about", undefined, { class: "quiet" }),
     field("wrong.note", note, "wrong.note_hint"),
     field("wrong.expected", expected, "wrong.expected_hint"),
     trouble,
@@ -114,7 +114,7 @@ export function wrong(conversation, turn) {
       const body = { note: note.value.trim() || undefined, expected: expected.value.trim() || undefined };
       const { case: file } = await ask("POST", path, body);
       const done = button("done", () => asked.close(), { class: "button strong" });
-      form.replaceChildren(said("p", "wrong.stored"), element("p", {}, element("code", {}, file)), said("p", "wrong.stored_hint", undefined, { class: "quiet" }), element("div", { class: "actions" }, done));
+      form.replaceChildren(textElement("p", "wrong.stored"), element("p", {}, element("code", {}, file)), textElement("p", "wrong.stored_hint", undefined, { class: "quiet" }), element("div", { class: "actions" }, done));
       announce("wrong.stored");
       done.focus();
     });

@@ -3,7 +3,7 @@
 
 import { announce, ask, words } from "./desk.js";
 import { decided, Escalation } from "./escalation.js";
-import { attempt, badge, button, dialog, labelled, row, said, section, word } from "./parts.js";
+import { attempt, badge, button, dialog, labelled, row, textElement, section, word } from "./parts.js";
 import { element } from "../assets/render.js";
 
 // Labels and mails are created a moment later by background jobs, without an event.
@@ -92,7 +92,7 @@ export class Returns {
       ...newestFirst(orders).map(orderCard),
       ...[section("returns.cancellations", tickets.filter(({ kind }) => kind === "cancel").map(cancellation)), section("returns.mails", mails.map(mailRow))].filter(Boolean),
       this.#record,
-      ...(hasMore ? [said("p", "returns.has_more", undefined, { class: "quiet" })] : []),
+      ...(hasMore ? [textElement("p", "returns.has_more", undefined, { class: "quiet" })] : []),
     );
     if (focused !== undefined) (this.#body.querySelector(`[data-focus="${CSS.escape(focused)}"]`) ?? this.#body).focus();
   }
@@ -114,10 +114,10 @@ const isOnItsWay = ({ rmas, mails }) => mails.some(({ status }) => status === "q
 function summarize(orders, rmas, open) {
   const rma = rmas.at(-1);
   const order = orders.at(-1);
-  const parts = [said("strong", "returns.title")];
+  const parts = [textElement("strong", "returns.title")];
   if (rma) parts.push(element("span", {}, rma.number), word("rma_status", rma.status));
   else if (order) parts.push(element("span", {}, order.number), word("order_status", order.status));
-  if (rmas.length > 1) parts.push(said("span", "returns.count", { count: rmas.length }));
+  if (rmas.length > 1) parts.push(textElement("span", "returns.count", { count: rmas.length }));
   if (open.length) parts.push(badge("returns.to_decide", "waiting"));
   return parts;
 }
@@ -134,7 +134,7 @@ function orderCard({ number, status, customer, ordered_at: ordered, shipped_at: 
     ...days.filter(([, at]) => at).map(([key, at]) => row(key, words.time(at))),
     row("returns.parcel", tracking ?? "–"),
   ];
-  const about = element("div", { class: "block-head" }, said("h2", "returns.order_number", { number }), badge(`order_status.${status}`, ""));
+  const about = element("div", { class: "block-head" }, textElement("h2", "returns.order_number", { number }), badge(`order_status.${status}`, ""));
   return element("section", { "data-order": number }, about, element("dl", {}, ...rows));
 }
 
@@ -181,7 +181,7 @@ function confirm(pressed, { number, status }, to, changed) {
   }, { class: "button strong" });
   const states = { from: words.say(`rma_status.${status}`), to: words.say(`rma_status.${to}`) };
   const cancel = button("cancel", () => asked.close());
-  const asked = dialog("returns.step_title", { number }, said("p", "returns.step_about", states), trouble, element("div", { class: "actions" }, cancel, take));
+  const asked = dialog("returns.step_title", { number }, textElement("p", "returns.step_about", states), trouble, element("div", { class: "actions" }, cancel, take));
   // Another person's step may have removed the button that had the focus.
   asked.addEventListener("close", () => pressed.isConnected || document.querySelector(".returns > summary")?.focus());
 }

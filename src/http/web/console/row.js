@@ -2,7 +2,7 @@
 
 import { memory, words } from "./desk.js";
 import { plain } from "../assets/markup.js";
-import { badge, said } from "./parts.js";
+import { badge, textElement } from "./parts.js";
 import { element } from "../assets/render.js";
 
 // The most conversations whose read state is stored.
@@ -12,7 +12,7 @@ export class Row {
   #written;
   #conversation;
   #isOpen = false;
-  #unread = said("span", "inbox.unread", undefined, { class: "badge unread" });
+  #unread = textElement("span", "inbox.unread", undefined, { class: "badge unread" });
 
   constructor(id) {
     this.id = id;
@@ -33,10 +33,10 @@ export class Row {
     // The customer's message distinguishes conversations better than the reply.
     const text = element("span", { class: "row-text", dir: "auto" });
     if (theirs) text.textContent = theirs.text;
-    else if (last) text.append(said("span", last.sender === "agent" ? "inbox.person_said" : "inbox.bot_said"), " ", plain(last.text));
+    else if (last) text.append(textElement("span", last.sender === "agent" ? "inbox.person_said" : "inbox.bot_said"), " ", plain(last.text));
     const third = element("span", { class: "row-more" }, badge(`status.${status}`, status));
     if (status === "taken" && agent) third.append(element("span", { dir: "auto" }, agent));
-    if (status === "waiting" && since) third.append(said("span", "inbox.waits_since"), " ", words.time(since, { "data-elapsed": "" }));
+    if (status === "waiting" && since) third.append(textElement("span", "inbox.waits_since"), " ", words.time(since, { "data-elapsed": "" }));
     this.link.replaceChildren(first, text, third);
     this.#markUnread();
   }

@@ -3,7 +3,7 @@
 
 import { allow, session, words } from "./desk.js";
 import { allowWeb, closed, parse } from "../assets/markup.js";
-import { button, said } from "./parts.js";
+import { button, textElement } from "./parts.js";
 import { receipt, wrong } from "./receipt.js";
 import { element, render } from "../assets/render.js";
 
@@ -16,7 +16,7 @@ export class Thread {
   #turns = new Map();
   #messages = new Map();
   #running;
-  #typing = said("p", "conversation.typing", undefined, { class: "typing" });
+  #typing = textElement("p", "conversation.typing", undefined, { class: "typing" });
 
   constructor(conversation) {
     this.#conversation = conversation;
@@ -87,7 +87,7 @@ export class Thread {
 
   #done({ turn, status }) {
     const shown = this.#turn(turn);
-    if (ENDS.includes(status) && !shown.querySelector(".note")) shown.append(said("p", `conversation.${status}`, undefined, { class: "note" }));
+    if (ENDS.includes(status) && !shown.querySelector(".note")) shown.append(textElement("p", `conversation.${status}`, undefined, { class: "note" }));
     if (this.#running === shown) this.#run(undefined);
   }
 
@@ -152,7 +152,7 @@ class Message {
     this.metadata = metadata;
     this.#name();
     this.#draw();
-    if (metadata.cut) this.element.append(said("p", `conversation.${metadata.cut_reason ?? "cut"}`, undefined, { class: "note" }));
+    if (metadata.cut) this.element.append(textElement("p", `conversation.${metadata.cut_reason ?? "cut"}`, undefined, { class: "note" }));
   }
 
   /** Completes the message from the history. */
@@ -176,8 +176,8 @@ class Message {
 
   #name() {
     const name = this.sender === "agent" && this.metadata.name;
-    const who = name ? element("strong", { dir: "auto" }, name) : said("strong", `sender.${this.sender}`);
-    const kind = this.metadata.type && words.has(`kind.${this.metadata.type}`) ? [said("span", `kind.${this.metadata.type}`)] : [];
+    const who = name ? element("strong", { dir: "auto" }, name) : textElement("strong", `sender.${this.sender}`);
+    const kind = this.metadata.type && words.has(`kind.${this.metadata.type}`) ? [textElement("span", `kind.${this.metadata.type}`)] : [];
     this.by.replaceChildren(who, ...kind, ...this.by.querySelectorAll("time"));
   }
 
