@@ -14,6 +14,13 @@ const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 export const PHONE = { width: 360, height: 740 };
 export const DESK = { width: 1280, height: 800 };
+/**
+ * The languages and colour schemes in which every state is checked. Labels depend on the language and contrast on the scheme,
+ * so two pairs cover both. SCREENSHOTS takes pictures of all four.
+ */
+export const VARIANTS = process.env.SCREENSHOTS
+  ? [["vi", "light"], ["en", "light"], ["vi", "dark"], ["en", "dark"]]
+  : [["vi", "light"], ["en", "dark"]];
 export const QUESTION = "tư vấn mua laptop cho sinh viên";
 
 export class Stage {
