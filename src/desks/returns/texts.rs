@@ -9,6 +9,7 @@ use crate::desks::DeskError;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::RmaStatus;
 use crate::persona::texts::fill;
+use crate::tools::label::LabelTexts;
 
 /// How many variants each text has at least.
 const LEAST_VARIANTS: usize = 3;
@@ -40,16 +41,6 @@ pub struct Lines {
     pub item: String,
     /// With `{title}` and `{text}`.
     pub quote: String,
-}
-
-/// The words on a shipping label.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LabelTexts {
-    pub title: String,
-    pub rma: String,
-    pub order: String,
-    pub carrier: String,
 }
 
 /// A text names a word that has no value.
