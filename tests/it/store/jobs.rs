@@ -1,4 +1,4 @@
-//! The outbox: jobs are stored with what they follow from, leased, retried, given up.
+//! Jobs in the store: leases, retries and dead letters.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{TestStore, accepted, count_jobs, opened, tenant};
 
 const LEASE: Duration = Duration::from_secs(60);
 
-/// A store on which one greeting and one message wait to be embedded.
+/// A store with two messages to embed: a greeting and a customer's message.
 async fn two_jobs() -> (TestStore, DateTime<Utc>) {
     let TestStore { store, _folder } = TestStore::open().await;
     let store = store.embedding(true);
