@@ -164,12 +164,21 @@ impl Engine {
         self.0.lanes.close(conversation).await;
         let deleted = store.delete_conversation(conversation).await;
         if deleted.is_ok() {
-            // Readers would wait for events that never come.
-            self.0.feeds.get(conversation).close();
-            self.0.journal.changes().notify(tenant, conversation);
+            self.announce_deleted(tenant, conversation);
         }
         self.0.lanes.reopen(conversation);
         deleted
+    }
+
+    /// Ends the streams of a deleted conversation, and notifies the console.
+    pub(super) fn announce_deleted(&self, tenant: &TenantId, conversation: ConversationId) {
+        // Readers would wait for events that never come.
+        self.0.feeds.get(conversation).close();
+        self.0.journal.changes().notify(tenant, conversation);
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.0.store
     }
 
     /// Runs `work` on a separate task, so that it completes even if the caller is dropped. A client that disconnects must

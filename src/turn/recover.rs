@@ -132,7 +132,8 @@ async fn end_whole(
 }
 
 /// Ends a turn whose rows cannot be read or completed. Stores `turn.done` after the last event or, if the database
-/// refuses that, only the turn's status. This way every turn ends.
+/// refuses that, only the turn's status. This way every turn ends. Readers receive only stored events: without a stored
+/// `turn.done`, the turn's stream ends without one and the conversation's streams send a reset.
 ///
 /// # Errors
 /// As [`end_interrupted`].
@@ -151,10 +152,13 @@ pub async fn end_bare(
         Err(cause) if is_refusal(&cause) => {
             error!(error = %cause, conversation.id = %conversation, turn, "The store refused the end of a turn: storing its status only");
             store.close_turn(conversation, turn, now).await?;
+            feed.forget_live();
         }
-        appended => appended?,
+        appended => {
+            appended?;
+            publish(feed, vec![end]);
+        }
     }
-    publish(feed, vec![end]);
     warn!(conversation.id = %conversation, turn, "Ended a turn without its last message");
     Ok(())
 }
