@@ -65,7 +65,7 @@ impl JobRunner {
         self.jobs.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
-    /// Stores a job and runs it as soon as possible. A job with the same name and subject that is stored already stays unchanged.
+    /// Stores a job and runs it as soon as possible. A stored job with the same name and subject stays unchanged.
     pub async fn enqueue(&self, job: &NewJob<'_>) -> Result<(), StoreError> {
         self.store.tenant(job.tenant).enqueue_job(job).await?;
         self.wake();
@@ -93,9 +93,9 @@ impl JobRunner {
         // The leases of an earlier process, and of jobs that could not end because the store was unavailable.
         let mut has_stale_leases = true;
         while !shutdown.is_cancelled() {
+            paused.retain(|_, until| *until > Instant::now());
             match self.find_due(&mut has_stale_leases, &busy, &mut unknown).await {
                 Ok(due) => {
-                    paused.retain(|_, until| *until > Instant::now());
                     for job in due {
                         if !paused.contains_key(job.name()) && busy.insert(job.name()) {
                             let (runner, context, shutdown) = (self.clone(), context.clone(), shutdown.clone());
