@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::embed_message::EMBEDDING_QUEUE;
 use super::{Job, JobContext, JobError, LeasedJob};
 use crate::domain::ConversationId;
 use crate::retrieval::memory::Memory;
@@ -31,6 +32,10 @@ impl Forget {
 impl Job for Forget {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn queue(&self) -> &'static str {
+        EMBEDDING_QUEUE
     }
 
     fn is_ready(&self) -> bool {
