@@ -121,11 +121,7 @@ impl Shop {
 
     /// Leases the due jobs of returns.
     pub async fn due_jobs(&self) -> Vec<LeasedJob> {
-        let (mut jobs, lease) = (Vec::new(), std::time::Duration::from_secs(60));
-        for name in RETURNS_JOBS {
-            jobs.extend(self.store().lease_jobs(name, self.now, lease, 9).await.unwrap());
-        }
-        jobs
+        self.store().lease_jobs(&RETURNS_JOBS, self.now, std::time::Duration::from_secs(60), 9).await.unwrap()
     }
 
     pub async fn waiting_jobs(&self) -> u64 {
