@@ -7,6 +7,7 @@ import { figures } from "./figures.js";
 import { inbox } from "./inbox.js";
 import { knowledge } from "./knowledge.js";
 import { Live } from "./live.js";
+import { button, dialog, failure } from "./parts.js";
 import { personas } from "./personas.js";
 import { byId, showConnection } from "../assets/render.js";
 import { Router } from "./router.js";
@@ -109,6 +110,26 @@ function showSignIn(notice) {
   signIn(byId("view"), notice, () => enter(true));
 }
 
+// If the server could not end the session, the session stays open and the page shows the error.
+async function signOut() {
+  const me = session.me;
+  // Stop requests before the session ends, since they would be refused.
+  leave();
+  try {
+    await ask("DELETE", "/console/session");
+  } catch (error) {
+    session.me = me;
+    enter(true);
+    const again = () => {
+      failed.close();
+      signOut();
+    };
+    const failed = dialog("sign_out", undefined, failure(error, again), button("cancel", () => failed.close()));
+    return;
+  }
+  showSignIn("sign_in.left");
+}
+
 function wire() {
   const other = () => words.languages.find((language) => language !== words.language);
   const language = byId("language");
@@ -124,13 +145,7 @@ function wire() {
     name();
     router.title();
   });
-  byId("sign-out").addEventListener("click", async () => {
-    // Stop requests before the session ends, since they would be refused.
-    leave();
-    // If the server is unreachable, the session expires later.
-    await ask("DELETE", "/console/session").catch(() => {});
-    showSignIn("sign_in.left");
-  });
+  byId("sign-out").addEventListener("click", signOut);
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();
     (byId("view").querySelector("h1") ?? byId("view")).focus();

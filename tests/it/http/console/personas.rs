@@ -64,6 +64,9 @@ async fn edited_persona_applies_at_once_and_is_restorable() {
     let restored = save(&desk, &first).await;
     assert_eq!(numbers(&restored), [(3, true), (2, false), (1, false)]);
     assert_eq!((restored["text"].as_str(), &restored["hash"]), (Some(first.as_str()), &shown["hash"]));
+    let audit = desk.get("/audit?limit=200").await;
+    let saved = audit["entries"].as_array().unwrap().iter().filter(|entry| entry["what"] == "persona_saved");
+    assert_eq!(saved.map(|entry| &entry["subject"]).collect::<Vec<_>>(), [ID, ID], "{audit}");
     greets(&desk, "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách... Em là trợ lý AI của SSTC ạ.")
         .await;
     for missing in ["versions/4", "versions/0", "versions/x", "versions/-1"] {
@@ -155,6 +158,6 @@ async fn read_only_persona_file_is_reported() {
     std::fs::set_permissions(desk.path(FILE), std::fs::Permissions::from_mode(0o444)).unwrap();
     let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
     let told = refused(put(&desk, &persona("Dạ!"), &hash), 500, "not_writable").await;
-    assert!(told["detail"].as_str().unwrap().contains("account"), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("writable"), "{told}");
     assert_eq!(desk.read(FILE), first);
 }
