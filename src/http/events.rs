@@ -78,7 +78,7 @@ pub(super) async fn get(
     if store_responds {
         // Position the reader before the client sees the open stream, so that the stream includes the client's next message.
         // If the store stops responding here, the stream itself retries.
-        let _ = tokio::time::timeout(app.config.http.store_timeout, reader.settle()).await;
+        let _ = tokio::time::timeout(app.config.http.store_timeout, reader.resolve_start()).await;
     }
     Ok(sse::response(reader, lease, &app.config.http))
 }

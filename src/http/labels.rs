@@ -40,7 +40,7 @@ pub(super) async fn get(
 ) -> Result<Response, ApiError> {
     // Every invalid link gets the same response.
     let (Ok(Path(label)), Ok(Query(query))) = (label, query) else { return Err(ApiError::NotFound) };
-    let pdf = with_store_timeout(&app, app.post.label(&label, &query.signature)).await?.ok_or(ApiError::NotFound)?;
+    let pdf = with_store_timeout(&app, app.labels.open(&label, &query.signature)).await?.ok_or(ApiError::NotFound)?;
     let headers = [
         (header::CONTENT_TYPE, "application/pdf"),
         (header::CONTENT_DISPOSITION, "inline; filename=\"return-label.pdf\""),

@@ -184,7 +184,7 @@ pub(super) async fn resolve(
         }
     };
     // Background jobs send labels, mails and messages.
-    app.post.wake();
+    app.jobs.wake();
     for conversation in rmas.iter().map(|rma| rma.conversation).chain([ticket.conversation]) {
         notify(&app, &owner.tenant, conversation);
     }
@@ -227,6 +227,6 @@ fn resolved_by(ticket: &Ticket) -> String {
 
 fn notify(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
     if let Some(conversation) = conversation {
-        app.engine.tell_of(tenant, conversation);
+        app.engine.notify_changed(tenant, conversation);
     }
 }

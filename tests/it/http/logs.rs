@@ -57,7 +57,7 @@ fn untrusted_proxy_is_logged_once() {
     });
 }
 
-/// Runs this test in a separate process, because the captured log would include other tests.
+/// Runs a test in a separate process, because the captured log would include other tests.
 fn alone(name: &str, listening: impl Future<Output = ()>) {
     if std::env::var_os(LISTENING).is_some() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -11,7 +11,7 @@ use crate::store;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_running_turn_is_ended_and_queued_ones_run_in_order() {
+async fn recovery_ends_running_and_runs_queued_turns() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "hello").await;
@@ -66,7 +66,7 @@ async fn a_running_turn_is_ended_and_queued_ones_run_in_order() {
 }
 
 #[tokio::test]
-async fn a_second_start_finds_nothing_to_mend() {
+async fn second_start_has_nothing_to_recover() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let first = Live::say(&app, &id, "kiểm tra bảo hành ABC123", Some("k")).await.text().await;
