@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::ConversationId;
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
-named! {
+string_enum! {
     /// What a customer wants done with an order (seed 000).
     pub enum Action {
         /// The goods come back.
@@ -20,7 +20,7 @@ named! {
     }
 }
 
-named! {
+string_enum! {
     /// What a ticket is about.
     pub enum TicketKind {
         Return = "return",
@@ -41,7 +41,7 @@ impl From<Action> for TicketKind {
     }
 }
 
-named! {
+string_enum! {
     /// How soon a person should look (seed 001).
     pub enum Priority {
         Low = "LOW",
@@ -51,7 +51,7 @@ named! {
     }
 }
 
-named! {
+string_enum! {
     /// What a person decided on an escalation (seed 001: "approve exception, request more info, reject").
     pub enum Resolution {
         /// Make what was asked for; a locked RMA continues.
