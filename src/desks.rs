@@ -9,6 +9,8 @@ use async_trait::async_trait;
 
 use crate::config::Config;
 use crate::domain::Language;
+use crate::jobs::JobRunner;
+use crate::notify::Notifier;
 use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::llm::Gateway;
@@ -16,6 +18,7 @@ use crate::retrieval::memory::Memory;
 use crate::retrieval::search::Knowledge;
 use crate::store::{Store, StoreError};
 use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::Labels;
 
 pub mod machine;
 mod play;
@@ -66,8 +69,12 @@ pub struct Services {
     pub memory: Arc<Memory>,
     /// Serial numbers that were tried and not found; outlives a reload.
     pub misses: Arc<retail::Misses>,
-    /// Labels and mails of returns.
-    pub post: Arc<returns::Post>,
+    /// Runs background jobs: a desk registers its own.
+    pub jobs: Arc<JobRunner>,
+    /// Sends mails: a desk registers its templates.
+    pub notifier: Arc<Notifier>,
+    /// Return labels and the links to them.
+    pub labels: Arc<Labels>,
     /// What browsers' addresses are called where misses are counted.
     pub client_names: ClientNames,
 }
@@ -140,20 +147,20 @@ fn read(prompts: &Prompts) -> Result<Read, PromptError> {
     for persona in prompts.personas() {
         if !desks.contains_key(persona.desk.as_str()) {
             let known: Vec<&str> = desks.keys().copied().collect();
-            let mend = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
-            return Err(prompts.error(&format!("{}.md", persona.id), Some(1), mend));
+            let hint = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
+            return Err(prompts.error(&format!("{}.md", persona.id), Some(1), hint));
         }
     }
     let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
     let languages: Vec<Language> = all.into_iter().collect();
     let page: ByLanguage<PageTexts> = ByLanguage::load(prompts, "page", &languages)?;
     for (language, texts) in page.iter() {
-        texts.check().map_err(|mend| prompts.error(&format!("texts/page.{language}.toml"), None, mend))?;
+        texts.check().map_err(|hint| prompts.error(&format!("texts/page.{language}.toml"), None, hint))?;
     }
     // The shop's people choose one of these, whatever the personas speak.
     let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &[Language::VI, Language::EN])?;
     for (language, texts) in console.iter() {
-        texts.check().map_err(|mend| prompts.error(&format!("texts/console.{language}.toml"), None, mend))?;
+        texts.check().map_err(|hint| prompts.error(&format!("texts/console.{language}.toml"), None, hint))?;
     }
     Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
 }

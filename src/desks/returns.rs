@@ -21,9 +21,9 @@ pub mod advance;
 pub(super) mod agent;
 mod decisions;
 mod items;
+mod jobs;
 mod knowledge;
 pub mod mail;
-mod post;
 mod record;
 pub mod route;
 pub mod rules;
@@ -37,9 +37,6 @@ mod work;
 
 use advance::Event;
 use agent::Agent;
-use mail::MailTexts;
-use post::PostTexts;
-pub use post::{Announced, Announcement, Announcer, Post};
 use route::{ReturnsStep, Worker};
 use rules::{Heard, ReturnsRules};
 use scenario::Scenario;
@@ -68,7 +65,7 @@ impl Returns {
     ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<ReturnsTexts>::load(prompts, "returns", languages)?;
         for (language, texts) in texts.iter() {
-            texts.check().map_err(|mend| prompts.error(&format!("texts/returns.{language}.toml"), None, mend))?;
+            texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
@@ -77,12 +74,16 @@ impl Returns {
         let first = languages.first().copied().unwrap_or(Language::EN);
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
-        let post_texts = PostTexts { said: texts.clone(), mails: MailTexts::read(prompts, languages)?, label };
+        let mails = mail::read(prompts, languages)?;
         let classify_prompt = prompts.text("returns/classify.md")?.to_owned();
         let agent = Agent::read(prompts)?;
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
-            services.post.set_texts(Arc::new(post_texts));
+            services.labels.set_texts(label);
+            let renderer = mail::renderer(mails, services.labels.clone());
+            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
+            services.jobs.register(Arc::new(jobs::IssueLabel));
+            services.jobs.register(Arc::new(jobs::AnnounceDecision { texts: texts.clone() }));
             let services = services.clone();
             let agent = agent(&services);
             Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }

@@ -1,8 +1,8 @@
 //! Searches the shop's documents: always by words, and also by meaning if there are vectors.
 //!
-//! A question has no passages if no chunk covers enough of its words ([`super::lexical`]) *and* none is similar enough
-//! in meaning ([`Threshold`]). One of them suffices for an answer: a paraphrase shares no words with the page, and a
-//! model number is not similar to anything.
+//! A question has no passages if no chunk covers enough of its words ([`super::lexical`]) *and* none is similar enough in meaning
+//! ([`Threshold`]). One of them suffices for an answer: a paraphrase shares no words with the page, and a model number is not
+//! similar to anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,8 +41,7 @@ pub struct Knowledge {
     complaint: Mutex<String>,
 }
 
-/// A question with at most this many meaningful words depends on its context: "còn loại nào rẻ hơn?", "màu đen có
-/// không".
+/// A question with at most this many meaningful words depends on its context: "còn loại nào rẻ hơn?", "màu đen có không".
 const FEW_WORDS: usize = 2;
 
 /// The documents that were read. Replaced as a whole when a file changes.
@@ -61,6 +60,15 @@ struct View {
     collections: Vec<Collection>,
 }
 
+/// The result of a search by words in some folders.
+pub struct WordHits {
+    shelves: Arc<Shelves>,
+    /// The chunks that answer.
+    answering: Vec<(usize, f64)>,
+    /// The best chunks, including those below the coverage threshold, because the search by meaning may confirm them.
+    ranked: Vec<(usize, f64)>,
+}
+
 /// How a question was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -72,8 +80,8 @@ pub enum By {
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The passages, best first; empty if none answers. Scores are from 0 to 1: cosines after a search by meaning, else
-    /// shares of the question's words.
+    /// The passages, best first; empty if none answers. Scores are from 0 to 1: cosines after a search by meaning, else shares of the
+    /// question's words.
     pub passages: Vec<Passage>,
     pub by: By,
     /// The mean cosine of the nearest chunks.
@@ -144,10 +152,29 @@ impl Knowledge {
 
     /// Finds the passages in these folders that answer.
     pub async fn find(&self, folders: &[String], query: &Query) -> Found {
+        self.find_with(folders, query, self.search_words(folders, query)).await
+    }
+
+    /// Searches these folders only by words, the CPU-bound part of a search. A caller with a long question runs it on a thread
+    /// for blocking work, and passes the result to [`Self::find_with`].
+    pub fn search_words(&self, folders: &[String], query: &Query) -> WordHits {
         let shelves = self.shelves.load_full();
+        let (answering, ranked) = shelves.views.get(folders).map_or_else(Default::default, |view| {
+            let mut ranked = Vec::new();
+            if self.has_meaning() {
+                ranked = view.index.ranked(&query.text, query.language);
+                ranked.truncate(FETCH);
+            }
+            (view.index.answering(&query.text, query.language), ranked)
+        });
+        WordHits { shelves, answering, ranked }
+    }
+
+    /// Finds the passages in these folders that answer, given the result of the search by words.
+    pub async fn find_with(&self, folders: &[String], query: &Query, hits: WordHits) -> Found {
+        let WordHits { shelves, answering: words, ranked } = hits;
         let nothing = Found { passages: Vec::new(), by: By::Words, similarity: None, question: None };
         let Some(view) = shelves.views.get(folders) else { return nothing };
-        let words = view.index.answering(&query.text, query.language);
         let question = match self.question(&query.text).await {
             Ok(question) => question,
             Err(cause) => {
@@ -156,9 +183,6 @@ impl Knowledge {
             }
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
-        // Includes chunks below the coverage threshold, because the search by meaning may confirm them.
-        let mut ranked = view.index.ranked(&query.text, query.language);
-        ranked.truncate(FETCH);
         match self.near(view, &question, &ranked).await {
             Ok(Some(near)) if words.is_empty() && self.lacks(view, query, &near) => {
                 Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }
@@ -233,8 +257,8 @@ impl Knowledge {
         own.map(what).collect()
     }
 
-    /// Finds the chunks nearest to the question, and the cosines of all candidates. Returns `None` without vectors of
-    /// these documents.
+    /// Finds the chunks nearest to the question, and the cosines of all candidates. Returns `None` without vectors of these
+    /// documents.
     async fn near(&self, view: &View, question: &[f32], words: &[(usize, f64)]) -> Result<Option<Meaning>, Blind> {
         let within = self.config.vector_timeout;
         timeout(within, self.near_at_last(view, question, words)).await.map_err(|_| Blind::Late)?

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::columns::{from_db, object, to_db};
 use super::entities::{conversations, messages};
-use super::jobs::Job;
+use super::jobs::LeasedJob;
 use super::{Store, StoreError, TenantStore};
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
@@ -82,7 +82,7 @@ impl Store {
     /// Lists the messages of these jobs, each with its shop and user. Deleted messages are left out.
     pub async fn list_messages_of_jobs(
         &self,
-        jobs: &[Job],
+        jobs: &[LeasedJob],
     ) -> Result<Vec<(TenantId, Option<String>, Message)>, StoreError> {
         let ids = jobs.iter().map(|job| job.subject);
         let rows = messages::Entity::find().filter(messages::Column::Id.is_in(ids)).all(&self.read).await?;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::entities::{conversations, events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
-use super::jobs::{JobKind, NewJob, enqueue};
+use super::jobs::{FORGET_MESSAGE, NewJob, enqueue};
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, ConversationStatus, TenantId};
 
@@ -18,8 +18,8 @@ const TURNS_AT_ONCE: u64 = 200;
 const ROWS_AT_ONCE: u64 = 500;
 
 impl Store {
-    /// Removes the events of some turns that ended before `before`, oldest first, and keeps the turns' rows. Returns
-    /// `false` when none are left.
+    /// Removes the events of some turns that ended before `before`, oldest first, and keeps the turns' rows. Returns `false`
+    /// when none are left.
     pub async fn forget_events(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
         let old = turns::Entity::find()
             .filter(turns::Column::EventsKept.eq(true))
@@ -70,9 +70,11 @@ impl Store {
         Ok(())
     }
 
-    /// Removes some conversations that a visitor opened before `before` and never wrote in. Returns `false` when none
-    /// are left.
-    pub async fn forget_empty_conversations(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+    /// Removes some conversations that a visitor opened before `before` and never wrote in. Returns `false` when none are left.
+    pub async fn forget_empty_conversations(
+        &self,
+        before: DateTime<Utc>,
+    ) -> Result<Vec<(TenantId, ConversationId)>, StoreError> {
         // The first part must match the condition of the index.
         let empty = Condition::all()
             .add(Expr::cust("(visitor AND last_turn = 0)"))
@@ -86,10 +88,12 @@ impl Store {
             .into_tuple()
             .all(&self.read)
             .await?;
-        let mut removed = false;
+        let mut removed = Vec::new();
         for (id, tenant) in found {
-            let Ok(tenant) = tenant.parse::<TenantId>() else { continue };
-            removed |= self.tenant(&tenant).delete_conversation_if(ConversationId(id), empty.clone()).await?;
+            let (Ok(tenant), id) = (tenant.parse::<TenantId>(), ConversationId(id)) else { continue };
+            if self.tenant(&tenant).delete_conversation_if(id, empty.clone()).await? {
+                removed.push((tenant, id));
+            }
         }
         Ok(removed)
     }
@@ -109,13 +113,8 @@ impl Store {
             .into_iter()
             .filter_map(|(id, conversation, tenant)| Some((id, ConversationId(conversation), tenant.parse().ok()?)))
             .collect();
-        let forget = old.iter().map(|(subject, conversation, tenant)| NewJob {
-            kind: JobKind::ForgetMessage,
-            subject: *subject,
-            tenant,
-            conversation: Some(*conversation),
-            payload: None,
-            now,
+        let forget = old.iter().map(|(subject, conversation, tenant)| {
+            NewJob::new(FORGET_MESSAGE, *subject, tenant, now).in_conversation(*conversation)
         });
         let forget: Vec<NewJob<'_>> = forget.collect();
         let transaction = self.begin().await?;

@@ -1,7 +1,7 @@
 //! RMAs and tickets. Every change is one transaction, with its audit entries and the jobs that follow from it.
 //!
-//! Every change that concerns an order locks the order's row first. Statuses are written only by [`Step`]s, so they
-//! cannot become invalid.
+//! Every change that concerns an order locks the order's row first. Statuses are written only by [`Step`]s, so they cannot
+//! become invalid.
 //!
 //! - [`create`]: returns, refunds and cancellations, once per key
 //! - [`advance`]: the later steps of an RMA, and its label
@@ -12,12 +12,15 @@
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::json;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::audit::record;
 use super::entities::{orders, rmas, tickets};
+use super::jobs::NewJob;
 use super::{StoreError, TenantStore};
 use crate::domain::commerce::{OrderNumber, OrderStatus};
-use crate::domain::returns::{Hand, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
+use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
 use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
 
 pub mod advance;
@@ -27,6 +30,25 @@ pub mod loan;
 pub mod overview;
 pub mod resolve;
 mod rows;
+
+/// Issues the label of an RMA; the subject is the RMA's id.
+pub const ISSUE_LABEL: &str = "issue_label";
+/// Announces a person's decision in the chat; the payload is the [`Notice`] and the subject is its hash.
+pub const SAY_DECISION: &str = "say_decision";
+
+impl<'a> NewJob<'a> {
+    fn label(tenant: &'a TenantId, rma: RmaId, now: DateTime<Utc>) -> Self {
+        Self::new(ISSUE_LABEL, rma.0, tenant, now)
+    }
+
+    /// The same decision in the same conversation is the same job.
+    fn say_decision(tenant: &'a TenantId, conversation: ConversationId, notice: &Notice, now: DateTime<Utc>) -> Self {
+        let payload = serde_json::to_value(notice).unwrap_or_default();
+        let mut id = [0; 16];
+        id.copy_from_slice(&Sha256::digest(format!("{conversation}{payload}"))[..16]);
+        Self::new(SAY_DECISION, Uuid::from_bytes(id), tenant, now).in_conversation(conversation).with_payload(payload)
+    }
+}
 
 /// The author of a change, with its time and conversation.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Escalations to a person. RMAs are locked until the person has decided.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
@@ -14,9 +14,9 @@ use super::rows::{load_rmas, read_ticket};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
-use crate::domain::{AuditEntry, TenantId};
+use crate::domain::{AuditEntry, ConversationId, TenantId};
 use crate::store::audit::record;
-use crate::store::entities::{rmas, tickets};
+use crate::store::entities::{audit, rmas, tickets};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore, all_inserted};
 
@@ -71,8 +71,28 @@ async fn latest_escalation(
     }
 }
 
-/// Returns people's last decision on each line of the order, and whether a ticket about the order or one of its RMAs is
-/// open. An approval counts until an RMA of its line is created.
+/// The audit log's name for a conversation that joined an open ticket.
+const JOINED: &str = "ticket.joined";
+
+/// Returns the other conversations that joined the ticket. They also receive its decision.
+pub(super) async fn joined_conversations(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    ticket: &Ticket,
+) -> Result<BTreeSet<ConversationId>, StoreError> {
+    let Some(order) = &ticket.order else { return Ok(BTreeSet::new()) };
+    let rows = audit::Entity::find()
+        .filter(audit::Column::TenantId.eq(tenant.as_str()))
+        .filter(audit::Column::OrderNumber.eq(order.as_str()))
+        .filter(audit::Column::What.eq(JOINED))
+        .all(connection)
+        .await?;
+    let is_joined = |row: &audit::Model| row.after.as_ref().is_some_and(|after| after["ticket"] == ticket.id);
+    Ok(rows.iter().filter(|row| is_joined(row)).filter_map(|row| row.conversation_id.map(ConversationId)).collect())
+}
+
+/// Returns people's last decision on each line of the order, and whether a ticket about the order or one of its RMAs is open.
+/// An approval counts until an RMA of its line is created.
 pub(super) async fn reviews_of(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -104,8 +124,7 @@ pub(super) async fn reviews_of(
 }
 
 impl TenantStore<'_> {
-    /// Creates a ticket for a person and locks its RMAs. A further escalation of the same subject joins the open
-    /// ticket.
+    /// Creates a ticket for a person and locks its RMAs. A further escalation of the same subject joins the open ticket.
     pub async fn escalate(&self, new: &NewEscalation<'_>, by: &By<'_>) -> Result<Escalated, StoreError> {
         let subject = match (new.rma, new.order, by.conversation) {
             (Some(rma), _, _) => format!("rma:{rma}"),
@@ -192,8 +211,8 @@ impl TenantStore<'_> {
         Ok(ticket.filter(|ticket| ticket.resolved_at.is_none()))
     }
 
-    /// Adds the escalation to an open ticket: locks its RMAs too, and raises the priority if the new one is higher.
-    /// Returns `None` if the ticket was resolved meanwhile.
+    /// Adds the escalation to an open ticket: locks its RMAs too, and raises the priority if the new one is higher. Returns
+    /// `None` if the ticket was resolved meanwhile.
     async fn join(
         &self,
         transaction: &DatabaseTransaction,
@@ -210,6 +229,7 @@ impl TenantStore<'_> {
             self.mark(transaction, rma, Some((id, new.reason)), by).await?;
         }
         let ticket = self.join_claim(transaction, ticket, new).await?;
+        self.record_joined(transaction, &ticket, by).await?;
         if ticket.priority >= Some(new.priority) {
             return Ok(Some(ticket));
         }
@@ -229,6 +249,27 @@ impl TenantStore<'_> {
         };
         record(transaction, self.tenant, &[raised]).await?;
         Ok(Some(Ticket { priority: Some(new.priority), ..ticket }))
+    }
+
+    /// Records that another conversation waits for the ticket's decision, once for each conversation.
+    async fn record_joined(
+        &self,
+        transaction: &DatabaseTransaction,
+        ticket: &Ticket,
+        by: &By<'_>,
+    ) -> Result<(), StoreError> {
+        let Some(conversation) = by.conversation.filter(|id| ticket.conversation != Some(*id)) else { return Ok(()) };
+        if joined_conversations(transaction, self.tenant, ticket).await?.contains(&conversation) {
+            return Ok(());
+        }
+        let joined = AuditEntry {
+            after: Some(json!({"ticket": ticket.id})),
+            conversation: Some(conversation),
+            order: ticket.order.clone(),
+            rma: ticket.rma.clone(),
+            ..AuditEntry::system(by.who, JOINED, by.now)
+        };
+        record(transaction, self.tenant, &[joined]).await
     }
 
     /// Adds the requested return to the ticket.

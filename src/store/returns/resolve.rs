@@ -8,8 +8,9 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, Que
 use serde_json::json;
 
 use super::create::{NewReturn, ReturnOutcome};
+use super::escalate::joined_conversations;
 use super::rows::{load_rmas, read_ticket};
-use super::{By, write_rma_step};
+use super::{By, ISSUE_LABEL, write_rma_step};
 use crate::domain::audit::OPERATOR;
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::returns::rma::rejection;
@@ -19,8 +20,8 @@ use crate::domain::returns::{
 use crate::domain::{AuditEntry, AuditKind, ConversationId, ConversationStatus};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
-use crate::store::entities::{conversations, jobs, rmas, tickets};
-use crate::store::jobs::{JobKind, NewJob, enqueue};
+use crate::store::entities::{conversations, rmas, tickets};
+use crate::store::jobs::{NewJob, delete_job, enqueue};
 use crate::store::mails::{NewMail, queue};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore};
@@ -65,9 +66,9 @@ impl Resolving {
 impl TenantStore<'_> {
     /// Applies a person's decision on an escalation. `id` is the number of the ticket or of its RMA.
     ///
-    /// An approval creates the requested return, decided as of the day of the request, and releases locked RMAs. A
-    /// rejection rejects the RMAs that are not yet decided. A question keeps the ticket open and the RMAs locked. The
-    /// same transaction stores the mail and the chat message to the customer, and the conversation's status.
+    /// An approval creates the requested return, decided as of the day of the request, and releases locked RMAs. A rejection
+    /// rejects the RMAs that are not yet decided. A question keeps the ticket open and the RMAs locked. The same transaction
+    /// stores the mail and the chat message to the customer, and the conversation's status.
     pub async fn resolve_escalation(
         &self,
         id: &str,
@@ -240,7 +241,7 @@ impl TenantStore<'_> {
             }
             queue(transaction, self.tenant, &mail, case.by.who, case.by.now).await?;
         }
-        let Some(conversation) = ticket.conversation else { return Ok(()) };
+        let joined = joined_conversations(transaction, self.tenant, ticket).await?;
         let notice = Notice {
             ticket: ticket.id.clone(),
             order: ticket.order.clone(),
@@ -248,8 +249,11 @@ impl TenantStore<'_> {
             outcome,
             at: case.by.now,
         };
-        enqueue(transaction, &[NewJob::say_decision(self.tenant, conversation, &notice, case.by.now)]).await?;
-        self.end_wait(transaction, conversation, &ticket.id).await
+        for conversation in ticket.conversation.into_iter().chain(joined) {
+            enqueue(transaction, &[NewJob::say_decision(self.tenant, conversation, &notice, case.by.now)]).await?;
+            self.end_wait(transaction, conversation, &ticket.id).await?;
+        }
+        Ok(())
     }
 
     /// Ends the customer's wait for a person, unless another ticket of the conversation is open.
@@ -325,9 +329,7 @@ impl TenantStore<'_> {
             return Ok(());
         }
         // A dead job would block the new one.
-        jobs::Entity::delete_by_id((JobKind::IssueLabel.as_str().to_owned(), rma.id.0.to_string()))
-            .exec(transaction)
-            .await?;
+        delete_job(transaction, ISSUE_LABEL, rma.id.0).await?;
         enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use frontdesk::domain::TenantId;
 use frontdesk::store::Store;
-use frontdesk::store::jobs::JobKind;
+use frontdesk::store::jobs::{EMBEDDING_JOBS, JobCounts};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -30,12 +30,17 @@ async fn remembered(store: &Store) -> BTreeSet<String> {
     store.tenant(&shop).list_vector_ids("conversations_dev").await.unwrap().into_iter().collect()
 }
 
+/// The jobs that keep embeddings up to date.
+async fn jobs(store: &Store) -> JobCounts {
+    store::count_jobs(store, &EMBEDDING_JOBS).await
+}
+
 async fn said(app: &TestApp, conversation: &str) -> BTreeSet<String> {
     app.history(conversation).await.iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
-async fn with_embed_sync_a_turn_ends_when_all_its_messages_are_remembered_greetings_too() {
+async fn embed_sync_waits_for_every_message() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let store = store::open(&app.database_url).await;
@@ -53,7 +58,7 @@ async fn with_embed_sync_a_turn_ends_when_all_its_messages_are_remembered_greeti
 }
 
 #[tokio::test]
-async fn what_a_dead_model_could_not_embed_is_embedded_when_it_is_back_even_by_another_process() {
+async fn unembedded_messages_are_embedded_after_a_restart() {
     let ollama = ScriptedOllama::start().await;
     ollama.set_down(true);
     let app = embedding(&ollama).start().await;
@@ -61,19 +66,19 @@ async fn what_a_dead_model_could_not_embed_is_embedded_when_it_is_back_even_by_a
     app.ask(&id, "bảo hành ABC123").await;
     let messages = said(&app, &id).await;
     let store = store::open(&app.database_url).await;
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == messages.len() as u64).await;
+    until(async || jobs(&store).await.waiting == messages.len() as u64).await;
     assert_eq!(remembered(&store).await, BTreeSet::new());
     drop(store);
     let builder = app.stop().await;
     ollama.set_down(false);
     let app = builder.ollama(&ollama).env("EMBED", "auto").start().await;
     let store = store::open(&app.database_url).await;
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == 0).await;
-    assert_eq!((store.count_jobs(JobKind::MEMORY).await.unwrap().dead, remembered(&store).await), (0, messages));
+    until(async || jobs(&store).await.waiting == 0).await;
+    assert_eq!((jobs(&store).await.dead, remembered(&store).await), (0, messages));
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_deleted_is_forgotten() {
+async fn deleted_conversation_loses_its_vectors() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let store = store::open(&app.database_url).await;
@@ -82,12 +87,12 @@ async fn a_conversation_that_is_deleted_is_forgotten() {
     let path = format!("/conversations/{gone}");
     assert_eq!(app.request(Method::DELETE, &path).send().await.unwrap().status(), StatusCode::NO_CONTENT);
     assert_eq!(remembered(&store).await, said(&app, &kept).await);
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == 0).await;
+    until(async || jobs(&store).await.waiting == 0).await;
     assert_eq!(remembered(&store).await, said(&app, &kept).await);
 }
 
 #[tokio::test]
-async fn the_model_is_reminded_of_what_its_window_no_longer_holds() {
+async fn model_gets_earlier_messages_beyond_its_window() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 200).start().await;
     ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
@@ -106,7 +111,7 @@ async fn the_model_is_reminded_of_what_its_window_no_longer_holds() {
 }
 
 #[tokio::test]
-async fn nothing_is_recalled_of_another_conversation() {
+async fn recall_is_limited_to_the_conversation() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 60).start().await;
     ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
@@ -123,7 +128,7 @@ async fn nothing_is_recalled_of_another_conversation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remembered_by_it() {
+async fn rebuild_embeds_messages_with_the_new_model() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let id = app.open(&json!({})).await;
@@ -138,7 +143,7 @@ async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remem
     let store = store::open(&database).await;
     assert_eq!(remembered(&store).await, first, "vectors of two models are never mixed");
     let messages = said(&app, &id).await;
-    assert_eq!(store.count_jobs(JobKind::MEMORY).await.unwrap().dead, 0, "and nothing is given up for it");
+    assert_eq!(jobs(&store).await.dead, 0, "and nothing is given up for it");
     let root = env!("CARGO_MANIFEST_DIR");
     let run = tokio::process::Command::new(env!("CARGO_BIN_EXE_frontdesk"))
         .args(["index", "--rebuild"])
@@ -152,7 +157,7 @@ async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remem
         .unwrap();
     let out = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && out.contains(&format!("{} messages of conversations", messages.len())), "{run:?}");
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == 0).await;
+    until(async || jobs(&store).await.waiting == 0).await;
     assert_eq!(remembered(&store).await, messages);
     let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();
     assert_eq!(made.model, "another-model");
