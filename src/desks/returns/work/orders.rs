@@ -17,7 +17,7 @@ use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::identity::Contact;
-use crate::domain::identity::attempts::MissSubject;
+use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{MailNumber, Rma};
 use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
@@ -110,9 +110,9 @@ impl Returns {
         Ok(if is_better { (other, true) } else { (contact, false) })
     }
 
-    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<MissSubject> {
-        let client = turn.caller.address.map(|address| MissSubject::Client(self.services.client_names.of(address)));
-        let own = [MissSubject::Conversation(turn.conversation.id), MissSubject::Order(number.clone())];
+    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<AttemptSubject> {
+        let client = turn.caller.address.map(|address| AttemptSubject::Client(self.services.client_names.of(address)));
+        let own = [AttemptSubject::Conversation(turn.conversation.id), AttemptSubject::Order(number.clone())];
         own.into_iter().chain(client).collect()
     }
 
