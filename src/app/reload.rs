@@ -11,7 +11,7 @@ use tracing::{error, info, warn};
 use super::knowledge::complaint;
 use super::start::{StartError, load_prompts, read_knowledge};
 use crate::config::Config;
-use crate::desks::{Desks, Services};
+use crate::desks::{DeskRegistry, Desks, Services};
 use crate::persona::watch::Watch;
 use crate::retrieval::Warning;
 
@@ -47,7 +47,8 @@ pub(super) async fn keep_fresh(reloading: Reloading, stop: CancellationToken) {
             () = edited.notified() => {}
             () = changed(&mut watch) => {}
         }
-        match reload(&services) {
+        let registry = desks.load().registry().clone();
+        match reload(&registry, &services) {
             Ok(fresh) => {
                 desks.store(Arc::new(fresh));
                 unusable.store(None);
@@ -73,9 +74,9 @@ async fn changed(watch: &mut Option<Watch>) {
     std::future::pending().await
 }
 
-fn reload(services: &Services) -> Result<Desks, StartError> {
+fn reload(registry: &DeskRegistry, services: &Services) -> Result<Desks, StartError> {
     let prompts = load_prompts(&services.config)?;
-    Desks::check(&prompts)?;
+    Desks::check(registry, &prompts)?;
     read_knowledge(&services.knowledge, &services.config, &prompts)?;
-    Ok(Desks::new(services, prompts)?)
+    Ok(Desks::new(registry, services, prompts)?)
 }

@@ -19,7 +19,7 @@ use super::reload::{Reloading, keep_fresh, watch_files};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::config::{Config, LlmMode};
 use crate::desks::returns::Post;
-use crate::desks::{Desks, Services};
+use crate::desks::{DeskRegistry, Desks, Services};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
@@ -59,9 +59,14 @@ pub enum StartError {
 }
 
 impl App {
-    /// Wires the server on an open store and goes on with what an earlier run left.
+    /// Wires the server on an open store with the built-in desks, and continues what an earlier run left.
     pub async fn start(config: Config, store: Store) -> Result<Arc<Self>, StartError> {
-        // First of all: what is counted before is lost.
+        Self::start_with(DeskRegistry::built_in(), config, store).await
+    }
+
+    /// Like [`App::start`], with other desks.
+    pub async fn start_with(registry: DeskRegistry, config: Config, store: Store) -> Result<Arc<Self>, StartError> {
+        // First, since metrics that are counted before are lost.
         let metrics = metrics::handle();
         let store = store.claim().await?;
         let config = Arc::new(config);
@@ -97,11 +102,10 @@ impl App {
             llm: llm.clone(),
             knowledge: knowledge.clone(),
             memory,
-            misses: Arc::default(),
             post: post.clone(),
             client_names: client_names.clone(),
         };
-        let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
+        let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&registry, &services, prompts)?));
         let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
         let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
         background.spawn(writer);

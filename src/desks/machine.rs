@@ -82,14 +82,14 @@ pub async fn drive<M: Machine>(
     state: M::State,
     said: M::Event,
 ) -> Result<(), DeskError> {
-    go_on(machine, turn, store, M::advance(state, said)).await
+    run_until_wait(machine, turn, store, M::advance(state, said)).await
 }
 
 /// Takes steps from a state on, without anything said, until it is the customer's turn.
 ///
 /// # Errors
 /// As for [`drive`].
-pub async fn go_on<M: Machine>(
+pub async fn run_until_wait<M: Machine>(
     machine: &M,
     turn: &mut Turn,
     store: &Store,

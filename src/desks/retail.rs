@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Desk, DeskError, Services, Turn};
+use super::{Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
-use crate::domain::{Event, IntentSource, Kind, Language, LanguageSource, Vocabulary};
+use crate::dialogue::language::{self, Settled};
+use crate::domain::{Event, IntentSource, Kind, Language, Vocabulary};
 use crate::grounding::claims::ClaimRules;
 use crate::grounding::{Canary, Grounding, StandIns};
 use crate::nlu::facts::Lexicon;
@@ -19,9 +20,9 @@ use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 mod classify;
+mod failed_attempts;
 pub mod intent;
 mod memory;
-mod misses;
 mod prompt;
 mod reply;
 mod retrieve;
@@ -31,9 +32,9 @@ mod texts;
 mod warranty;
 
 use classify::{Understanding, Understood};
+use failed_attempts::FailedAttempts;
 use intent::Intent;
 use memory::Memory;
-pub use misses::Misses;
 use rules::RetailRules;
 use texts::RetailTexts;
 
@@ -44,11 +45,11 @@ pub struct Retail {
     common: ByLanguage<CommonTexts>,
     language_rules: LanguageRules,
     rules: RetailRules,
-    /// What the language model is told about classifying, and about social talk.
+    /// The model's instructions for classification and for social talk.
     classify_prompt: String,
     social_prompt: String,
-    misses: Arc<Misses>,
-    /// What replies of the language model are held against.
+    failed_attempts: Arc<FailedAttempts>,
+    /// Checks what the language model says.
     grounding: Grounding,
 }
 
@@ -69,11 +70,42 @@ impl Heard {
     }
 }
 
+/// Makes the desk, and keeps the failed attempts through a reload.
+#[derive(Default)]
+pub struct Factory {
+    failed_attempts: Arc<FailedAttempts>,
+}
+
+impl DeskFactory for Factory {
+    fn name(&self) -> &'static str {
+        "retail"
+    }
+
+    fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
+        let open = Retail::load(prompts, languages, self.failed_attempts.clone())?;
+        Ok(Box::new(|services| Arc::new(open(services))))
+    }
+
+    fn message_kinds(&self) -> &'static [Kind] {
+        &[kind::WARRANTY_PROMPT, kind::WARRANTY_PROMPT_INVALID, kind::WARRANTY_RESULT]
+    }
+}
+
+/// The kinds of messages that only this desk sends.
+mod kind {
+    use crate::domain::Kind;
+
+    pub const WARRANTY_PROMPT: Kind = Kind::desk("warranty_prompt");
+    pub const WARRANTY_PROMPT_INVALID: Kind = Kind::desk("warranty_prompt_invalid");
+    pub const WARRANTY_RESULT: Kind = Kind::desk("warranty_result");
+}
+
 impl Retail {
-    /// Reads the desk's texts and rules; the desk wants only its services then.
-    pub fn read(
+    /// Reads the desk's texts and rules.
+    fn load(
         prompts: &Prompts,
         languages: &[Language],
+        failed_attempts: Arc<FailedAttempts>,
     ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<RetailTexts>::load(prompts, "retail", languages)?;
         for (language, texts) in texts.iter() {
@@ -93,7 +125,7 @@ impl Retail {
             rules,
             classify_prompt,
             social_prompt,
-            misses: services.misses.clone(),
+            failed_attempts,
             grounding: Grounding::new(
                 facts,
                 claims,
@@ -126,20 +158,11 @@ impl Retail {
         StandIns::of(self.common.get(turn.language()))
     }
 
-    /// Settles the conversation's language: a request to switch, else, once, the first message.
+    /// Settles the conversation's language and looks at what the customer was asked last.
     fn listen(&self, turn: &mut Turn) -> Heard {
-        let languages = &turn.persona.languages;
-        let text = turn.message.text.clone();
         let waiting_for_serial = warranty::is_waiting(&turn.history, &self.texts);
-        if let Some(switch) = self.language_rules.switch(&text, languages) {
-            turn.set_language(switch.to, LanguageSource::Requested);
-            return Heard { switch: Some(switch.to), text: switch.rest, waiting_for_serial };
-        }
-        if turn.conversation.language_source == LanguageSource::Persona {
-            let language = self.language_rules.detect(&text, languages).unwrap_or(turn.language());
-            turn.set_language(language, LanguageSource::Detected);
-        }
-        Heard { switch: None, text, waiting_for_serial }
+        let Settled { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
+        Heard { switch: switched_to, text, waiting_for_serial }
     }
 
     async fn tell_intent(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {

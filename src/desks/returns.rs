@@ -10,15 +10,16 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::machine::{Machine, drive, state_of};
-use super::{Desk, DeskError, Services, Turn};
-use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language, LanguageSource};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
+use crate::dialogue::language;
+use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 pub mod advance;
-pub(super) mod agent;
+mod agent;
 mod decisions;
 mod items;
 mod knowledge;
@@ -60,12 +61,31 @@ pub struct Returns {
     number_prompt: String,
 }
 
+/// Makes the desk.
+pub struct Factory;
+
+impl DeskFactory for Factory {
+    fn name(&self) -> &'static str {
+        "returns"
+    }
+
+    fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
+        let open = Returns::load(prompts, languages)?;
+        Ok(Box::new(|services| Arc::new(open(services))))
+    }
+
+    fn console_panel(&self) -> Option<ConsolePanel> {
+        Some(ConsolePanel::Orders)
+    }
+
+    fn sends_mail(&self) -> bool {
+        true
+    }
+}
+
 impl Returns {
-    /// Reads the desk's texts and rules; the desk wants only its services then.
-    pub fn read(
-        prompts: &Prompts,
-        languages: &[Language],
-    ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
+    /// Reads the desk's texts and rules.
+    fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<ReturnsTexts>::load(prompts, "returns", languages)?;
         for (language, texts) in texts.iter() {
             texts.check().map_err(|mend| prompts.error(&format!("texts/returns.{language}.toml"), None, mend))?;
@@ -97,20 +117,10 @@ impl Returns {
         &self.common.get(turn.language()).hotline
     }
 
-    /// Settles the conversation's language; gives the message without a request to switch it, and whether there was one.
+    /// Settles the conversation's language. Returns the message without a request to switch it, and whether there was one.
     fn listen(&self, turn: &mut Turn) -> (String, bool) {
-        let languages = &turn.persona.languages;
-        let text = turn.message.text.clone();
-        if let Some(switch) = self.language_rules.switch(&text, languages) {
-            turn.set_language(switch.to, LanguageSource::Requested);
-            return (switch.rest, true);
-        }
-        if turn.conversation.language_source == LanguageSource::Persona {
-            let language =
-                self.language_rules.detect(&self.rules.without_names(&text), languages).unwrap_or(turn.language());
-            turn.set_language(language, LanguageSource::Detected);
-        }
-        (text, false)
+        let settled = language::settle(turn, &self.language_rules, |text| self.rules.without_names(text));
+        (settled.text, settled.switched_to.is_some())
     }
 
     /// Says what is understood, unless the model is about to be asked, which says it then.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 
 use super::retail::rules::{Context, RetailRules};
-use super::returns::agent::words::for_customer;
 use super::returns::rules::ReturnsRules;
+use crate::agent::reply_text::for_customer;
 use crate::app::list_file::Table;
 use crate::domain::returns::listing::Field;
 use crate::domain::serial::find_candidates;
@@ -132,7 +132,7 @@ fn doubling_a_text_never_triples_its_cost() {
         }),
         ("markdown", MESSAGE, &|text| drop(outline(text))),
         ("reply", REPLY, &|text| drop(read_reply(&grounding, text))),
-        ("agent's words", MESSAGE, &|text| drop(for_customer(text))),
+        ("agent's words", MESSAGE, &|text| drop(for_customer(text, &["create_rma"]))),
         ("CSV rows", MESSAGE, &csv),
     ];
     let mut slow = Vec::new();

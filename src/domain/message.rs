@@ -1,9 +1,14 @@
 //! Messages: what was said, by whom, and what is known about it.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::{ConversationId, MessageId, TurnStatus};
 
@@ -31,7 +36,9 @@ impl Sender {
 }
 
 /// What an assistant message is for: `metadata.type` in the history, `kind` in the events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+///
+/// A desk's own kinds are [`Kind::Desk`], declared by its factory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Greeting,
@@ -39,9 +46,6 @@ pub enum Kind {
     CuteGreeting,
     Clarify,
     Social,
-    WarrantyPrompt,
-    WarrantyPromptInvalid,
-    WarrantyResult,
     Reply,
     FollowUp,
     ErrorNotice,
@@ -59,25 +63,110 @@ pub enum Kind {
     ReturnTicket,
     /// A person takes over.
     Escalation,
+    /// A kind of one desk.
+    #[serde(untagged)]
+    Desk(DeskKind),
 }
 
+/// The name of a kind that only one desk sends, such as `warranty_result`: at most 32 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeskKind {
+    bytes: [u8; Self::MAX_BYTES],
+    length: u8,
+}
+
+impl DeskKind {
+    const MAX_BYTES: usize = 32;
+
+    /// Keeps the first 32 bytes of an ASCII name.
+    const fn new(name: &str) -> Self {
+        let (name, mut bytes, mut at) = (name.as_bytes(), [0; Self::MAX_BYTES], 0);
+        while at < name.len() && at < Self::MAX_BYTES {
+            bytes[at] = name[at];
+            at += 1;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
+        Self { bytes, length: at as u8 }
+    }
+
+    fn as_str(&self) -> &str {
+        // Only whole names are kept, so this is valid UTF-8.
+        std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for DeskKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for DeskKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for DeskKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if name.is_empty() || name.len() > Self::MAX_BYTES || !name.chars().all(is_name) {
+            return Err(D::Error::custom(format!("'{name}' is not a kind of message")));
+        }
+        Ok(Self::new(&name))
+    }
+}
+
+/// A string; `http::docs` adds the names.
+impl PartialSchema for Kind {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).build().into()
+    }
+}
+
+impl ToSchema for Kind {}
+
 impl Kind {
+    /// The kinds that any desk may send.
+    pub const SHARED: [Self; 16] = [
+        Self::Greeting,
+        Self::LanguageAck,
+        Self::CuteGreeting,
+        Self::Clarify,
+        Self::Social,
+        Self::Reply,
+        Self::FollowUp,
+        Self::ErrorNotice,
+        Self::Agent,
+        Self::OrderPrompt,
+        Self::OrderStatus,
+        Self::OrderConfirm,
+        Self::ActionPrompt,
+        Self::ReturnDecision,
+        Self::ReturnTicket,
+        Self::Escalation,
+    ];
+
+    /// Declares a kind of one desk: lowercase letters, digits and underscores, at most 32.
+    pub const fn desk(name: &str) -> Self {
+        Self::Desk(DeskKind::new(name))
+    }
+
     /// Whether a message of this kind goes along with another one, and is not what its turn is about.
     pub fn is_aside(self) -> bool {
         matches!(self, Self::LanguageAck | Self::CuteGreeting | Self::FollowUp)
     }
 
     /// The kind as clients see it.
-    pub fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &str {
         match self {
+            Self::Desk(name) => name.as_str(),
             Self::Greeting => "greeting",
             Self::LanguageAck => "language_ack",
             Self::CuteGreeting => "cute_greeting",
             Self::Clarify => "clarify",
             Self::Social => "social",
-            Self::WarrantyPrompt => "warranty_prompt",
-            Self::WarrantyPromptInvalid => "warranty_prompt_invalid",
-            Self::WarrantyResult => "warranty_result",
             Self::Reply => "reply",
             Self::FollowUp => "follow_up",
             Self::ErrorNotice => "error_notice",

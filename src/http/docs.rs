@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::response::Html;
 use axum::routing::get;
 use axum::{Json, Router};
+use serde_json::json;
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ObjectBuilder, RefOr, Required, Schema};
@@ -15,7 +16,8 @@ use super::browser::{COOKIE, SESSION};
 use super::problem::Problem;
 use super::web::{policy, reference};
 use crate::app::App;
-use crate::domain::Event;
+use crate::desks::DeskRegistry;
+use crate::domain::{Event, Kind};
 
 /// What the routes do not say of themselves.
 #[derive(OpenApi)]
@@ -52,8 +54,8 @@ impl utoipa::Modify for Security {
 const MAY_BE_EMPTY: [&str; 3] =
     ["/conversations", "/conversations/{id}/token", "/conversations/{id}/turns/{turn}/cancel"];
 
-/// Says what the routes' own descriptions cannot: a body that may be absent is still no `null`, and a stream holds an event
-/// that no turn has.
+/// Adds what the routes' own descriptions cannot say: an event that no turn has, the kinds of every desk's messages, and bodies
+/// that may be absent but not `null`.
 pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
     let schemas = openapi.components.as_mut().map(|components| &mut components.schemas);
     if let Some(RefOr::T(Schema::OneOf(events))) = schemas.and_then(|schemas| schemas.get_mut(&*Event::name())) {
@@ -61,6 +63,12 @@ pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
         let reset = ObjectBuilder::new().property("type", kind).required("type");
         let reset = reset.description(Some("What the reader has is too old: the history is to be read again."));
         events.items.push(reset.build().into());
+    }
+    let kinds = openapi.components.as_mut().and_then(|components| components.schemas.get_mut(&*Kind::name()));
+    if let Some(RefOr::T(Schema::Object(kind))) = kinds {
+        let registry = DeskRegistry::built_in();
+        let of_desks = registry.iter().flat_map(|desk| desk.message_kinds());
+        kind.enum_values = Some(Kind::SHARED.iter().chain(of_desks).map(|kind| json!(kind)).collect());
     }
     for path in MAY_BE_EMPTY {
         let post = openapi.paths.paths.get_mut(path).and_then(|path| path.post.as_mut());

@@ -1,7 +1,7 @@
 //! What a message is about: rules where they are sure, the language model where they are not.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tracing::warn;
 
 use super::intent::Intent;
@@ -11,7 +11,7 @@ use super::social::PERSON;
 use super::{Heard, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
-use crate::desks::window::window;
+use crate::dialogue::history::window;
 use crate::domain::IntentSource;
 use crate::nlu::long_text::read_text;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
@@ -69,10 +69,11 @@ pub(super) struct Understanding<'a> {
     pub why: &'a Receipt,
 }
 
-/// Seed 004's six fields.
-#[derive(Debug, Deserialize)]
+// A doc comment here would be shown to the model.
+#[derive(Debug, Deserialize, JsonSchema)]
 struct ModelVerdict {
     intent: Intent,
+    #[schemars(range(min = 0.0, max = 1.0))]
     confidence: f64,
     #[serde(rename = "need_retrieval")]
     _need_retrieval: bool,
@@ -114,14 +115,12 @@ impl Retail {
         messages.extend(window(&turn.history, CONTEXT_CHARS));
         messages.push(ChatMessage::user(format!("Message: {}", heard.text)));
         let request = ChatRequest { messages, model: turn.persona.model.clone(), temperature: Some(0.0) };
-        let answer = self.services.llm.answer(request, &schema(), self.config().intent_timeout).await;
-        let late = |error: LlmError| Unusable {
+        let answer = self.services.llm.extract(request, self.config().intent_timeout).await;
+        let unusable = |error: LlmError| Unusable {
             reason: error.to_string(),
             is_late: matches!(error, LlmError::Timeout(_) | LlmError::Overloaded),
         };
-        let verdict = answer.map_err(late).and_then(|answer| {
-            let verdict: ModelVerdict =
-                serde_json::from_value(answer).map_err(|_| Unusable::because("the answer does not fit the schema"))?;
+        let verdict = answer.map_err(unusable).and_then(|verdict: ModelVerdict| {
             let range = 0.0..=1.0;
             if range.contains(&verdict.confidence) {
                 Ok(verdict)
@@ -169,20 +168,4 @@ fn by_model(answer: ModelVerdict, verdict: Verdict, threshold: f64) -> Understoo
         model_is_late: false,
         receipt: Receipt { matched: verdict.matched, rationale: Some(answer.rationale), model_error: None },
     }
-}
-
-/// The seed's six fields as a JSON schema.
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "intent": {"type": "string", "enum": ["shopping", "warranty", "unknown"]},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "need_retrieval": {"type": "boolean"},
-            "clarify_needed": {"type": "boolean"},
-            "clarify_questions": {"type": "array", "items": {"type": "string"}},
-            "rationale": {"type": "string"}
-        },
-        "required": ["intent", "confidence", "need_retrieval", "clarify_needed", "clarify_questions", "rationale"]
-    })
 }

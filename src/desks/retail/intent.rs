@@ -1,9 +1,10 @@
 //! What a message to the retail desk is about.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The desk's two branches, and neither: social talk and unclear messages are `Unknown`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+// A doc comment here would be shown to the model. Social talk and unclear messages are `Unknown`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
     Shopping,

@@ -5,8 +5,8 @@ use tracing::warn;
 
 use super::Retail;
 use super::classify::Understood;
-use crate::desks::window::window;
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::history::window;
 use crate::domain::{Kind, Metadata};
 use crate::grounding::{Grounded, Piece, joined};
 use crate::persona::cut_at_sentence;

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 
-use super::misses::MissKey;
+use super::failed_attempts::AttemptKey;
 use super::rules::Candidate;
 use super::texts::RetailTexts;
-use super::{Heard, Retail};
+use super::{Heard, Retail, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::serial::{Likeness, most_serial_like};
 use crate::domain::warranty::{WarrantyRecord, format_date};
@@ -28,7 +28,7 @@ struct WarrantyMeta<'a> {
 }
 
 fn metadata(kind: Kind, found: bool, serial: Option<&str>) -> Metadata {
-    let name = if kind == Kind::WarrantyResult { "result" } else { "prompt" };
+    let name = if kind == kind::WARRANTY_RESULT { "result" } else { "prompt" };
     Metadata::of(kind).with("warranty_meta", WarrantyMeta { kind: name, found, serial })
 }
 
@@ -53,7 +53,7 @@ pub(super) fn is_waiting(history: &[Message], texts: &ByLanguage<RetailTexts>) -
     });
     let Some(last) = last else { return false };
     match last.metadata.kind() {
-        Some(kind) => matches!(kind, Kind::WarrantyPrompt | Kind::WarrantyPromptInvalid),
+        Some(kind) => [kind::WARRANTY_PROMPT, kind::WARRANTY_PROMPT_INVALID].contains(&kind),
         None if last.metadata.0.contains_key("type") => false,
         None => texts.iter().any(|(_, texts)| {
             [&texts.warranty_prompt, &texts.warranty_prompt_invalid]
@@ -79,15 +79,15 @@ impl Retail {
         if candidates.is_empty() {
             return self.ask_for_serial(turn, heard).await;
         }
-        let keys = miss_keys(turn);
+        let keys = attempt_keys(turn);
         let (limit, window) = (self.config().miss_limit, self.config().miss_window);
-        let _alone = self.misses.alone(&keys).await;
+        let _lock = self.failed_attempts.lock(&keys).await;
         // Before anything is looked up: whether the next one exists makes no difference, in words or in time.
-        if limit > 0 && self.misses.is_over(&keys, limit, window, Instant::now()) {
+        if limit > 0 && self.failed_attempts.is_over(&keys, limit, window, Instant::now()) {
             return self.ask_to_wait(turn, window).await;
         }
-        let (finding, misses) = turn.step("warranty").take(self.look_up(turn, heard, &candidates)).await?;
-        self.misses.add(&keys, misses, window, Instant::now());
+        let (finding, failures) = turn.step("warranty").take(self.look_up(turn, heard, &candidates)).await?;
+        self.failed_attempts.add(&keys, failures, window, Instant::now());
         match finding {
             Finding::Nothing => self.ask_for_serial(turn, heard).await,
             Finding::Answers(answers) => {
@@ -103,7 +103,7 @@ impl Retail {
     pub(super) async fn prompt_again(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
         if heard.waiting_for_serial {
             let text = self.texts(turn).warranty_prompt.clone();
-            turn.say_with(Kind::WarrantyPrompt, &text, metadata(Kind::WarrantyPrompt, false, None)).await?;
+            turn.say_with(kind::WARRANTY_PROMPT, &text, metadata(kind::WARRANTY_PROMPT, false, None)).await?;
         }
         Ok(())
     }
@@ -112,9 +112,9 @@ impl Retail {
         let texts = self.texts(turn);
         // "Ok", "wait a sec": nothing was tried that could be wrong.
         let (kind, text) = if heard.waiting_for_serial && !self.rules.says_nothing(heard.question()) {
-            (Kind::WarrantyPromptInvalid, &texts.warranty_prompt_invalid)
+            (kind::WARRANTY_PROMPT_INVALID, &texts.warranty_prompt_invalid)
         } else {
-            (Kind::WarrantyPrompt, &texts.warranty_prompt)
+            (kind::WARRANTY_PROMPT, &texts.warranty_prompt)
         };
         let text = fill(text, &[("hotline", self.hotline(turn))]);
         Ok(turn.say_with(kind, &text, metadata(kind, false, None)).await?)
@@ -125,7 +125,7 @@ impl Retail {
         let minutes = window.as_secs().div_ceil(60).to_string();
         let values = [("minutes", minutes.as_str()), ("hotline", self.hotline(turn))];
         let text = fill(&self.texts(turn).warranty_wait, &values);
-        Ok(turn.say_with(Kind::WarrantyResult, &text, metadata(Kind::WarrantyResult, false, None)).await?)
+        Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata(kind::WARRANTY_RESULT, false, None)).await?)
     }
 
     async fn tell(&self, turn: &mut Turn, answer: &Result<WarrantyRecord, Serial>) -> Result<(), DeskError> {
@@ -148,8 +148,8 @@ impl Retail {
             Err(serial) => (fill(&texts.warranty_not_found, &[("serial", serial.as_str()), hotline]), serial),
         };
         turn.note("warranty_row", answer.as_ref().ok());
-        let metadata = metadata(Kind::WarrantyResult, answer.is_ok(), Some(serial.as_str()));
-        Ok(turn.say_with(Kind::WarrantyResult, &text, metadata).await?)
+        let metadata = metadata(kind::WARRANTY_RESULT, answer.is_ok(), Some(serial.as_str()));
+        Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata).await?)
     }
 
     /// What the records say, and how many tries were misses.
@@ -250,11 +250,11 @@ fn is_bare(text: &str, candidates: &[&str]) -> bool {
         .all(|word| candidates.contains(&word))
 }
 
-fn miss_keys(turn: &Turn) -> Vec<MissKey> {
+fn attempt_keys(turn: &Turn) -> Vec<AttemptKey> {
     let conversation = &turn.conversation;
-    let user = conversation.user_id.as_ref().map(|user| MissKey::User(conversation.tenant.clone(), user.clone()));
-    let address = turn.caller.address.map(MissKey::of_address);
-    std::iter::once(MissKey::Conversation(conversation.id)).chain(user).chain(address).collect()
+    let user = conversation.user_id.as_ref().map(|user| AttemptKey::User(conversation.tenant.clone(), user.clone()));
+    let address = turn.caller.address.map(AttemptKey::of_address);
+    std::iter::once(AttemptKey::Conversation(conversation.id)).chain(user).chain(address).collect()
 }
 
 #[cfg(test)]

@@ -31,12 +31,12 @@ fn it_waits_for_a_serial_while_the_last_word_is_one_of_the_two_prompts() {
         history.push(said(Sender::User, None, "bảo hành"));
         is_waiting(&history, &texts)
     };
-    for prompt in [Kind::WarrantyPrompt, Kind::WarrantyPromptInvalid] {
+    for prompt in [kind::WARRANTY_PROMPT, kind::WARRANTY_PROMPT_INVALID] {
         assert!(waits(&[prompt]));
         for aside in [Kind::LanguageAck, Kind::Greeting, Kind::CuteGreeting, Kind::ErrorNotice] {
             assert!(waits(&[prompt, aside]), "{aside:?} after it");
         }
-        for answer in [Kind::WarrantyResult, Kind::Reply, Kind::Clarify, Kind::Social, Kind::FollowUp] {
+        for answer in [kind::WARRANTY_RESULT, Kind::Reply, Kind::Clarify, Kind::Social, Kind::FollowUp] {
             assert!(!waits(&[prompt, answer]), "{answer:?} after it");
             assert!(waits(&[answer, prompt]), "{answer:?} before it");
         }

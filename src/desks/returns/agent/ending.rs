@@ -2,11 +2,12 @@
 
 use tracing::warn;
 
-use super::bench::turned_over;
-use super::rounds::Why;
+use super::context::turned_over;
 use super::speaker::models_message;
-use super::words::for_customer;
-use crate::desks::machine::{Step, go_on};
+use super::tools::tool_set;
+use crate::agent::Outcome;
+use crate::agent::reply_text::for_customer;
+use crate::desks::machine::{Step, run_until_wait};
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::route::route;
@@ -16,17 +17,6 @@ use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
 use crate::grounding::{Grounded, Guard, Piece, StandIns};
 
-/// How the model's part of a turn ended.
-pub(super) enum Ended {
-    /// With these words.
-    Said(String),
-    GaveUp(Why),
-    /// It failed before anything was done.
-    WithoutModel,
-    /// What comes next only the machine can ask.
-    MachinesQuestion,
-}
-
 impl Returns {
     /// Ends the turn. Whatever the model has done is in the state, so that the desk takes the next step from there: it
     /// announces a decision once, asks what is missing, or does what the model left undone.
@@ -34,26 +24,26 @@ impl Returns {
         &self,
         turn: &mut Turn,
         state: State,
-        ended: Ended,
-        told: &[String],
+        outcome: Outcome,
+        facts: &[String],
     ) -> Result<(), DeskError> {
         let mut state = without_idle_question(state);
-        match ended {
-            Ended::Said(text) => state = self.say_as_model(turn, state, &text, told).await?,
-            Ended::GaveUp(why) => {
-                warn!(why = why.as_str(), "Giving up on the language model");
-                turn.note("gave_up", why.as_str());
+        match outcome {
+            Outcome::Answered(text) => state = self.say_as_model(turn, state, &text, facts).await?,
+            Outcome::GaveUp(reason) => {
+                warn!(reason = reason.as_str(), "Giving up on the language model");
+                turn.note("gave_up", reason.as_str());
                 // What was made is announced like any other return; the customer can ask for more.
                 if state.action_ticket.is_none() {
                     state = turned_over(state, Escalate::GaveUp);
                 }
             }
-            Ended::WithoutModel | Ended::MachinesQuestion => {
+            Outcome::Failed | Outcome::Stopped => {
                 state.is_unclear |= state.intent.is_none();
                 state.may_name_order = false;
             }
         }
-        go_on(self, turn, &self.services.store, state).await
+        run_until_wait(self, turn, &self.services.store, state).await
     }
 
     /// Shows the model's words, if they may replace the desk's next step. Returns the state after that step, or the unchanged
@@ -63,10 +53,10 @@ impl Returns {
         turn: &mut Turn,
         state: State,
         said: &str,
-        told: &[String],
+        facts: &[String],
     ) -> Result<State, DeskError> {
         let Some(kind) = models_message(&state) else { return Ok(state) };
-        let Some(pieces) = self.usable(turn, said, told).await? else { return Ok(state) };
+        let Some(pieces) = self.usable(turn, said, facts).await? else { return Ok(state) };
         let mut metadata = Metadata::of(kind);
         if let Some(seen) = state.order.as_ref().filter(|_| kind == Kind::OrderStatus)
             && let Some(order) = self.store_of(turn).find_order(&seen.number).await?
@@ -82,8 +72,8 @@ impl Returns {
     }
 
     /// The model's words as they may be shown; `None`: they cannot be used.
-    async fn usable(&self, turn: &mut Turn, said: &str, told: &[String]) -> Result<Option<Vec<Piece>>, DeskError> {
-        let (text, had_markup) = for_customer(said);
+    async fn usable(&self, turn: &mut Turn, said: &str, facts: &[String]) -> Result<Option<Vec<Piece>>, DeskError> {
+        let (text, had_markup) = for_customer(said, &tool_set().names());
         if had_markup {
             self.note_guard(turn, GuardReason::Markup, "markup", said).await?;
         }
@@ -94,7 +84,7 @@ impl Returns {
             self.note_guard(turn, GuardReason::UnsupportedClaim, "decision", &text).await?;
             return Ok(None);
         }
-        let pieces = self.grounded(turn, &text, told);
+        let pieces = self.grounded(turn, &text, facts);
         let is_left = |piece: &Piece| matches!(piece, Piece::Text(text) if text.chars().any(char::is_alphanumeric));
         if pieces.iter().any(is_left) {
             return Ok(Some(pieces));
@@ -108,11 +98,11 @@ impl Returns {
     }
 
     /// The words, held against what the tools said and what every reply may stand on.
-    fn grounded(&self, turn: &Turn, text: &str, told: &[String]) -> Vec<Piece> {
+    fn grounded(&self, turn: &Turn, text: &str, facts: &[String]) -> Vec<Piece> {
         let stand_ins = StandIns::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
         sources.instructions.push(&self.agent.instructions);
-        sources.shop.extend(told.iter().map(String::as_str));
+        sources.shop.extend(facts.iter().map(String::as_str));
         sources.shop.push(self.hotline(turn));
         let mut speech = Grounded::new(&self.agent.grounding, &stand_ins, &sources);
         let mut pieces = speech.push(text);

@@ -2,7 +2,7 @@
 
 use chrono::Utc;
 
-use super::{Bench, about_return};
+use super::{ReturnsContext, about_return};
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::agent::WHO;
 use crate::desks::returns::agent::tools::ToolError;
@@ -49,7 +49,7 @@ pub(in crate::desks::returns::agent) struct Handed {
     pub priority: Priority,
 }
 
-impl Bench<'_> {
+impl ReturnsContext<'_> {
     /// What the rules say of these lines.
     pub async fn decide(&mut self, order: &Order, lines: &[u32], reason: &str) -> Result<Verdict, ToolError> {
         self.check_open()?;

@@ -1,36 +1,81 @@
-//! What tools do, on the conversation's own state: so that the desk's machine can go on wherever a model stops.
+//! What the tools work on: the conversation's own state, so that the state machine can continue wherever a model stops.
 //!
-//! Whose order it is comes from the session: the customer whom the shop's back end named, or the contact that the customer
+//! The owner of an order comes from the session: the customer whom the shop's back end named, or the contact that the customer
 //! wrote in this conversation. No tool takes either from a model.
 
+use std::ops::ControlFlow;
+
+use async_trait::async_trait;
+use chrono::Utc;
 use serde_json::{Value, json};
 
+use super::WHO;
 use super::tools::{OrderId, ToolError};
-use crate::desks::Turn;
+use crate::agent::ToolContext;
+use crate::desks::machine::save;
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
+use crate::desks::returns::route::can_be_cancelled;
 use crate::desks::returns::state::{Escalate, Intent, SeenOrder, State, TicketStatus};
+use crate::desks::{DeskError, Turn};
+use crate::dialogue::agent_turn::AgentContext;
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::identity::Email;
+use crate::domain::{AuditEntry, AuditKind};
 use crate::store::TenantStore;
 
 mod tickets;
 
 pub(super) use tickets::Verdict;
 
-/// So many orders of a conversation are remembered as found.
+/// Orders of a conversation that are remembered as found.
 const OPENED: usize = 20;
 
-/// Where a turn's tools work.
-pub(super) struct Bench<'a> {
+/// The desk, the turn and the state that the tools of one turn work on.
+pub(super) struct ReturnsContext<'a> {
     pub desk: &'a Returns,
     pub turn: &'a mut Turn,
     pub state: State,
 }
 
-impl Bench<'_> {
+impl ToolContext for ReturnsContext<'_> {
+    type Error = ToolError;
+}
+
+#[async_trait]
+impl AgentContext for ReturnsContext<'_> {
+    fn turn(&mut self) -> &mut Turn {
+        self.turn
+    }
+
+    async fn record(&mut self, tool: &'static str, call: &Value) -> Result<(), DeskError> {
+        let entry = AuditEntry {
+            kind: AuditKind::Tool,
+            who: WHO.to_owned(),
+            what: format!("tool.{tool}"),
+            before: None,
+            after: Some(call.clone()),
+            conversation: Some(self.turn.conversation.id),
+            order: self.state.order.as_ref().map(|order| order.number.clone()),
+            rma: self.state.meta.last_rma.clone(),
+            at: Utc::now(),
+        };
+        Ok(self.store().record(&entry).await?)
+    }
+
+    /// Saves the state. Only the state machine asks whether an order is to be cancelled.
+    async fn after_calls(&mut self) -> Result<ControlFlow<()>, DeskError> {
+        save(self.turn, &self.desk.services.store, &self.state).await?;
+        Ok(match self.state.eligibility.as_ref().is_some_and(can_be_cancelled) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}
+
+impl ReturnsContext<'_> {
     /// The order, if it is the customer's; from then on tools may be used on it. An order other than the one that the customer
     /// named is shown if it was found before, and never becomes the subject.
     pub async fn look_up(&mut self, number: &OrderNumber) -> Result<Order, ToolError> {

@@ -1,0 +1,36 @@
+//! What every desk needs to follow a customer through a turn.
+//!
+//! - [`turn`]: a [`Turn`] while a desk runs it, and how its events are emitted; [`show`](Turn::show) writes grounded text
+//! - [`history`]: the part of the conversation that a language model sees
+//! - [`language`]: settles which language the conversation uses
+//! - [`model`]: asks the language model and reports the position in its queue
+//! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
+//! - [`agent_turn`]: runs a model with tools inside a turn
+
+use crate::store::StoreError;
+
+pub mod agent_turn;
+pub mod answer;
+pub mod history;
+pub mod language;
+pub mod model;
+mod show;
+pub mod turn;
+
+pub use turn::{Caller, Sink, SinkClosed, Step, Stored, Turn};
+
+/// Why a desk cannot finish a turn.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The turn's events can no longer be stored.
+    #[error(transparent)]
+    Sink(#[from] SinkClosed),
+    /// A text of the shop names a placeholder that has no value.
+    #[error("{0}")]
+    Text(String),
+    /// A state machine took too many steps without waiting for the customer.
+    #[error("the desk's state machine does not stop")]
+    Restless,
+}
