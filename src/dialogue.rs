@@ -7,6 +7,7 @@
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
 //! - [`agent_turn`]: runs a model with tools inside a turn
 
+use crate::replies::MissingValue;
 use crate::store::StoreError;
 
 pub mod agent_turn;
@@ -27,9 +28,8 @@ pub enum DeskError {
     /// The turn's events can no longer be stored.
     #[error(transparent)]
     Sink(#[from] SinkClosed),
-    /// A text of the shop names a placeholder that has no value.
-    #[error("{0}")]
-    Text(String),
+    #[error(transparent)]
+    Text(#[from] MissingValue),
     /// A state machine took too many steps without waiting for the customer.
     #[error("the desk's state machine does not stop")]
     Restless,

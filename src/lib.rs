@@ -15,6 +15,7 @@
 //! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
 //! - [`dialogue`]: what every desk needs to follow a customer: the turn, its language, answers from documents
 //! - [`agent`]: a language model that calls tools
+//! - [`replies`]: what a desk says, by key, with variants and placeholders
 //! - [`grounding`]: checks what a model says against its sources
 //! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
 //! - [`tools`]: what a desk can do besides talking
@@ -39,6 +40,7 @@ pub mod http;
 pub mod nlu;
 pub mod persona;
 pub mod providers;
+pub mod replies;
 pub mod retrieval;
 pub mod store;
 pub mod tools;

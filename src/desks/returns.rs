@@ -88,7 +88,7 @@ impl Returns {
     fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<ReturnsTexts>::load(prompts, "returns", languages)?;
         for (language, texts) in texts.iter() {
-            texts.check().map_err(|mend| prompts.error(&format!("texts/returns.{language}.toml"), None, mend))?;
+            texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;

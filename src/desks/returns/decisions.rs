@@ -5,13 +5,14 @@ use serde_json::json;
 use super::rules::Heard;
 use super::scenario::Scenario;
 use super::state::{Intent, State};
-use super::texts::{MissingWord, ReturnsTexts};
+use super::texts::ReturnsTexts;
 use super::voice::Voice;
 use super::work::by;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
 use crate::domain::{Kind, Language, Metadata};
+use crate::replies::MissingValue;
 use crate::store::StoreError;
 
 /// So many characters of an answer are stored with the ticket; the whole of it is in the conversation.
@@ -23,7 +24,7 @@ pub(super) fn text(
     language: Language,
     notice: &Notice,
     variant: usize,
-) -> Result<String, MissingWord> {
+) -> Result<String, MissingValue> {
     let order = notice.order.as_ref().map(ToString::to_string).unwrap_or_default();
     let refund = match &notice.outcome {
         Outcome::Returned { refund, .. } => refund.shown(language),
@@ -41,7 +42,7 @@ pub(super) fn text(
         Outcome::MoreInfo { question } => (Scenario::DecisionQuestion, vec![ticket, ("question", question)]),
         Outcome::Closed => (Scenario::DecisionClosed, vec![ticket]),
     };
-    Ok(texts.say(scenario, Some(variant), &values)?.0)
+    Ok(texts.replies.pick(scenario, Some(variant), &values)?.0)
 }
 
 /// What clients see of the decision without reading the text.

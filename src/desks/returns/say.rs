@@ -122,7 +122,7 @@ impl Returns {
         values.extend(state.refund.map(|refund| ("refund_amount", refund.shown(language))));
         values.extend(state.meta.last_rma.as_ref().map(|rma| ("rma_number", rma.to_string())));
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        voice.text(scenario, &values)
+        Ok(voice.text(scenario, &values)?)
     }
 
     /// "Hiking Boots, Socks × 2".
