@@ -12,6 +12,8 @@ use async_trait::async_trait;
 
 use crate::config::Config;
 use crate::domain::Language;
+use crate::jobs::JobRunner;
+use crate::notify::Notifier;
 use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::llm::Gateway;
@@ -19,6 +21,7 @@ use crate::retrieval::memory::Memory;
 use crate::retrieval::search::Knowledge;
 use crate::store::Store;
 use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::Labels;
 
 pub mod factory;
 pub mod machine;
@@ -57,8 +60,12 @@ pub struct Services {
     pub knowledge: Arc<Knowledge>,
     /// Earlier messages, by meaning.
     pub memory: Arc<Memory>,
-    /// Labels and mails of returns.
-    pub post: Arc<returns::Post>,
+    /// Runs background jobs; a desk registers its own.
+    pub jobs: Arc<JobRunner>,
+    /// Sends mails; a desk registers its templates.
+    pub notifier: Arc<Notifier>,
+    /// Return labels and the links to them.
+    pub labels: Arc<Labels>,
     /// Names browsers' addresses where failed attempts are counted.
     pub client_names: ClientNames,
 }

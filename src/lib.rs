@@ -19,7 +19,9 @@
 //! - [`grounding`]: checks what a model says against its sources
 //! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
 //! - [`tools`]: what a desk can do besides talking
+//! - [`jobs`]: background jobs and the runner that retries them
 //! - [`retrieval`]: finding the passages of the shop's documents that answer a question
+//! - [`channels`]: how messages that the shop starts reach a conversation; [`notify`]: e-mails from templates
 //! - [`providers`]: what runs elsewhere: the language model
 //! - [`store`]: SQLite or PostgreSQL; the only module that knows the database, with one door to a shop's rows
 //! - [`persona`]: the files under `prompts/`: who speaks, and every word that customers see
@@ -30,6 +32,7 @@
 //! [`turn::journal`] for why a client never sees what a crash could lose.
 pub mod agent;
 pub mod app;
+pub mod channels;
 pub mod cli;
 pub mod config;
 pub mod desks;
@@ -37,7 +40,9 @@ pub mod dialogue;
 pub mod domain;
 pub mod grounding;
 pub mod http;
+pub mod jobs;
 pub mod nlu;
+pub mod notify;
 pub mod persona;
 pub mod providers;
 pub mod replies;

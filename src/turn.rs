@@ -2,7 +2,7 @@
 //!
 //! [`engine`] takes messages in and runs each conversation's turns in order; [`journal`] stores every event before
 //! anybody sees it; [`feed`] is a conversation's live end, and [`reader`] reads it, or the store; [`recover`] ends turns that a dead
-//! process left behind; [`outbox`] does what turns left to be done; `person` runs turns that no desk plays, and
+//! process left behind; `person` runs turns that no desk plays, and
 //! `changes` tells the shop's own people what happens.
 
 mod changes;
@@ -10,7 +10,6 @@ pub mod engine;
 pub mod feed;
 pub mod journal;
 mod lane;
-pub mod outbox;
 mod person;
 pub mod reader;
 mod recover;

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn every_run_ends() {
+    fn every_run_of_a_model_ends() {
         let too_many = (0..9).map(|n| call("look_up", json!({"order_id": n.to_string()}))).collect();
         let two = vec![call("look_up", json!({"order_id": "77893"})), call("nothing", json!({}))];
         let ordered = |first: &str, second: &str| {

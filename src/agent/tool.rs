@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::providers::llm::{ToolSpec, json_schema};
+use crate::providers::llm::{ToolSpec, tool_schema};
 
 /// Everything that a desk's tools need to run.
 pub trait ToolContext: Send {
@@ -148,7 +148,7 @@ impl<C: ToolContext> ToolSet<C> {
 }
 
 fn spec<C: ToolContext, T: Tool<C>>() -> ToolSpec {
-    let mut parameters = json_schema::<T>();
+    let mut parameters = tool_schema::<T>();
     let description = parameters.as_object_mut().and_then(|fields| fields.remove("description"));
     let description = description.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
     ToolSpec { name: T::NAME.to_owned(), description, parameters }

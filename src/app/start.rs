@@ -1,4 +1,4 @@
-//! Wiring a server: which part stands on which, and what goes on beside them.
+//! Wires a server: its parts and its background tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +18,12 @@ use super::personas::Personas;
 use super::reload::{Reloading, keep_fresh, watch_files};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::config::{Config, LlmMode};
-use crate::desks::returns::Post;
 use crate::desks::{DeskRegistry, Desks, Services};
+use crate::jobs::JobRunner;
+use crate::jobs::embed_message::EmbedMessage;
+use crate::jobs::forget::{ForgetConversation, ForgetMessage};
+use crate::jobs::send_mail::SendMail;
+use crate::notify::Notifier;
 use crate::persona::{PromptError, Prompts};
 use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
@@ -31,15 +35,14 @@ use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
 use crate::store::settings::TOKEN_SECRET;
 use crate::store::{Store, StoreError};
 use crate::tools::client_name::ClientNames;
-use crate::tools::label_link::LabelLinks;
+use crate::tools::label_link::{LabelLinks, Labels};
 use crate::turn::journal::Journal;
-use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
 
-/// How often callers that went away are forgotten, and histograms summed up.
+/// How often limits of idle callers are removed and histograms are aggregated.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
-/// Why a server does not start: what to mend.
+/// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
@@ -89,12 +92,19 @@ impl App {
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
         read_knowledge(&knowledge, &config, &prompts)?;
         let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
-        let outbox = Outbox::new(store.clone(), memory.clone(), config.outbox.clone());
+        let jobs = JobRunner::new(store.clone(), config.jobs.clone());
+        let notifier = Notifier::new(mailer(&config)?);
+        jobs.register(Arc::new(SendMail(notifier.clone())));
+        if memory.is_on() {
+            jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
+            jobs.register(Arc::new(ForgetMessage(memory.clone())));
+            jobs.register(Arc::new(ForgetConversation(memory.clone())));
+        }
         let secret = match &config.auth.token_secret {
             Some(secret) => secret.clone(),
             None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
         };
-        let post = Post::new(store.clone(), mailer(&config)?, label_links(&config, &secret), config.outbox.clone());
+        let labels = Labels::new(store.clone(), label_links(&config, &secret));
         let client_names = ClientNames::new(&secret);
         let services = Services {
             config: config.clone(),
@@ -102,7 +112,9 @@ impl App {
             llm: llm.clone(),
             knowledge: knowledge.clone(),
             memory,
-            post: post.clone(),
+            jobs: jobs.clone(),
+            notifier: notifier.clone(),
+            labels: labels.clone(),
             client_names: client_names.clone(),
         };
         let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&registry, &services, prompts)?));
@@ -124,14 +136,14 @@ impl App {
             read: changed.clone(),
         };
         background.spawn(keep_fresh(reloading, stop.clone()));
-        background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
-        background.spawn(outbox.clone().run(stop.clone()));
+        background.spawn(keep_in_line(knowledge.clone(), changed, config.jobs.pause, stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
-        let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
-        let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
+        let turn_config = config.turns.clone();
+        let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, jobs.clone(), turns.clone());
         engine.recover().await?;
-        background.spawn(post.clone().run(Some(Arc::new(engine.clone())), stop.clone()));
+        let worker = TaskTracker::new();
+        worker.spawn(jobs.clone().run(Some(Arc::new(engine.clone())), stop.clone()));
         let keys = config.auth.keys.as_deref().map(Keys::new);
         let sessions = keys.clone().filter(|_| config.console.on);
         let revoked = store.list_revoked_sessions(Utc::now()).await?;
@@ -151,12 +163,14 @@ impl App {
             knowledge,
             embedder,
             vectors,
-            outbox,
-            post,
+            jobs,
+            notifier,
+            labels,
             client_names,
             llm,
             turns,
             background,
+            worker,
             stop,
         }))
     }
@@ -169,7 +183,8 @@ fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {
     })
 }
 
-/// Links lead to `PUBLIC_URL`; without it to the address that the server listens on, which is right for this machine alone.
+/// Returns the links to labels. Without `PUBLIC_URL` they lead to the address that the server listens on, which only works on this
+/// machine.
 pub(super) fn label_links(config: &Config, secret: &str) -> LabelLinks {
     let bound = format!("http://{}", config.http.bind);
     let base = config.http.public_url.as_deref().unwrap_or(&bound);
@@ -180,8 +195,7 @@ pub(super) fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
     Prompts::load(&config.prompts.folder, &config.prompts.persona)
 }
 
-/// A folder that only another persona than the default one names may be missing: who brings documents of their own need not
-/// give up the sample personas first.
+/// Reads the documents. Only the default persona's folders must exist, so that the sample personas may stay without theirs.
 pub(super) fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &Prompts) -> Result<(), StartError> {
     let default = prompts.default_persona();
     for (persona, missing) in prompts.missing_knowledge(&config.knowledge.folder) {
@@ -194,7 +208,7 @@ pub(super) fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &P
     Ok(knowledge.read(&folders_of(prompts), &rules)?)
 }
 
-/// Forgets, now and then, callers that have not been heard of, and sums up what histograms have noted.
+/// Regularly removes limits of idle callers and aggregates histograms.
 async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: CancellationToken) {
     while tokio::time::timeout(SWEEP_EVERY, stop.cancelled()).await.is_err() {
         limits.sweep();
@@ -202,7 +216,7 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
     }
 }
 
-/// 256 bits, as hex.
+/// Returns 256 random bits as hex.
 pub(super) fn random_secret() -> String {
     let mut bytes = [0_u8; 32];
     rand::rng().fill_bytes(&mut bytes);

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::machine::{Machine, drive, state_of};
 use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
 use crate::dialogue::language;
-use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language};
+use crate::domain::{IntentSource, Kind, Language};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
@@ -22,9 +22,9 @@ pub mod advance;
 mod agent;
 mod decisions;
 mod items;
+mod jobs;
 mod knowledge;
 pub mod mail;
-mod post;
 mod record;
 pub mod route;
 pub mod rules;
@@ -38,9 +38,6 @@ mod work;
 
 use advance::Event;
 use agent::Agent;
-use mail::MailTexts;
-use post::PostTexts;
-pub use post::{Announced, Announcement, Announcer, Post};
 use route::{ReturnsStep, Worker};
 use rules::{Heard, ReturnsRules};
 use scenario::Scenario;
@@ -97,12 +94,16 @@ impl Returns {
         let first = languages.first().copied().unwrap_or(Language::EN);
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
-        let post_texts = PostTexts { said: texts.clone(), mails: MailTexts::read(prompts, languages)?, label };
+        let mails = mail::read(prompts, languages)?;
         let classify_prompt = prompts.text("returns/classify.md")?.to_owned();
         let agent = Agent::read(prompts)?;
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
-            services.post.set_texts(Arc::new(post_texts));
+            services.labels.set_texts(label);
+            let renderer = mail::renderer(mails, services.labels.clone());
+            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
+            services.jobs.register(Arc::new(jobs::IssueLabel));
+            services.jobs.register(Arc::new(jobs::AnnounceDecision { texts: texts.clone() }));
             let services = services.clone();
             let agent = agent(&services);
             Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }
@@ -141,14 +142,8 @@ impl Returns {
     ) -> Result<(), DeskError> {
         let name = intent.unwrap_or(Intent::Other).as_str();
         turn.note("intent", json!({ "intent": name, "source": source }));
-        let event = TurnEvent::Intent {
-            intent: name.to_owned(),
-            confidence: if intent.is_some() { 1.0 } else { 0.0 },
-            source,
-            language: turn.language(),
-            clarify_needed: intent.is_none(),
-        };
-        Ok(turn.emit(event).await?)
+        let confidence = if intent.is_some() { 1.0 } else { 0.0 };
+        Ok(turn.report_intent(name, confidence, source, intent.is_none()).await?)
     }
 }
 

@@ -8,6 +8,7 @@
 //! - [`inbox`]: the shop's conversations; [`live`]: what happens in them
 //! - [`handoff`]: a person takes one over, answers and gives it back
 //! - [`returns`]: orders and returns beside a conversation, their later steps, and what is decided on escalations
+//! - [`panel`]: what the conversation's desk shows next to it
 //! - [`figures`]: the turns of each day
 //! - [`audit`]: who did what, when, and from where
 //!
@@ -29,6 +30,7 @@ mod knowledge;
 mod live;
 mod me;
 mod owner;
+mod panel;
 mod personas;
 mod questions;
 mod returns;
@@ -51,6 +53,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoff::close))
         .routes(routes!(handoff::reopen))
         .routes(routes!(handoff::answer))
+        .routes(routes!(panel::get))
         .routes(routes!(returns::get))
         .routes(routes!(returns::advance))
         .routes(routes!(returns::resolve))

@@ -41,7 +41,7 @@ pub(super) async fn get(
 ) -> Result<Response, ApiError> {
     // Whatever is wrong with a link, it opens nothing.
     let (Ok(Path(label)), Ok(Query(query))) = (label, query) else { return Err(ApiError::NotFound) };
-    let pdf = in_time(&app, app.post.label(&label, &query.signature)).await?.ok_or(ApiError::NotFound)?;
+    let pdf = in_time(&app, app.labels.open(&label, &query.signature)).await?.ok_or(ApiError::NotFound)?;
     let headers = [
         (header::CONTENT_TYPE, "application/pdf"),
         (header::CONTENT_DISPOSITION, "inline; filename=\"return-label.pdf\""),

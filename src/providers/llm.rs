@@ -26,7 +26,7 @@ pub use crate::config::{LlmConfig, LlmMode};
 
 pub use gateway::{Availability, Gateway, Ticket};
 pub use ollama::{InvalidOllama, Ollama};
-pub use tool::{Reply, ToolCall, ToolSpec, json_schema};
+pub use tool::{Reply, ToolCall, ToolSpec, json_schema, tool_schema};
 
 /// Who says a [`ChatMessage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

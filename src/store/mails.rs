@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::audit::record;
-use super::entities::{jobs, mails};
-use super::jobs::{JobKind, NewJob, enqueue};
+use super::entities::mails;
+use super::jobs::{NewJob, delete_job, enqueue};
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
 use crate::domain::AuditEntry;
@@ -20,7 +20,10 @@ use crate::domain::identity::Email;
 use crate::domain::returns::{MailNumber, Rma, RmaNumber};
 use crate::domain::{ConversationId, Language, TenantId};
 
-/// A mail, for the store.
+/// Sends a mail; the subject is the mail's id.
+pub const SEND_MAIL: &str = "send_mail";
+
+/// Identifies a mail in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MailId(pub Uuid);
 
@@ -117,6 +120,12 @@ pub struct Mail {
 pub enum MailOutcome<'a> {
     Sent { preview: &'a str },
     Failed { error: &'a str },
+}
+
+impl<'a> NewJob<'a> {
+    pub(super) fn mail(tenant: &'a TenantId, mail: MailId, now: DateTime<Utc>) -> Self {
+        Self::new(SEND_MAIL, mail.0, tenant, now)
+    }
 }
 
 impl TenantStore<'_> {
@@ -234,18 +243,13 @@ impl TenantStore<'_> {
             record(&transaction, self.tenant, &[entry(&after, who, Some(status), now)]).await?;
         }
         if after.status == MailStatus::Queued {
-            forget_job(&transaction, id).await?;
+            // A dead or running job for the earlier attempt would keep the new one out.
+            delete_job(&transaction, SEND_MAIL, id.0).await?;
             enqueue(&transaction, &[NewJob::mail(self.tenant, id, now)]).await?;
         }
         transaction.commit().await?;
         Ok(true)
     }
-}
-
-/// An earlier job, whether it was given up or is being done, would keep the new one out.
-async fn forget_job(connection: &impl ConnectionTrait, id: MailId) -> Result<(), StoreError> {
-    jobs::Entity::delete_by_id((JobKind::SendMail.as_str().to_owned(), id.0.to_string())).exec(connection).await?;
-    Ok(())
 }
 
 /// The last mail about an RMA.

@@ -21,7 +21,6 @@ use tracing::{Instrument, error, info, info_span, warn};
 use super::feed::Feeds;
 use super::journal::Journal;
 use super::lane::Lanes;
-use super::outbox::Outbox;
 use super::reader::{Reader, Source, Start};
 use super::run::{Stops, run};
 use super::{person, recover};
@@ -31,6 +30,7 @@ use crate::domain::{
     ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender,
 };
 use crate::domain::{TenantId, TurnStatus};
+use crate::jobs::JobRunner;
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
 
@@ -61,7 +61,7 @@ struct Inner {
     store: Store,
     desks: Arc<ArcSwap<Desks>>,
     journal: Journal,
-    outbox: Arc<Outbox>,
+    jobs: Arc<JobRunner>,
     feeds: Feeds,
     lanes: Lanes,
     /// Turns of all conversations that are accepted and have not begun.
@@ -81,7 +81,7 @@ impl Engine {
         store: Store,
         desks: Arc<ArcSwap<Desks>>,
         journal: Journal,
-        outbox: Arc<Outbox>,
+        jobs: Arc<JobRunner>,
         tasks: TaskTracker,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -89,7 +89,7 @@ impl Engine {
             store,
             desks,
             journal,
-            outbox,
+            jobs,
             feeds: Feeds::default(),
             lanes: Lanes::default(),
             waiting: AtomicUsize::new(0),
@@ -349,21 +349,21 @@ impl Engine {
         let (by_person, taken) = (message.sender == Sender::Agent, current.status == ConversationStatus::Taken);
         let mut turn = Turn::new(current, open.message, history, persona, caller, Box::new(sink));
         turn.note_time("waited", turn.age());
-        turn.stores_at_once = self.0.outbox.is_awaited();
+        turn.stores_at_once = self.0.jobs.embeds_in_turns();
         let ended = if by_person || taken {
             // Whoever took the conversation stops what runs, and this is not meant.
             let unwanted = open.record.cancel_requested && !by_person;
             let status = if unwanted { TurnStatus::Cancelled } else { TurnStatus::Completed };
-            person::run(&mut turn, status, &self.0.outbox).await
+            person::run(&mut turn, status, &self.0.jobs).await
         } else {
             let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);
             let stops = Stops { cancel, shutdown, broken, full, deadline };
-            run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.map(|_| ())
+            run(&mut turn, desk, &desks, &stops, &self.0.jobs).await.map(|_| ())
         };
         if ended.is_err() {
             self.end_interrupted(tenant, &message).await;
         }
-        self.0.outbox.wake();
+        self.0.jobs.wake();
     }
 
     /// The conversation as it is now, and the messages before the turn. `None`: the store gives nothing.

@@ -2,21 +2,21 @@
 
 use tracing::info;
 
-use super::outbox::Outbox;
 use super::run::tell;
 use crate::desks::{SinkClosed, Turn};
 use crate::domain::{Event, Kind, Message, Sender, TurnStatus};
+use crate::jobs::JobRunner;
 
 /// Runs a turn that is a person's own, or one that waits for a person's answer: nothing but its message is told.
 ///
 /// # Errors
 /// The journal gave the turn up: its end must be written by recovery.
-pub(super) async fn run(turn: &mut Turn, status: TurnStatus, outbox: &Outbox) -> Result<(), SinkClosed> {
+pub(super) async fn run(turn: &mut Turn, status: TurnStatus, jobs: &JobRunner) -> Result<(), SinkClosed> {
     turn.start().await?;
     for event in answer(&turn.message) {
         turn.emit(event).await?;
     }
-    outbox.settle(turn.conversation.id).await;
+    jobs.embed_messages_of(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
     turn.end(status).await?;

@@ -8,9 +8,9 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{Span, error, info, warn};
 
-use super::outbox::Outbox;
 use crate::desks::{Desk, DeskError, Desks, SinkClosed, Turn};
 use crate::domain::{ErrorCode, Kind, TurnStatus};
+use crate::jobs::JobRunner;
 
 /// What can end a turn before its desk does.
 pub(super) struct Stops {
@@ -56,7 +56,7 @@ pub(super) async fn run(
     desk: Option<Arc<dyn Desk>>,
     desks: &Desks,
     stops: &Stops,
-    outbox: &Outbox,
+    jobs: &JobRunner,
 ) -> Result<TurnStatus, SinkClosed> {
     turn.start().await?;
     let played = match desk {
@@ -95,7 +95,7 @@ pub(super) async fn run(
     if status == TurnStatus::Failed && !turn.has_spoken() {
         turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
     }
-    outbox.settle(turn.conversation.id).await;
+    jobs.embed_messages_of(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
     turn.end(status).await?;

@@ -4,132 +4,53 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Each module and what it may name: itself, and what stands below it.
-const LAYERS: [(&str, &[&str]); 18] = [
+/// The modules from top to bottom. A module may name itself and those in `below`, or every one after it.
+const LAYERS: [&str; 21] = [
+    "bin",
+    "main",
+    "cli",
+    "http",
+    "app",
+    "turn",
+    "desks",
+    "dialogue",
+    "agent",
+    "replies",
+    "grounding",
+    "nlu",
+    "tools",
+    "jobs",
+    "retrieval",
+    "notify",
+    "channels",
+    "providers",
+    "store",
+    "persona",
+    "config",
+];
+
+/// Modules that may name less than every module after them.
+const NARROWER: [(&str, &[&str]); 9] = [
     ("bin", &["cli"]),
     ("main", &["cli"]),
-    (
-        "cli",
-        &[
-            "http",
-            "app",
-            "turn",
-            "desks",
-            "dialogue",
-            "agent",
-            "replies",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    (
-        "http",
-        &[
-            "app",
-            "turn",
-            "desks",
-            "dialogue",
-            "agent",
-            "replies",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    (
-        "app",
-        &[
-            "turn",
-            "desks",
-            "dialogue",
-            "agent",
-            "replies",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    (
-        "turn",
-        &[
-            "desks",
-            "dialogue",
-            "agent",
-            "replies",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    (
-        "desks",
-        &[
-            "dialogue",
-            "agent",
-            "replies",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    (
-        "dialogue",
-        &[
-            "agent",
-            "replies",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    ("agent", &["providers", "persona", "domain", "config"]),
-    ("replies", &["persona", "domain", "config"]),
-    ("grounding", &["nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("nlu", &["tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("tools", &["retrieval", "providers", "store", "persona", "domain", "config"]),
+    ("agent", &["providers"]),
+    ("replies", &["persona"]),
     ("retrieval", &["providers", "store", "persona", "domain", "config"]),
+    ("notify", &["providers", "store", "persona", "domain", "config"]),
+    ("channels", &["store", "persona", "domain", "config"]),
     ("providers", &["persona", "domain", "config"]),
-    ("store", &["persona", "domain", "config"]),
-    ("persona", &["domain", "config"]),
     ("config", &["domain"]),
 ];
+
+/// The modules that a module may name.
+fn below(module: &str) -> Vec<&'static str> {
+    if let Some((_, narrower)) = NARROWER.iter().find(|(name, _)| *name == module) {
+        return narrower.to_vec();
+    }
+    let place = LAYERS.iter().position(|name| *name == module);
+    let after = place.map_or(&[][..], |place| &LAYERS[place + 1..]);
+    after.iter().copied().chain(["domain"]).collect()
+}
 
 /// A line of code as it stands in the source, without comments, strings and what only tests see.
 struct Line {
@@ -137,6 +58,8 @@ struct Line {
     module: String,
     number: usize,
     code: String,
+    /// The line as it is written.
+    text: String,
 }
 
 impl Line {
@@ -180,8 +103,9 @@ fn source() -> Vec<Line> {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        for (number, code) in (1..).zip(code_of(&text).lines()) {
-            lines.push(Line { file: file.clone(), module: module.clone(), number, code: code.to_owned() });
+        for ((number, code), text) in (1..).zip(code_of(&text).lines()).zip(text.lines()) {
+            let (code, text) = (code.to_owned(), text.to_owned());
+            lines.push(Line { file: file.clone(), module: module.clone(), number, code, text });
         }
     }
     lines
@@ -312,9 +236,9 @@ fn named(code: &str) -> BTreeSet<String> {
 fn data_flows_one_way() {
     let mut broken = Vec::new();
     for line in source() {
-        let below = LAYERS.iter().find(|(module, _)| *module == line.module).map_or(&[][..], |(_, below)| below);
+        let below = below(&line.module);
         for name in named(&line.code) {
-            let known = LAYERS.iter().any(|(module, _)| *module == name) || name == "domain";
+            let known = LAYERS.contains(&name.as_str()) || name == "domain";
             if known && name != line.module && !below.contains(&name.as_str()) {
                 broken.push(format!(
                     "{} {} names {name}, which stands above it or beside it",
@@ -325,6 +249,35 @@ fn data_flows_one_way() {
         }
     }
     report("arrows that run back up", &broken);
+}
+
+/// Files outside a desk's folder that may name it, and why.
+const NAME_DESKS: [(&str, &str); 4] = [
+    ("src/desks.rs", "the list of desks"),
+    ("src/persona/file.rs", "the file format: a persona without `desk:` belongs to the retail desk"),
+    ("src/http/labels.rs", "the OpenAPI tag of return labels, which belong to the shop's back office"),
+    ("src/app/evals/", "a replayed case copies the rows of the orders that it names"),
+];
+
+/// RMAs, orders and their console pages are the shop's back office, whichever desk makes them: `domain::returns` and
+/// `store::returns` name that data. Only a desk's registered name and its module are private to it.
+#[test]
+fn desk_names_stay_in_their_folder() {
+    let names: Vec<&str> =
+        frontdesk::desks::DeskRegistry::built_in().iter().map(|factory| factory.name()).collect::<Vec<_>>();
+    let mut broken = Vec::new();
+    for line in source() {
+        for name in &names {
+            let own = [format!("src/desks/{name}.rs"), format!("src/desks/{name}/")];
+            let is_allowed = own.iter().any(|path| line.file.starts_with(path.as_str()))
+                || NAME_DESKS.iter().any(|(file, _)| line.file.starts_with(file));
+            let is_literal = line.text.contains(&format!("\"{name}\"")) && !line.code.trim().is_empty();
+            if !is_allowed && (is_literal || line.code.contains(&format!("desks::{name}"))) {
+                broken.push(format!("{} {}", line.place(), line.text.trim()));
+            }
+        }
+    }
+    report("a desk is named outside its folder", &broken);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a message to the retail desk is about.
+//! What a message is about.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub enum Intent {
 }
 
 impl Intent {
-    /// The word for it on the wire.
+    /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shopping => "shopping",

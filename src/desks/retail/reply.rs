@@ -1,11 +1,11 @@
-//! Answering a shopping question from the shop's documents, in the persona's voice.
+//! Answers a shopping question from the shop's documents, in the persona's voice.
 
 use tracing::warn;
 
 use super::classify::Understood;
 use super::intent::Intent;
 use super::prompt::{Given, system};
-use super::{Heard, Retail};
+use super::{Incoming, Retail};
 use crate::config::LlmMode;
 use crate::dialogue::answer;
 use crate::dialogue::history::{room_for_history, window, window_start};
@@ -23,8 +23,13 @@ const QUOTES: usize = 3;
 
 impl Retail {
     /// Retrieves passages, replies, and adds the follow-up.
-    pub(super) async fn reply(&self, turn: &mut Turn, heard: &Heard, understood: &Understood) -> Result<(), DeskError> {
-        let found = turn.step("retrieve").take(self.retrieve(turn, heard)).await;
+    pub(super) async fn reply(
+        &self,
+        turn: &mut Turn,
+        incoming: &Incoming,
+        understood: &Understood,
+    ) -> Result<(), DeskError> {
+        let found = turn.step("retrieve").take(self.retrieve(turn, incoming)).await;
         let Some(metadata) = answer::cite(turn, &found, &found.passages).await? else {
             let texts = self.texts(turn);
             let text = match understood.names_nothing {
@@ -35,7 +40,7 @@ impl Retail {
             return self.follow_up(turn).await;
         };
         let quotation = self.quote(turn, &found.passages);
-        match self.begin(turn, heard, &found).await? {
+        match self.begin(turn, incoming, &found).await? {
             Ok(deltas) => {
                 let sources = self.sources(turn, &found.passages);
                 let guarded = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
@@ -62,7 +67,7 @@ impl Retail {
     async fn begin(
         &self,
         turn: &mut Turn,
-        heard: &Heard,
+        incoming: &Incoming,
         found: &Found,
     ) -> Result<Result<Deltas, LlmError>, DeskError> {
         let ticket = match self.services.llm.enter() {
@@ -83,10 +88,10 @@ impl Retail {
             intent: Intent::Shopping.as_str(),
             instruction: &self.texts(turn).instruction,
         });
-        let room = room_for_history(&self.services.config.llm, &[&system, heard.question()]);
+        let room = room_for_history(&self.services.config.llm, &[&system, incoming.text.as_str()]);
         let mut messages = vec![ChatMessage::system(system)];
         messages.extend(window(&turn.history, config.history_max_chars.min(room)));
-        messages.push(ChatMessage::user(heard.question().to_owned()));
+        messages.push(ChatMessage::user(incoming.text.as_str().to_owned()));
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
         answer::begin(turn, ticket, request).await

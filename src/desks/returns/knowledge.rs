@@ -1,13 +1,12 @@
 //! Questions about how the shop handles returns: answered from its documents, in the documents' own words.
 
-use serde_json::json;
-
 use super::scenario::Scenario;
 use super::state::State;
 use super::voice::Voice;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
-use crate::domain::{Event as TurnEvent, Kind, Metadata, SourceItem};
+use crate::dialogue::answer;
+use crate::domain::Kind;
 use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query};
 
@@ -27,22 +26,18 @@ impl Returns {
         let find = self.services.knowledge.find(&turn.persona.knowledge, &query);
         let found = turn.step("retrieve").take(find).await;
         let passages: &[Passage] = &found.passages[..found.passages.len().min(QUOTES)];
-        let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
-        turn.note("retrieval", json!({ "by": found.by, "similarity": found.similarity, "passages": &sources }));
+        let metadata = answer::cite(turn, &found, passages).await?;
         let texts = self.texts(turn);
         let mut voice = Voice::new(texts, &state.meta.said);
-        if passages.is_empty() {
+        let Some(metadata) = metadata else {
             let text = voice.text(Scenario::PolicyUnknown, &[("hotline", self.hotline(turn))])?;
             state.meta.said.extend(voice.said());
-            turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", true)).await?;
-            return Ok(());
-        }
+            return answer::say_unknown(turn, &text).await;
+        };
         let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
         let intro = voice.text(Scenario::PolicyIntro, &[])?;
         state.meta.said.extend(voice.said());
-        let text = std::iter::once(intro).chain(passages.iter().map(quote)).collect::<Vec<_>>().join("\n");
-        let metadata = Metadata::of(Kind::Reply).with("sources", &sources);
-        turn.emit(TurnEvent::Sources { items: sources }).await?;
+        let text = answer::quotation(intro, passages.iter().map(quote));
         turn.say_with(Kind::Reply, &text, metadata).await?;
         Ok(())
     }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::scenario::Scenario;
@@ -14,7 +15,7 @@ use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::{Action, Decision, Priority, RmaNumber, Why};
 
 /// What a flow is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
     Return,

@@ -8,6 +8,7 @@ use super::scenario::Scenario;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::RmaStatus;
 use crate::replies::{Replies, ReplyKey};
+use crate::tools::label::LabelTexts;
 
 /// So many variants each text has at least (seed 000: "3+ template variations").
 const LEAST_VARIANTS: usize = 3;
@@ -39,16 +40,6 @@ pub struct Lines {
     pub item: String,
     /// With `{title}` and `{text}`.
     pub quote: String,
-}
-
-/// What stands on a label.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LabelTexts {
-    pub title: String,
-    pub rma: String,
-    pub order: String,
-    pub carrier: String,
 }
 
 impl ReplyKey for Scenario {

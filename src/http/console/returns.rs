@@ -187,7 +187,7 @@ pub(super) async fn resolve(
         }
     };
     // Labels, mails and messages are jobs.
-    app.post.wake();
+    app.jobs.wake();
     for conversation in rmas.iter().map(|rma| rma.conversation).chain([ticket.conversation]) {
         tell(&app, &owner.tenant, conversation);
     }

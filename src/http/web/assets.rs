@@ -52,6 +52,7 @@ const FILES: &[(&str, &str)] = &[
     ("record.js", include_str!("console/record.js")),
     ("escalation.js", include_str!("console/escalation.js")),
     ("rma.js", include_str!("console/rma.js")),
+    ("panel.js", include_str!("console/panel.js")),
     ("returns.js", include_str!("console/returns.js")),
     ("conversation.js", include_str!("console/conversation.js")),
     ("inbox.js", include_str!("console/inbox.js")),

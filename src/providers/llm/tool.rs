@@ -31,8 +31,14 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
 }
 
-/// Returns the JSON Schema of a type, with its doc comment as the description. Every value has one type: older Ollama versions
-/// refuse `["string", "null"]`.
+/// Returns the JSON Schema of a tool's arguments. Every value has one type: older Ollama versions refuse `["string", "null"]` there.
+pub fn tool_schema<T: JsonSchema>() -> Value {
+    let mut schema = json_schema::<T>();
+    remove_null(&mut schema);
+    schema
+}
+
+/// Returns the JSON Schema of a type, with its doc comments as descriptions.
 pub fn json_schema<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft07();
     settings.inline_subschemas = true;
@@ -41,7 +47,6 @@ pub fn json_schema<T: JsonSchema>() -> Value {
     if let Some(fields) = schema.as_object_mut() {
         fields.remove("title");
     }
-    remove_null(&mut schema);
     schema
 }
 

@@ -106,7 +106,7 @@ impl Engine {
                 self.callers(|callers| callers.insert(message_id, message.caller));
             }
             self.enqueue(tenant.clone(), conversation, 1);
-            engine.outbox.wake();
+            engine.jobs.wake();
             engine.journal.changes().tell(&tenant, conversation);
             return Ok(Accepted { turn, message_id });
         }

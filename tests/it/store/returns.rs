@@ -21,15 +21,17 @@ use frontdesk::domain::returns::{
     Action, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Why, Windows,
 };
 use frontdesk::store::Store;
-use frontdesk::store::jobs::JobKind;
-use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail};
-use frontdesk::store::returns::By;
+use frontdesk::store::jobs::LeasedJob;
+use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail, SEND_MAIL};
 use frontdesk::store::returns::advance::{Advance, LabelOutcome};
 use frontdesk::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
+use frontdesk::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 use frontdesk::store::sample_shop::Sampling;
 
-use super::{TestStore, opened, tenant};
+use super::{TestStore, count_jobs, opened, tenant};
+
+const RETURNS_JOBS: [&str; 3] = [ISSUE_LABEL, SEND_MAIL, SAY_DECISION];
 
 pub const ZONE: chrono_tz::Tz = chrono_tz::Asia::Ho_Chi_Minh;
 
@@ -117,8 +119,17 @@ impl Shop {
         entries.iter().map(|entry| format!("{} {}", entry.who, entry.what)).collect()
     }
 
+    /// Leases the due jobs of returns.
+    pub async fn due_jobs(&self) -> Vec<LeasedJob> {
+        let (mut jobs, lease) = (Vec::new(), std::time::Duration::from_secs(60));
+        for name in RETURNS_JOBS {
+            jobs.extend(self.store().lease_jobs(name, self.now, lease, 9).await.unwrap());
+        }
+        jobs
+    }
+
     pub async fn waiting_jobs(&self) -> u64 {
-        self.store().count_jobs(JobKind::RETURNS).await.unwrap().waiting
+        count_jobs(self.store(), &RETURNS_JOBS).await.waiting
     }
 
     /// The RMA's label, made by the desk.
@@ -168,9 +179,8 @@ async fn a_return_comes_with_its_order_ticket_label_mail_and_record() {
     let mails = door.list_mails_of(&rma.number).await.unwrap();
     assert_eq!((mails.len(), mails[0].status, mails[0].to.as_str()), (1, MailStatus::Queued, "john.doe@example.com"));
     assert_eq!(shop.recorded("77893").await, ["desk rma.created", "desk order.status", "desk mail.queued"]);
-    let jobs =
-        shop.store().lease_jobs(JobKind::RETURNS, shop.now, std::time::Duration::from_secs(60), 9).await.unwrap();
-    let found: BTreeSet<_> = jobs.iter().map(|job| (job.kind.as_str(), job.subject)).collect();
+    let jobs = shop.due_jobs().await;
+    let found: BTreeSet<_> = jobs.iter().map(|job| (job.name.as_str(), job.subject)).collect();
     assert_eq!(found, BTreeSet::from([("issue_label", rma.id.0), ("send_mail", mails[0].id.0)]));
 }
 

@@ -193,8 +193,8 @@ impl Returns {
         let mut mail = NewMail::about(LABEL_MAIL, id, order, Some(&rma), turn.language());
         mail.to = sent.map_or(mail.to, |sent| sent.to);
         store.queue_mail(&mail, WHO, Utc::now()).await?;
-        self.services.post.wake();
-        let url = self.services.post.label_link(&turn.conversation.tenant, &rma.number);
+        self.services.jobs.wake();
+        let url = self.services.labels.link(&turn.conversation.tenant, &rma.number);
         let masked = mail.to.masked();
         let text = voice.text(Scenario::LabelAgain, &[number, ("label_url", &url), ("masked_email", &masked)])?;
         let said = voice.then(Event::StatusShown);

@@ -11,6 +11,7 @@ use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::Order;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{Action, Rma, Why};
+use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
 
@@ -120,8 +121,8 @@ impl Returns {
             store.requeue_mail(mail.id, other.as_ref(), WHO, Utc::now()).await?;
         }
         let within = self.services.config.returns.mail_wait;
-        let settled = self.services.post.settle(&turn.conversation.tenant, mail.id, within);
-        let status = turn.step("mail").take(settled).await?;
+        let attempt = wait_for_attempt(&self.services.jobs, &store, mail.id, within);
+        let status = turn.step("mail").take(attempt).await?;
         Ok(Event::Mailed(match status {
             MailStatus::Queued => EmailStatus::Queued,
             MailStatus::Sent => EmailStatus::Sent,

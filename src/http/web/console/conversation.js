@@ -7,6 +7,7 @@ import { element } from "../assets/elements.js";
 import { followEnd } from "../assets/scroll.js";
 import { icon } from "./svg.js";
 import { nameCustomer } from "./row.js";
+import { Panel } from "./panel.js";
 import { Returns } from "./returns.js";
 import { Stream } from "../assets/stream.js";
 import { Thread } from "./thread.js";
@@ -30,6 +31,7 @@ export class Conversation {
   #trouble = element("div", { class: "conversation-trouble" });
   #state = element("div");
   #answer;
+  #panel;
   #returns;
 
   constructor(id, live) {
@@ -45,8 +47,9 @@ export class Conversation {
     const below = button("conversation.below", () => {}, { class: "below", hidden: true });
     this.#end = followEnd(scroller, this.#thread.element, below, () => this.#thread.length);
     this.#answer = new Answer(id);
+    this.#panel = new Panel(id);
     this.#returns = new Returns(id);
-    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
+    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, this.#panel.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
     this.#stream = new Stream({
       address: (after) => `${this.#path}/events?${new URLSearchParams({ last_event_id: after })}`,
       onEvent: (event) => this.#hear(event),
@@ -60,6 +63,7 @@ export class Conversation {
       if (ids && !ids.includes(id)) return;
       this.#look();
       this.#returns.heed();
+      this.#panel.read();
     });
     this.#state.append(loading());
     this.#read();
@@ -106,6 +110,7 @@ export class Conversation {
       if (fresh) this.#turn ? this.#toTurn() : this.#end.toEnd();
       this.#stream.open(history.lastEventId);
       this.#returns.heed();
+      this.#panel.read();
     } catch (error) {
       if (mine === this.#reading) this.#state.replaceChildren(failure(error, () => this.#read()));
     }

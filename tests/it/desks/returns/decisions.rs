@@ -47,7 +47,7 @@ async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
     let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
     let done = app.inner.store.tenant(&tenant).resolve_escalation(ticket, &verdict, &by).await.unwrap();
-    app.inner.post.wake();
+    app.inner.jobs.wake();
     match done {
         Resolving::Done(_, rmas) => rmas,
         other => panic!("{other:?}"),

@@ -36,7 +36,7 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
     assert_eq!(locked.escalation_reason.as_deref(), Some("Damaged items"));
     // The job that found it locked is done with.
     let lease = std::time::Duration::from_secs(60);
-    let jobs = shop.store().lease_jobs(&[JobKind::IssueLabel], shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(ISSUE_LABEL, shop.now, lease, 9).await.unwrap();
     shop.store().finish_jobs(&jobs).await.unwrap();
 
     let more = shop.resolve(&ticket.id, Resolution::MoreInfo, "photos, please").await;
@@ -48,7 +48,7 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
     let resolved = ticket.resolved.unwrap();
     assert_eq!((resolved.decision, resolved.by.as_str(), resolved.why.as_str()), (Resolution::Approve, "Thu", "seen"));
     assert_eq!((rmas.len(), rmas[0].escalated), (1, false));
-    let jobs = shop.store().lease_jobs(&[JobKind::IssueLabel], shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(ISSUE_LABEL, shop.now, lease, 9).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.subject).collect::<Vec<_>>(), [rma.id.0]);
     let label = door.issue_label(&rma.number, &TrackingNumber::new(1), &shop.desk()).await.unwrap();
     assert!(matches!(label, LabelOutcome::Issued(_)), "{label:?}");
@@ -270,11 +270,10 @@ async fn an_approval_makes_the_return_once_however_often_it_comes() {
     assert_eq!((&made, rmas.len(), rmas[0].conversation), (&rmas, 1, Some(conversation)));
     let mails = door.list_mails_of(&rmas[0].number).await.unwrap();
     assert_eq!(mails.iter().map(|mail| mail.template.as_str()).collect::<Vec<_>>(), ["return_approved"]);
-    let lease = std::time::Duration::from_secs(60);
-    let jobs = shop.store().lease_jobs(JobKind::RETURNS, shop.now, lease, 9).await.unwrap();
-    let mut kinds: Vec<&str> = jobs.iter().map(|job| job.kind.as_str()).collect();
-    kinds.sort_unstable();
-    assert_eq!(kinds, ["issue_label", "say_decision", "send_mail"]);
+    let jobs = shop.due_jobs().await;
+    let mut names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["issue_label", "say_decision", "send_mail"]);
 }
 
 #[tokio::test]

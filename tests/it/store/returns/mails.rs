@@ -1,14 +1,13 @@
 //! Mails about returns: each is sent to one address at a time, and what came of it is stored once.
 
-use frontdesk::store::jobs::Job;
 use frontdesk::store::mails::MailId;
 
 use super::*;
 
 /// The jobs that send mails and are due then.
-async fn due(shop: &Shop, now: DateTime<Utc>) -> Vec<Job> {
+async fn due(shop: &Shop, now: DateTime<Utc>) -> Vec<LeasedJob> {
     let lease = std::time::Duration::from_secs(60);
-    shop.store().lease_jobs(&[JobKind::SendMail], now, lease, 9).await.unwrap()
+    shop.store().lease_jobs(SEND_MAIL, now, lease, 9).await.unwrap()
 }
 
 /// The mail of a return that was made.
@@ -27,14 +26,14 @@ async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stay
     let (id, first) = (mail.id, mail.to);
     assert!(!door.requeue_mail(id, None, "desk", shop.now).await.unwrap(), "it has not failed");
     let lease = std::time::Duration::from_secs(60);
-    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
-    shop.store().bury_job(&jobs[0], "refused").await.unwrap();
+    let jobs = shop.store().lease_jobs(SEND_MAIL, shop.now, lease, 9).await.unwrap();
+    shop.store().make_dead_letter(&jobs[0], "refused").await.unwrap();
     assert!(door.finish_mail(id, &first, &MailOutcome::Failed { error: "refused" }, shop.now).await.unwrap());
     let other: Email = "john@example.org".parse().unwrap();
     assert!(door.requeue_mail(id, Some(&other), "desk", shop.now).await.unwrap());
     let mail = door.find_mail(id).await.unwrap().unwrap();
     assert_eq!((mail.status, &mail.to, mail.error), (MailStatus::Queued, &other, None));
-    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(SEND_MAIL, shop.now, lease, 9).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.subject).collect::<Vec<_>>(), [id.0]);
     assert!(door.finish_mail(id, &other, &MailOutcome::Sent { preview: "Hello" }, shop.now).await.unwrap());
     assert!(!door.finish_mail(id, &other, &MailOutcome::Failed { error: "late" }, shop.now).await.unwrap());

@@ -11,6 +11,7 @@ use crate::desks::returns::state::{ActionTicket, EmailStatus, Escalate, State, T
 use crate::desks::returns::work::{by, mail_context, request_of};
 use crate::domain::commerce::Order;
 use crate::domain::returns::{Action, Decision, MailNumber, NoStep, Priority, Rma, RmaNumber, TrackingNumber};
+use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::By;
 use crate::store::returns::advance::LabelOutcome;
@@ -140,7 +141,7 @@ impl ReturnsContext<'_> {
             LabelOutcome::Refused(NoStep::Illegal(_) | NoStep::NoLabel) => return Err(ToolError::Trouble),
             LabelOutcome::NotFound => return Err(ToolError::NoRma),
         };
-        let url = self.desk.services.post.label_link(&self.turn.conversation.tenant, &rma.number);
+        let url = self.desk.services.labels.link(&self.turn.conversation.tenant, &rma.number);
         Ok(GivenLabel { url, tracking: label.tracking.to_string() })
     }
 
@@ -152,8 +153,8 @@ impl ReturnsContext<'_> {
             let id = store.queue_mail(&new, WHO, Utc::now()).await?;
             store.requeue_mail(id, None, WHO, Utc::now()).await?;
             let within = self.desk.services.config.returns.mail_wait;
-            let settled = self.desk.services.post.settle(&self.turn.conversation.tenant, id, within);
-            (id, self.turn.step("mail").take(settled).await?)
+            let attempt = wait_for_attempt(&self.desk.services.jobs, &store, id, within);
+            (id, self.turn.step("mail").take(attempt).await?)
         };
         let is_about_ticket =
             self.state.action_ticket.as_ref().map(|ticket| ticket.id.as_str()) == rma.map(|rma| rma.number.as_str());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use frontdesk::domain::TenantId;
 use frontdesk::store::Store;
-use frontdesk::store::jobs::JobKind;
+use frontdesk::store::jobs::{EMBEDDING_JOBS, JobCounts};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -28,6 +28,11 @@ fn embedding(ollama: &ScriptedOllama) -> TestAppBuilder {
 async fn remembered(store: &Store) -> BTreeSet<String> {
     let shop = TenantId::default();
     store.tenant(&shop).list_vector_ids("conversations_dev").await.unwrap().into_iter().collect()
+}
+
+/// The jobs that keep embeddings up to date.
+async fn jobs(store: &Store) -> JobCounts {
+    store::count_jobs(store, &EMBEDDING_JOBS).await
 }
 
 async fn said(app: &TestApp, conversation: &str) -> BTreeSet<String> {
@@ -61,15 +66,15 @@ async fn what_a_dead_model_could_not_embed_is_embedded_when_it_is_back_even_by_a
     app.ask(&id, "bảo hành ABC123").await;
     let messages = said(&app, &id).await;
     let store = store::open(&app.database_url).await;
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == messages.len() as u64).await;
+    until(async || jobs(&store).await.waiting == messages.len() as u64).await;
     assert_eq!(remembered(&store).await, BTreeSet::new());
     drop(store);
     let builder = app.stop().await;
     ollama.set_down(false);
     let app = builder.ollama(&ollama).env("EMBED", "auto").start().await;
     let store = store::open(&app.database_url).await;
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == 0).await;
-    assert_eq!((store.count_jobs(JobKind::MEMORY).await.unwrap().dead, remembered(&store).await), (0, messages));
+    until(async || jobs(&store).await.waiting == 0).await;
+    assert_eq!((jobs(&store).await.dead, remembered(&store).await), (0, messages));
 }
 
 #[tokio::test]
@@ -82,7 +87,7 @@ async fn a_conversation_that_is_deleted_is_forgotten() {
     let path = format!("/conversations/{gone}");
     assert_eq!(app.request(Method::DELETE, &path).send().await.unwrap().status(), StatusCode::NO_CONTENT);
     assert_eq!(remembered(&store).await, said(&app, &kept).await);
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == 0).await;
+    until(async || jobs(&store).await.waiting == 0).await;
     assert_eq!(remembered(&store).await, said(&app, &kept).await);
 }
 
@@ -138,7 +143,7 @@ async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remem
     let store = store::open(&database).await;
     assert_eq!(remembered(&store).await, first, "vectors of two models are never mixed");
     let messages = said(&app, &id).await;
-    assert_eq!(store.count_jobs(JobKind::MEMORY).await.unwrap().dead, 0, "and nothing is given up for it");
+    assert_eq!(jobs(&store).await.dead, 0, "and nothing is given up for it");
     let root = env!("CARGO_MANIFEST_DIR");
     let run = tokio::process::Command::new(env!("CARGO_BIN_EXE_frontdesk"))
         .args(["index", "--rebuild"])
@@ -152,7 +157,7 @@ async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remem
         .unwrap();
     let out = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && out.contains(&format!("{} messages of conversations", messages.len())), "{run:?}");
-    until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == 0).await;
+    until(async || jobs(&store).await.waiting == 0).await;
     assert_eq!(remembered(&store).await, messages);
     let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();
     assert_eq!(made.model, "another-model");
