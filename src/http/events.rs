@@ -78,7 +78,7 @@ pub(super) async fn get(
     if store_answers {
         // Before the client hears that its stream is open: it then misses nothing of what it says next. A store that has
         // stopped answering in between is asked again by the stream itself.
-        let _ = tokio::time::timeout(app.config.http.store_timeout, reader.settle()).await;
+        let _ = tokio::time::timeout(app.config.http.store_timeout, reader.resolve_start()).await;
     }
     Ok(sse::response(reader, lease, &app.config.http))
 }

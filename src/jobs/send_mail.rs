@@ -53,7 +53,7 @@ impl Job for SendMail {
         };
         let reason = cause.to_string();
         if !store.finish_mail(id, &mail.to, &MailOutcome::Failed { error: &reason }, Utc::now()).await? {
-            // The mail was queued again for another address, with a job of its own.
+            // The mail was queued again for another address, with a new job.
             return Ok(());
         }
         if cause.is_permanent() || Utc::now() - mail.created_at > GIVE_UP_AFTER {

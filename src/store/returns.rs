@@ -45,11 +45,11 @@ impl<'a> NewJob<'a> {
         Self::new(ISSUE_LABEL, rma.0, tenant, now)
     }
 
-    /// The same decision twice is one job.
+    /// The same decision in the same conversation is the same job.
     fn say_decision(tenant: &'a TenantId, conversation: ConversationId, notice: &Notice, now: DateTime<Utc>) -> Self {
         let payload = serde_json::to_value(notice).unwrap_or_default();
         let mut id = [0; 16];
-        id.copy_from_slice(&Sha256::digest(payload.to_string())[..16]);
+        id.copy_from_slice(&Sha256::digest(format!("{conversation}{payload}"))[..16]);
         Self::new(SAY_DECISION, Uuid::from_bytes(id), tenant, now).in_conversation(conversation).with_payload(payload)
     }
 }

@@ -1,4 +1,4 @@
-//! Signed payloads: anyone can read them, and nobody else can make or change them.
+//! Signed payloads: anyone can read them, but only this server can make them.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

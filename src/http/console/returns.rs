@@ -230,7 +230,7 @@ fn resolved_by(ticket: &Ticket) -> String {
 
 fn tell(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
     if let Some(conversation) = conversation {
-        app.engine.tell_of(tenant, conversation);
+        app.engine.notify_changed(tenant, conversation);
     }
 }
 

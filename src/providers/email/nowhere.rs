@@ -1,10 +1,10 @@
-//! E-mails that go nowhere: what is tried out must reach nobody.
+//! Discards e-mails.
 
 use async_trait::async_trait;
 
 use super::{Email, EmailError, Mailer};
 
-/// Takes every e-mail, and neither sends nor keeps it.
+/// Accepts every e-mail and discards it.
 pub struct Nowhere;
 
 #[async_trait]

@@ -28,7 +28,7 @@ fn subjects(jobs: &[LeasedJob]) -> Vec<uuid::Uuid> {
 }
 
 #[tokio::test]
-async fn every_message_comes_with_one_job_and_none_where_nothing_is_embedded() {
+async fn each_message_has_one_embedding_job() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
     let jobs = store.lease_jobs(EMBED_MESSAGE, now, LEASE, 10).await.unwrap();
     assert_eq!(jobs.len(), 2);
@@ -45,7 +45,7 @@ async fn every_message_comes_with_one_job_and_none_where_nothing_is_embedded() {
 }
 
 #[tokio::test]
-async fn a_leased_job_is_nobody_elses_until_the_lease_ends_or_the_server_starts_again() {
+async fn leased_job_is_exclusive_until_its_lease_ends() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
     let first = store.lease_jobs(EMBED_MESSAGE, now, LEASE, 1).await.unwrap();
     let second = store.lease_jobs(EMBED_MESSAGE, now, LEASE, 10).await.unwrap();
@@ -62,7 +62,7 @@ async fn a_leased_job_is_nobody_elses_until_the_lease_ends_or_the_server_starts_
 }
 
 #[tokio::test]
-async fn a_job_that_fails_comes_later_and_one_that_is_given_up_stays_to_be_seen() {
+async fn failed_job_is_retried_and_dead_letter_stays() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
     let jobs = store.lease_jobs(EMBED_MESSAGE, now, LEASE, 10).await.unwrap();
     let (counted, held) = (&jobs[..1], &jobs[1..]);
@@ -79,7 +79,7 @@ async fn a_job_that_fails_comes_later_and_one_that_is_given_up_stays_to_be_seen(
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_deleted_leaves_one_job_to_forget_it() {
+async fn deleting_a_conversation_enqueues_one_job() {
     let TestStore { store, _folder } = TestStore::open().await;
     let store = store.embedding(true);
     let shop = tenant("acme");
@@ -90,7 +90,7 @@ async fn a_conversation_that_is_deleted_leaves_one_job_to_forget_it() {
 }
 
 #[tokio::test]
-async fn messages_that_are_too_old_leave_jobs_to_forget_them() {
+async fn expired_messages_enqueue_jobs_to_forget_them() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
     store.finish_jobs(&store.lease_jobs(EMBED_MESSAGE, now, LEASE, 10).await.unwrap()).await.unwrap();
     assert!(store.forget_messages(now + TimeDelta::seconds(1)).await.unwrap());

@@ -40,7 +40,7 @@ async fn said(app: &TestApp, conversation: &str) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn with_embed_sync_a_turn_ends_when_all_its_messages_are_remembered_greetings_too() {
+async fn embed_sync_waits_for_every_message() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let store = store::open(&app.database_url).await;
@@ -58,7 +58,7 @@ async fn with_embed_sync_a_turn_ends_when_all_its_messages_are_remembered_greeti
 }
 
 #[tokio::test]
-async fn what_a_dead_model_could_not_embed_is_embedded_when_it_is_back_even_by_another_process() {
+async fn unembedded_messages_are_embedded_after_a_restart() {
     let ollama = ScriptedOllama::start().await;
     ollama.set_down(true);
     let app = embedding(&ollama).start().await;
@@ -78,7 +78,7 @@ async fn what_a_dead_model_could_not_embed_is_embedded_when_it_is_back_even_by_a
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_deleted_is_forgotten() {
+async fn deleted_conversation_loses_its_vectors() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let store = store::open(&app.database_url).await;
@@ -92,7 +92,7 @@ async fn a_conversation_that_is_deleted_is_forgotten() {
 }
 
 #[tokio::test]
-async fn the_model_is_reminded_of_what_its_window_no_longer_holds() {
+async fn model_gets_earlier_messages_beyond_its_window() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 200).start().await;
     ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
@@ -111,7 +111,7 @@ async fn the_model_is_reminded_of_what_its_window_no_longer_holds() {
 }
 
 #[tokio::test]
-async fn nothing_is_recalled_of_another_conversation() {
+async fn recall_is_limited_to_the_conversation() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 60).start().await;
     ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
@@ -128,7 +128,7 @@ async fn nothing_is_recalled_of_another_conversation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remembered_by_it() {
+async fn rebuild_embeds_messages_with_the_new_model() {
     let ollama = ScriptedOllama::start().await;
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let id = app.open(&json!({})).await;

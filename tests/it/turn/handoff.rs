@@ -30,7 +30,7 @@ async fn conversation(app: &TestApp, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_customer_who_asks_for_a_person_waits_and_the_bot_goes_on() {
+async fn bot_answers_while_customer_waits_for_a_person() {
     let app = TestApp::start().await;
     for (wish, told) in [("cho gặp nhân viên", "báo cho nhân viên"), ("I want to talk to a human", "told the team")]
     {
@@ -46,7 +46,7 @@ async fn a_customer_who_asks_for_a_person_waits_and_the_bot_goes_on() {
 }
 
 #[tokio::test]
-async fn without_a_console_nobody_is_told_and_nobody_says_so() {
+async fn without_console_no_handoff_is_offered() {
     let app = TestApp::builder().env("CONSOLE", "off").start().await;
     let id = app.open(&json!({})).await;
     let text = app.ask(&id, "cho gặp nhân viên").await.text("social");
@@ -55,7 +55,7 @@ async fn without_a_console_nobody_is_told_and_nobody_says_so() {
 }
 
 #[tokio::test]
-async fn a_wish_for_a_person_asks_no_model() {
+async fn handoff_request_needs_no_model() {
     let ollama = ScriptedOllama::start().await;
     for classifier in ["rules_first", "llm_first"] {
         let app = TestApp::builder().ollama(&ollama).env("CLASSIFIER", classifier).start().await;
@@ -67,7 +67,7 @@ async fn a_wish_for_a_person_asks_no_model() {
 }
 
 #[tokio::test]
-async fn a_taken_conversations_turn_is_its_start_and_its_end() {
+async fn turn_of_taken_conversation_has_no_reply() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, WARRANTY).await;
@@ -89,7 +89,7 @@ async fn a_taken_conversations_turn_is_its_start_and_its_end() {
 }
 
 #[tokio::test]
-async fn a_closed_conversation_opens_when_the_customer_writes() {
+async fn customer_message_reopens_a_closed_conversation() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     assert_eq!(hand(&app, &id, "close").await["status"], "closed");
@@ -112,7 +112,7 @@ async fn a_closed_conversation_opens_when_the_customer_writes() {
 }
 
 #[tokio::test]
-async fn taking_over_cuts_a_reply_off_and_leaves_the_model() {
+async fn taking_over_cuts_off_the_running_reply() {
     let (app, ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -133,7 +133,7 @@ async fn taking_over_cuts_a_reply_off_and_leaves_the_model() {
 
 /// Bots speak in many conversations at once, and each is taken over at some moment of its turn.
 #[tokio::test]
-async fn no_bot_speaks_after_a_person_has_taken_over() {
+async fn bot_is_silent_after_a_person_takes_over() {
     let ollama = ScriptedOllama::start().await;
     ollama.otherwise(|_| {
         Some(Play::reply(&"Dạ shop có hàng ạ. ".repeat(40)).in_packets_of(200).paced(Duration::from_millis(1)))
@@ -185,7 +185,7 @@ fn only_people_speak(events: &[Value]) {
 
 /// Turns begin at the very moment at which their conversations are taken over.
 #[tokio::test]
-async fn a_turn_that_begins_while_a_person_takes_over_is_stopped_or_silent() {
+async fn turn_starting_during_handoff_is_silent() {
     let app = TestApp::start().await;
     let mut dice = StdRng::seed_from_u64(20_261_122);
     for _ in 0..30 {
@@ -217,7 +217,7 @@ async fn events(app: &TestApp, id: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn answers_and_customers_messages_come_in_the_order_of_acceptance() {
+async fn answers_and_messages_keep_acceptance_order() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     hand(&app, &id, "take").await;
@@ -253,7 +253,7 @@ async fn answers_and_customers_messages_come_in_the_order_of_acceptance() {
 }
 
 #[tokio::test]
-async fn an_answer_that_a_killed_server_left_is_told_to_its_end() {
+async fn answer_is_completed_after_a_kill() {
     for told in 1..=4_usize {
         let app = TestApp::start().await;
         let id = app.open(&json!({})).await;
@@ -305,7 +305,7 @@ fn answer_events(message_id: MessageId) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_person_stays_through_a_restart() {
+async fn handoff_survives_a_restart() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     hand(&app, &id, "take").await;
@@ -315,7 +315,7 @@ async fn a_person_stays_through_a_restart() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_what_the_person_said() {
+async fn model_history_includes_the_persons_answers() {
     let ollama = ScriptedOllama::start().await;
     ollama.reply("Dạ shop có hàng ạ.");
     let app = TestApp::builder().ollama(&ollama).start().await;

@@ -11,7 +11,7 @@ use crate::support::eventually;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 #[tokio::test]
-async fn a_server_that_wakes_up_late_writes_nothing_into_a_turn_that_another_has_ended() {
+async fn late_server_writes_nothing_into_ended_turns() {
     let ollama = ScriptedOllama::start().await;
     let long = format!("{BEGINNING} {}", "có hàng ".repeat(10_000));
     ollama.play(Play::reply(&long).in_packets_of(400).paced(Duration::from_millis(2)));

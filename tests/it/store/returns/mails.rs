@@ -18,7 +18,7 @@ async fn mailed(shop: &Shop) -> (MailId, Email) {
 }
 
 #[tokio::test]
-async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stays_sent() {
+async fn failed_mail_can_go_to_another_address() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let door = shop.store().tenant(&shop.tenant);
@@ -44,7 +44,7 @@ async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stay
 }
 
 #[tokio::test]
-async fn a_mail_that_goes_to_another_address_is_not_lost_to_an_attempt_at_the_old_one() {
+async fn new_address_survives_an_attempt_at_the_old() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let (id, old) = mailed(&shop).await;
@@ -71,7 +71,7 @@ async fn a_mail_that_goes_to_another_address_is_not_lost_to_an_attempt_at_the_ol
 }
 
 #[tokio::test]
-async fn a_mail_that_was_sent_goes_to_another_address_but_not_to_the_same_again() {
+async fn sent_mail_goes_only_to_another_address() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let (id, old) = mailed(&shop).await;
@@ -89,7 +89,7 @@ async fn a_mail_that_was_sent_goes_to_another_address_but_not_to_the_same_again(
 }
 
 #[tokio::test]
-async fn a_mail_that_fails_again_and_again_is_recorded_as_failed_once() {
+async fn repeated_mail_failure_is_recorded_once() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let (id, to) = mailed(&shop).await;
