@@ -1,6 +1,7 @@
 //! What every desk needs to follow a customer through a turn.
 //!
 //! - [`turn`]: a [`Turn`] while a desk runs it, and how its events are emitted; [`show`](Turn::show) writes grounded text
+//! - [`utterance`]: the parsed message
 //! - [`history`]: the part of the conversation that a language model sees
 //! - [`language`]: settles which language the conversation uses
 //! - [`model`]: asks the language model and reports the position in its queue
@@ -17,8 +18,10 @@ pub mod language;
 pub mod model;
 mod show;
 pub mod turn;
+pub mod utterance;
 
 pub use turn::{Caller, Sink, SinkClosed, Step, Stored, Turn};
+pub use utterance::{Act, Answer, Utterance};
 
 /// Why a desk cannot finish a turn.
 #[derive(Debug, thiserror::Error)]

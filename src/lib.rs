@@ -13,7 +13,7 @@
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
 //!   feeds and replay, recovery
 //! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
-//! - [`dialogue`]: what every desk needs to follow a customer: the turn, its language, answers from documents
+//! - [`dialogue`]: what every desk needs to follow a customer: the turn, the parsed message, answers from documents
 //! - [`agent`]: a language model that calls tools
 //! - [`replies`]: what a desk says, by key, with variants and placeholders
 //! - [`grounding`]: checks what a model says against its sources

@@ -107,7 +107,7 @@ impl<'a, K: ReplyKey> VariantPicker<'a, K> {
     }
 
     /// Returns the variants that were picked, for the conversation's state.
-    pub fn into_picked(self) -> Vec<(K, usize)> {
+    pub fn used(self) -> Vec<(K, usize)> {
         self.picked
     }
 }

@@ -15,11 +15,11 @@
 use std::sync::Arc;
 
 use super::Returns;
-use super::advance::{Event, advance};
-use super::rules::{Answer, Heard};
+use super::rules::{Topic, Utterance};
 use super::state::{Intent, Question, State};
 use crate::desks::machine::save;
 use crate::desks::{DeskError, Services, Turn};
+use crate::dialogue::Answer;
 use crate::dialogue::agent_turn::run_agent;
 use crate::dialogue::history::{room_for_history, window};
 use crate::grounding::claims::ClaimRules;
@@ -64,16 +64,17 @@ impl Agent {
 }
 
 impl Returns {
-    /// Returns the state in which the model starts this turn, or `None` if the state machine runs the turn.
-    pub(super) fn state_for_agent(&self, turn: &Turn, state: &State, heard: &Heard) -> Option<State> {
-        if turn.persona.mode != Mode::Agent || !self.services.llm.is_up() || answers_machine(state, heard) {
-            return None;
+    /// Returns whether the model runs this turn. `next` is the state after the message.
+    pub(super) fn is_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance, next: &State) -> bool {
+        if turn.persona.mode != Mode::Agent || !self.services.llm.is_up() || answers_machine(state, utterance) {
+            return false;
         }
-        let next = advance(state.clone(), Event::Said(heard.clone()));
-        let is_escalating = next.escalate.is_some() && next.escalation_ticket.is_none();
+        let is_escalating = next.handoff.is_due();
         // "Never mind" ends it, and nothing is to be decided.
         let is_called_off = next.user_confirmed_order == Some(false);
-        (!is_escalating && !is_called_off && !heard.asks_policy).then_some(next)
+        // The machine answers general questions and sends labels again.
+        let is_machines = utterance.asks(Topic::Policy) || utterance.requests(Topic::Label);
+        !is_escalating && !is_called_off && !is_machines
     }
 
     /// Runs a turn with the model and its tools.
@@ -109,22 +110,21 @@ impl Returns {
         messages.push(ChatMessage::user(turn.message.text.clone()));
         (messages, known)
     }
-
-    /// Reports the intent that the rules found; in agent mode, no model reports one.
-    pub(super) async fn tell_heard_for_agent(&self, turn: &mut Turn, state: &State) -> Result<(), DeskError> {
-        self.tell_intent(turn, state.intent, crate::domain::IntentSource::Rules).await
-    }
 }
 
 /// Returns whether the message answers a question of the state machine, which then does what was asked.
-fn answers_machine(state: &State, heard: &Heard) -> bool {
-    match state.asked.filter(|_| !state.conversation_complete) {
-        Some(Question::OfferCancel) => heard.to_cancelling.is_some() && heard.number.is_none(),
+fn answers_machine(state: &State, utterance: &Utterance) -> bool {
+    match state.open_question() {
+        Some(Question::OfferCancel) => utterance.answer_to_cancel.is_some() && utterance.order().is_none(),
         Some(Question::Confirm | Question::OnlyReturn | Question::OnlyRefund) => {
-            heard.answer.is_some() && heard.number.is_none()
+            utterance.answer.is_some() && utterance.order().is_none()
         }
-        Some(Question::ChooseAction) => heard.answer == Some(Answer::No) || heard.intent.is_some_and(Intent::is_return),
-        Some(Question::MailFailed | Question::MailMissing) => heard.answer.is_some() || heard.contact.is_some(),
+        Some(Question::ChooseAction) => {
+            utterance.answer == Some(Answer::No) || utterance.intent.is_some_and(Intent::is_return)
+        }
+        Some(Question::MailFailed | Question::MailMissing) => {
+            utterance.answer.is_some() || utterance.contact().is_some()
+        }
         Some(
             Question::Matter
             | Question::OrderNumber

@@ -1,4 +1,4 @@
-//! What the desk says: `prompts/texts/returns.{language}.toml`.
+//! The desk's texts, from `prompts/texts/returns.{language}.toml`.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::domain::returns::RmaStatus;
 use crate::replies::{Replies, ReplyKey};
 use crate::tools::label::LabelTexts;
 
-/// So many variants each text has at least (seed 000: "3+ template variations").
+/// How many variants each text has at least.
 const LEAST_VARIANTS: usize = 3;
 
-/// The desk's texts in one language. What each is for stands beside it in the file.
+/// The desk's texts in one language. The file says what each is for.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReturnsTexts {
     pub lines: Lines,
@@ -62,16 +62,19 @@ impl ReturnsTexts {
         has_all("rma_statuses", &self.rma_statuses, RmaStatus::ALL.iter().map(|status| status.as_str()))
     }
 
-    /// What a status is called.
+    /// Returns the name of an order status.
     pub fn status(&self, status: OrderStatus) -> &str {
         self.statuses.get(&key_of(status.as_str())).map_or(status.as_str(), String::as_str)
     }
 
-    /// What the status of a return is called.
+    /// Returns the name of a return status.
     pub fn rma_status(&self, status: RmaStatus) -> &str {
         self.rma_statuses.get(&key_of(status.as_str())).map_or(status.as_str(), String::as_str)
     }
 }
+
+/// Picks the variants of the desk's texts.
+pub type VariantPicker<'a> = crate::replies::VariantPicker<'a, Scenario>;
 
 fn key_of(status: &str) -> String {
     status.to_ascii_lowercase()

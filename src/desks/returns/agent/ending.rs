@@ -11,7 +11,7 @@ use crate::desks::machine::{Step, run_until_wait};
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::route::route;
-use crate::desks::returns::state::{Escalate, State};
+use crate::desks::returns::state::{HandoffReason, State};
 use crate::desks::returns::work::status_of;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
@@ -34,8 +34,8 @@ impl Returns {
                 warn!(reason = reason.as_str(), "Giving up on the language model");
                 turn.note("gave_up", reason.as_str());
                 // What was made is announced like any other return; the customer can ask for more.
-                if state.action_ticket.is_none() {
-                    state = turned_over(state, Escalate::GaveUp);
+                if state.ticket.is_none() {
+                    state = turned_over(state, HandoffReason::GaveUp);
                 }
             }
             Outcome::Failed | Outcome::Stopped => {
@@ -128,14 +128,16 @@ impl Returns {
 fn without_idle_question(state: State) -> State {
     let confirmed = State { user_confirmed_order: Some(true), ..state.clone() };
     let is_offered = state.eligibility.is_some() && !matches!(route(&confirmed), Step::Run(_));
-    if state.action_ticket.is_some() || is_offered { confirmed } else { state }
+    if state.ticket.is_some() || is_offered { confirmed } else { state }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::desks::returns::route::{ReturnsStep, Worker};
-    use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Intent, Question, TicketStatus};
+    use crate::desks::returns::state::{
+        ActionTicket, EmailStatus, Ending, FlowTicket, Intent, Mail, Question, TicketStatus,
+    };
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::{Decision, Why};
 
@@ -154,9 +156,11 @@ mod tests {
 
     fn ticketed() -> State {
         let id = "RMA-1700000000-AB12".to_owned();
-        let ticket = Some(ActionTicket { id, status: TicketStatus::Created });
-        let (email_status, user_confirmed_order) = (Some(EmailStatus::Sent), Some(true));
-        State { action_ticket: ticket, email_status, user_confirmed_order, ..decided(sample::approved()) }
+        let ticket = FlowTicket {
+            mail: Mail::Settled(EmailStatus::Sent),
+            ..FlowTicket::new(ActionTicket { id, status: TicketStatus::Created })
+        };
+        State { ticket: Some(ticket), user_confirmed_order: Some(true), ..decided(sample::approved()) }
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn is_invisible(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::desks::returns::advance::{Event, advance};
-    use crate::desks::returns::state::{Escalate, Intent};
+    use crate::desks::returns::state::{Handoff, HandoffReason, Intent};
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::Why;
 
@@ -193,7 +193,7 @@ mod tests {
             ("a refusal", decided(Why::WindowOver), None),
             ("a review", decided(Why::FraudFlag), None),
             ("damage", decided(Why::Damaged), None),
-            ("a ticket", State { escalate: Some(Escalate::Assistant), ..wants(Intent::Other) }, None),
+            ("a ticket", State { handoff: Handoff::Due(HandoffReason::Assistant), ..wants(Intent::Other) }, None),
         ] {
             assert_eq!(models_message(&state), expected, "{what}");
         }
