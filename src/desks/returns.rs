@@ -69,6 +69,10 @@ impl DeskFactory for Factory {
         Ok(Box::new(|services| Arc::new(open(services))))
     }
 
+    fn message_kinds(&self) -> &'static [Kind] {
+        &kind::ALL
+    }
+
     fn console_panel(&self) -> Option<ConsolePanel> {
         Some(ConsolePanel::Orders)
     }
@@ -76,6 +80,24 @@ impl DeskFactory for Factory {
     fn sends_mail(&self) -> bool {
         true
     }
+}
+
+/// The kinds of messages that only this desk sends.
+mod kind {
+    use crate::domain::Kind;
+
+    /// Asks for an order number, or for the contact of the order.
+    pub const ORDER_PROMPT: Kind = Kind::desk("order_prompt");
+    pub const ORDER_STATUS: Kind = Kind::desk("order_status");
+    /// Asks whether this is the order.
+    pub const ORDER_CONFIRM: Kind = Kind::desk("order_confirm");
+    /// Offers a return, a refund or a cancellation.
+    pub const ACTION_PROMPT: Kind = Kind::desk("action_prompt");
+    pub const RETURN_DECISION: Kind = Kind::desk("return_decision");
+    pub const RETURN_TICKET: Kind = Kind::desk("return_ticket");
+
+    pub const ALL: [Kind; 6] =
+        [ORDER_PROMPT, ORDER_STATUS, ORDER_CONFIRM, ACTION_PROMPT, RETURN_DECISION, RETURN_TICKET];
 }
 
 impl Returns {

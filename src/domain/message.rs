@@ -51,16 +51,6 @@ pub enum Kind {
     ErrorNotice,
     /// A person's answer.
     Agent,
-    /// The returns desk asks for an order number, or for whose order it is.
-    OrderPrompt,
-    OrderStatus,
-    /// Is it this order?
-    OrderConfirm,
-    /// A return, a refund, or calling the order off?
-    ActionPrompt,
-    /// Whether the goods may come back.
-    ReturnDecision,
-    ReturnTicket,
     /// A person takes over.
     Escalation,
     /// A kind of one desk.
@@ -72,7 +62,7 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeskKind {
     bytes: [u8; Self::MAX_BYTES],
-    length: u8,
+    length: usize,
 }
 
 impl DeskKind {
@@ -85,13 +75,12 @@ impl DeskKind {
             bytes[at] = name[at];
             at += 1;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
-        Self { bytes, length: at as u8 }
+        Self { bytes, length: at }
     }
 
     fn as_str(&self) -> &str {
         // Only whole names are kept, so this is valid UTF-8.
-        std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
+        std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 }
 
@@ -129,7 +118,7 @@ impl ToSchema for Kind {}
 
 impl Kind {
     /// The kinds that any desk may send.
-    pub const SHARED: [Self; 16] = [
+    pub const SHARED: [Self; 10] = [
         Self::Greeting,
         Self::LanguageAck,
         Self::CuteGreeting,
@@ -139,12 +128,6 @@ impl Kind {
         Self::FollowUp,
         Self::ErrorNotice,
         Self::Agent,
-        Self::OrderPrompt,
-        Self::OrderStatus,
-        Self::OrderConfirm,
-        Self::ActionPrompt,
-        Self::ReturnDecision,
-        Self::ReturnTicket,
         Self::Escalation,
     ];
 
@@ -170,12 +153,6 @@ impl Kind {
             Self::Reply => "reply",
             Self::FollowUp => "follow_up",
             Self::ErrorNotice => "error_notice",
-            Self::OrderPrompt => "order_prompt",
-            Self::OrderStatus => "order_status",
-            Self::OrderConfirm => "order_confirm",
-            Self::ActionPrompt => "action_prompt",
-            Self::ReturnDecision => "return_decision",
-            Self::ReturnTicket => "return_ticket",
             Self::Escalation => "escalation",
             Self::Agent => "agent",
         }
@@ -264,4 +241,23 @@ pub struct Message {
     pub metadata: Metadata,
     /// Who decided and why, for the shop's own eyes: never shown to a customer.
     pub receipt: Option<Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn kinds_are_their_names_in_json() {
+        for (kind, name) in [(Kind::FollowUp, "follow_up"), (Kind::desk("order_prompt"), "order_prompt")] {
+            assert_eq!(json!(kind), json!(name));
+            assert_eq!(serde_json::from_value::<Kind>(json!(name)).unwrap(), kind);
+            assert_eq!(kind.as_str(), name);
+        }
+        for name in ["", "Order", "đơn", "a_name_that_is_longer_than_thirty_two_bytes"] {
+            assert!(serde_json::from_value::<Kind>(json!(name)).is_err(), "{name}");
+        }
+    }
 }

@@ -8,11 +8,11 @@ use super::tools::tool_set;
 use crate::agent::Outcome;
 use crate::agent::reply_text::for_customer;
 use crate::desks::machine::{Step, run_until_wait};
-use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::route::route;
 use crate::desks::returns::state::{HandoffReason, State};
 use crate::desks::returns::work::status_of;
+use crate::desks::returns::{Returns, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
 use crate::grounding::{Grounded, Guard, Piece, StandIns};
@@ -58,7 +58,7 @@ impl Returns {
         let Some(kind) = models_message(&state) else { return Ok(state) };
         let Some(pieces) = self.usable(turn, said, facts).await? else { return Ok(state) };
         let mut metadata = Metadata::of(kind);
-        if let Some(seen) = state.order.as_ref().filter(|_| kind == Kind::OrderStatus)
+        if let Some(seen) = state.order.as_ref().filter(|_| kind == kind::ORDER_STATUS)
             && let Some(order) = self.store_of(turn).find_order(&seen.number).await?
         {
             metadata = metadata.with("order", status_of(&order));

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 
 use crate::desks::machine::Step;
+use crate::desks::returns::kind;
 use crate::desks::returns::route::{Worker, route};
 use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
@@ -25,7 +26,7 @@ pub(super) fn models_message(state: &State) -> Option<Kind> {
     }
     match route(state) {
         Step::Finish(Ending::Other) => Some(Kind::Reply),
-        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(Kind::OrderStatus),
+        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(kind::ORDER_STATUS),
         _ => None,
     }
 }
@@ -181,7 +182,7 @@ mod tests {
         for (what, state, expected) in [
             ("small talk", wants(Intent::Other), Some(Kind::Reply)),
             ("an unclear message", State { is_unclear: true, ..State::default() }, None),
-            ("a status", status.clone(), Some(Kind::OrderStatus)),
+            ("a status", status.clone(), Some(kind::ORDER_STATUS)),
             ("a status whose order is not looked up", wants(Intent::OrderStatus), None),
             ("the status of a return", returned, None),
             ("a status with damage", State { damage_told: true, ..status }, None),
