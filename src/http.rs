@@ -1,7 +1,6 @@
-//! The wire: what clients see of frontdesk. Handlers extract, call one function, convert.
+//! The HTTP API and the pages. A handler extracts, calls one function and converts the result.
 //!
-//! Every route stands in [`router`]. Only [`sse`] knows what server-sent events look like, only [`error`] what an error
-//! looks like.
+//! [`router`] lists every route. [`sse`] alone writes server-sent events, and [`error`] alone defines errors.
 
 use std::sync::Arc;
 
@@ -22,10 +21,11 @@ use utoipa_axum::routes;
 use crate::app::App;
 
 mod access;
-mod body_deadline;
+mod body;
 mod browser;
 mod client;
 mod compress;
+mod connection_limit;
 mod console;
 mod conversations;
 mod docs;
@@ -34,19 +34,15 @@ mod events;
 mod extract;
 mod health;
 mod history;
-mod in_time;
 mod json;
 mod labels;
 mod limit;
 mod messages;
-mod places;
 mod problem;
 mod refusals;
 mod serve;
 mod sse;
-mod tokens;
 mod turns;
-mod unread;
 mod views;
 mod web;
 
@@ -54,13 +50,13 @@ pub use serve::{serve, serve_metrics};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The whole API on one page.
+/// Builds the server: every route and every layer.
 pub fn router(app: Arc<App>) -> Router {
     let (api, openapi) = api(&app);
     let cors = cors(&app.config.http.cors_origins);
     let span = |request: &Request<_>| {
         let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
-        // The path alone: a query may hold a token.
+        // Log the path only: a query may hold a token.
         tracing::info_span!("request", method = %request.method(), path = request.uri().path(), request.id = id)
     };
     let router = api
@@ -73,14 +69,14 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn(compress::compress))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::from_fn(problem::finish))
-        .layer(middleware::from_fn(unread::take_in))
-        // Only known paths have a preflight.
+        .layer(middleware::from_fn(body::discard_unread))
+        // Only known paths answer a preflight request.
         .route_layer(cors)
         .layer(TraceLayer::new_for_http().make_span_with(span));
     outermost(router)
 }
 
-/// The routes of `METRICS_ADDR`.
+/// Builds the server at `METRICS_ADDR`.
 fn metrics_router(app: Arc<App>) -> Router {
     let router = Router::new()
         .route("/metrics", get(health::open_metrics))
@@ -98,19 +94,19 @@ fn outermost(router: Router) -> Router {
         .layer(SetResponseHeaderLayer::if_not_present(header::X_CONTENT_TYPE_OPTIONS, nosniff))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
-        .layer(middleware::from_fn(problem::own_request_id))
+        .layer(middleware::from_fn(problem::check_request_id))
 }
 
-/// The API's description, as `/openapi.json` gives it.
+/// Returns the OpenAPI document that `/openapi.json` serves.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     describe(routes()).1
 }
 
-/// The routes and their description.
+/// Returns the routes of the API and their OpenAPI document.
 fn api(app: &Arc<App>) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
     let limited = routes()
         .layer(RequestBodyLimitLayer::new(app.config.http.body_max_bytes))
-        .layer(middleware::from_fn_with_state(app.clone(), body_deadline::limit));
+        .layer(middleware::from_fn_with_state(app.clone(), body::limit_time));
     describe(limited)
 }
 
@@ -120,7 +116,7 @@ fn describe(routes: OpenApiRouter<Arc<App>>) -> (Router<Arc<App>>, utoipa::opena
     (router, openapi)
 }
 
-/// The routes that take small bodies or none.
+/// The routes whose body is at most `BODY_MAX_BYTES`.
 fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(docs::Api::openapi())
         .routes(routes!(conversations::create, conversations::list))
@@ -130,7 +126,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(turns::get))
         .routes(routes!(turns::cancel))
         .routes(routes!(events::get))
-        .routes(routes!(tokens::renew))
+        .routes(routes!(conversations::renew_token))
         .routes(routes!(history::get))
         .merge(console::routes())
         .routes(routes!(labels::get))

@@ -1,4 +1,4 @@
-//! Compressed answers, for who asks for them.
+//! Response compression.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -11,12 +11,12 @@ use axum::response::Response;
 use tower::{ServiceExt, service_fn};
 use tower_http::compression::Compression;
 
-/// Compresses the answer where the client takes that. An event stream passes as it is: it would not be compressed anyway,
-/// and in the layer's own hands each one would carry 5 KiB of idle encoder for as long as it is open.
+/// Middleware: compresses the response if the client accepts that. Event streams bypass the layer, which would not compress
+/// them but hold 5 KiB of idle encoder for each open stream.
 pub(super) async fn compress(request: Request, next: Next) -> Response {
-    let mut asked = axum::http::Request::new(());
+    let mut accepts = axum::http::Request::new(());
     for coding in request.headers().get_all(header::ACCEPT_ENCODING) {
-        asked.headers_mut().append(header::ACCEPT_ENCODING, coding.clone());
+        accepts.headers_mut().append(header::ACCEPT_ENCODING, coding.clone());
     }
     let response = next.run(request).await;
     if is_event_stream(response.headers().get(header::CONTENT_TYPE)) {
@@ -24,7 +24,7 @@ pub(super) async fn compress(request: Request, next: Next) -> Response {
     }
     let mut response = Some(response);
     let answer = service_fn(move |_| ready(Ok::<_, Infallible>(response.take().unwrap_or_default())));
-    match Compression::new(answer).oneshot(asked).await {
+    match Compression::new(answer).oneshot(accepts).await {
         Ok(response) => response.map(Body::new),
         Err(never) => match never {},
     }

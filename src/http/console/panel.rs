@@ -10,10 +10,8 @@ use utoipa::ToSchema;
 use super::owner::Owner;
 use crate::app::App;
 use crate::desks::{ConsolePanel, PanelRow};
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, with_store_timeout};
 use crate::http::extract::ConversationPath;
-use crate::http::in_time::in_time;
-use crate::http::problem::Problem;
 use crate::http::refusals::RefusedRead;
 
 /// What the conversation's desk shows next to it.
@@ -43,7 +41,7 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
 ) -> Result<Json<Panel>, ApiError> {
     let store = app.store.tenant(&owner.tenant);
-    let conversation = in_time(&app, store.find_conversation(id)).await?.ok_or(ApiError::NotFound)?;
+    let conversation = with_store_timeout(&app, store.find_conversation(id)).await?.ok_or(ApiError::NotFound)?;
     let rows = match app.desks().console_panel(&conversation.persona) {
         Some(ConsolePanel::Rows(read)) => Some(read(&conversation)),
         Some(ConsolePanel::Orders) | None => None,

@@ -1,8 +1,8 @@
 // What the conversation's desk shows next to it: names and values, as the desk gives them.
 
 import { ask } from "./desk.js";
-import { row } from "./facts.js";
-import { element } from "../assets/elements.js";
+import { row } from "./parts.js";
+import { element } from "../assets/render.js";
 
 export class Panel {
   #path;
