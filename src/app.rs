@@ -72,7 +72,7 @@ pub struct App {
     /// `None`: development.
     pub keys: Option<Keys>,
     pub tokens: Tokens,
-    /// `None`: nobody can sign in, because there are no keys or no console.
+    /// `None` disables signing in: there are no keys or no console.
     pub sessions: Option<Sessions>,
     pub metrics: PrometheusHandle,
     pub streams: Streams,

@@ -60,9 +60,9 @@ pub struct Services {
     pub knowledge: Arc<Knowledge>,
     /// Earlier messages, by meaning.
     pub memory: Arc<Memory>,
-    /// Runs background jobs; a desk registers its own.
+    /// Runs background jobs; desks register theirs when they are made.
     pub jobs: Arc<JobRunner>,
-    /// Sends mails; a desk registers its templates.
+    /// Sends mails; desks register their templates when they are made.
     pub notifier: Arc<Notifier>,
     /// Return labels and the links to them.
     pub labels: Arc<Labels>,

@@ -22,7 +22,7 @@ use crate::retrieval::rules::SearchRules;
 
 /// The longer of the two lengths that are compared, in bytes.
 const MESSAGE: usize = 1_400;
-/// The same for replies: what a filter may hold at most must be short beside it.
+/// The longer length for replies, much longer than what a guard buffers.
 const REPLY: usize = 3_000;
 /// Twice the text may cost less than this many times the work.
 const MOST: f64 = 3.0;

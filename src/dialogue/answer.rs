@@ -46,7 +46,7 @@ pub async fn begin(
 }
 
 /// Streams the model's reply through the guards and ends the message. Where the guards stop it, or nothing of it is left,
-/// `quotation` is said. A model that fails midway leaves a message that is cut, and an error for the customer.
+/// `quotation` is said. If the model fails midway, the message ends incomplete and the customer gets an error.
 pub async fn stream(
     turn: &mut Turn,
     mut deltas: Deltas,

@@ -1,4 +1,4 @@
-//! Counts serial numbers that were not found, so that nobody can find valid ones by trying.
+//! Counts serial numbers that were not found, to prevent guessing.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

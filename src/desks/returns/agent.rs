@@ -1,9 +1,9 @@
-//! The returns desk in agent mode (seed 001): a language model calls tools, and the server decides again whatever matters.
+//! The returns desk in agent mode: a language model calls tools, and the server checks every decision again.
 //!
-//! The model drives a turn only where it is up and the matter is one for it: a wish for a person, damage that is told after a
-//! return, a no to everything, and answers to the machine's own questions are the machine's in both modes. Both share one
-//! [`State`], so that the machine continues wherever a model stops. The machine announces every decision with the shop's
-//! texts; the model's words are shown where nothing is decided.
+//! The model runs a turn only if it is up. The state machine runs a turn in both modes if the customer wants a person, reports damage after
+//! a return, declines everything, or answers one of the machine's questions. Both share one [`State`], so the machine
+//! continues wherever a model stops. The machine announces every decision with the shop's texts; the model's own text is shown only
+//! where nothing is decided.
 //!
 //! - [`tools`]: the six tools and their schemas; [`context`]: what they work on
 //! - [`prompt`]: the system message
@@ -70,7 +70,7 @@ impl Returns {
             return false;
         }
         let is_escalating = next.handoff.is_due();
-        // "Never mind" ends it, and nothing is to be decided.
+        // "Never mind" ends the flow without a decision.
         let is_called_off = next.user_confirmed_order == Some(false);
         // The machine answers general questions and sends labels again.
         let is_machines = utterance.asks(Topic::Policy) || utterance.requests(Topic::Label);

@@ -76,8 +76,8 @@ impl AgentContext for ReturnsContext<'_> {
 }
 
 impl ReturnsContext<'_> {
-    /// The order, if it is the customer's; from then on tools may be used on it. An order other than the one that the customer
-    /// named is shown if it was found before, and never becomes the subject.
+    /// Returns the order if it is the customer's, and allows tools on it. An order other than the one that the customer named is
+    /// returned if it was found before, and never becomes the subject.
     pub async fn look_up(&mut self, number: &OrderNumber) -> Result<Order, ToolError> {
         let is_subject = self.check_subject(number);
         if let Some(order) = self.find_opened(number).await? {
@@ -91,7 +91,7 @@ impl ReturnsContext<'_> {
             return Err(ToolError::NoContact);
         }
         let mut asked = State { order_number: Some(number.clone()), ..self.state.clone() };
-        // What was given for another order is no guess at this one.
+        // A contact that was given for another order is not an attempt at this one.
         asked.contact_given &= self.state.order_number.as_ref().is_none_or(|known| known == number);
         let found = match self.desk.look_up(self.turn, &asked).await? {
             Event::WithContact(contact, found) => {
@@ -122,7 +122,7 @@ impl ReturnsContext<'_> {
         }
     }
 
-    /// The newest orders of the session's own customer.
+    /// Returns the newest orders of the session's customer.
     pub async fn list_orders(&mut self, email: &Email) -> Result<Vec<Order>, ToolError> {
         let store = self.store();
         let orders = match &self.turn.conversation.user_id {
@@ -148,7 +148,7 @@ impl ReturnsContext<'_> {
         Ok(orders)
     }
 
-    /// An order that was found in this conversation.
+    /// Returns an order that was found in this conversation.
     pub async fn open(&mut self, id: &OrderId) -> Result<Order, ToolError> {
         let number = id.number().ok_or(ToolError::NoNumber)?;
         self.check_subject(&number)?;
@@ -157,7 +157,7 @@ impl ReturnsContext<'_> {
         Ok(order)
     }
 
-    /// The order as the model sees it, with the names of seed 001's `OrderSchema`.
+    /// Returns the order as the model sees it.
     pub fn shown(&self, order: &Order) -> Value {
         let (language, zone) = (self.turn.language(), self.desk.services.config.returns.time_zone);
         let day = |at| day_of(at, zone);
@@ -199,7 +199,7 @@ impl ReturnsContext<'_> {
         opened.drain(..too_many);
     }
 
-    /// The flow is about this order from now on.
+    /// Makes this order the subject.
     fn turn_to(&mut self, order: &Order, lines: Option<Vec<u32>>) {
         let seen = self.desk.seen(order);
         self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
@@ -221,14 +221,13 @@ impl ReturnsContext<'_> {
         if made || self.state.handoff.ticket().is_some() { Err(ToolError::Settled) } else { Ok(()) }
     }
 
-    /// Keeps that an order was not found. A look-up of a number that the customer did not write drops nothing that the
-    /// customer gave.
+    /// Records that an order was not found. If the customer did not write its number, what the customer gave stays.
     fn missed(&mut self, number: &OrderNumber, event: Event) {
         self.state = missed(std::mem::take(&mut self.state), number, event);
     }
 }
 
-/// The order that the customer named in this flow, and not only the model.
+/// Returns the order that the customer, not only the model, named in this flow.
 fn named_order(state: &State) -> Option<&OrderNumber> {
     let is_sure = state.order_match_confidence.is_some_and(|confidence| confidence > MODEL_CONFIDENCE);
     state.order_number.as_ref().filter(|_| is_sure || state.user_confirmed_order == Some(true))
@@ -247,7 +246,7 @@ fn missed(state: State, number: &OrderNumber, event: Event) -> State {
     advance(State { order_number: Some(number.clone()), ..state }, event)
 }
 
-/// The flow is about that order. What was made for another one is left as it is, and no longer talked of.
+/// Makes the order the subject. Results for another order stay, but are no longer part of the flow.
 fn turned_to(mut state: State, seen: SeenOrder, lines: Option<Vec<u32>>) -> State {
     if matches!(state.stage, Stage::Failed(_)) {
         state.stage = Stage::Working;
@@ -265,7 +264,7 @@ fn turned_to(mut state: State, seen: SeenOrder, lines: Option<Vec<u32>>) -> Stat
     advance(state, Event::OrderFound(seen, lines))
 }
 
-/// A person is to look at it, whatever came before.
+/// Hands the flow to a person, whatever its stage.
 pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
     // The person also deals with what was not found.
     state.stage = Stage::Working;
@@ -273,7 +272,7 @@ pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
     state
 }
 
-/// Goods are to come back, whatever the flow was about.
+/// Makes the flow about a return.
 fn about_return(state: &mut State) {
     if !state.intent.is_some_and(Intent::is_return) {
         state.intent = Some(Intent::Return);

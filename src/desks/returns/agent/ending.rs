@@ -1,4 +1,4 @@
-//! Ends a turn that the model drove: the desk continues from the state, and announces what was decided and done.
+//! Ends a turn that the model ran: the desk continues from the state and announces decisions and results.
 
 use tracing::warn;
 
@@ -18,8 +18,8 @@ use crate::domain::{GuardReason, Kind, Metadata};
 use crate::grounding::{Grounded, Guard, Piece, StandIns};
 
 impl Returns {
-    /// Ends the turn. Whatever the model has done is in the state, so that the desk takes the next step from there: it
-    /// announces a decision once, asks what is missing, or does what the model left undone.
+    /// Ends the turn. The state holds everything that the model did, so the desk takes the next step from there: it announces a
+    /// decision once, asks for what is missing, or finishes what the model left.
     pub(super) async fn end_agent_turn(
         &self,
         turn: &mut Turn,
@@ -33,7 +33,7 @@ impl Returns {
             Outcome::GaveUp(reason) => {
                 warn!(reason = reason.as_str(), "Giving up on the language model");
                 turn.note("gave_up", reason.as_str());
-                // What was made is announced like any other return; the customer can ask for more.
+                // A return that was made is announced like any other; the customer can ask for more.
                 if state.ticket.is_none() {
                     state = turned_over(state, HandoffReason::GaveUp);
                 }
@@ -46,8 +46,7 @@ impl Returns {
         run_until_wait(self, turn, &self.services.store, state).await
     }
 
-    /// Shows the model's words, if they may replace the desk's next step. Returns the state after that step, or the unchanged
-    /// state.
+    /// Sends the model's text if it may replace the desk's next step. Returns the state after that step, or the unchanged state.
     async fn say_as_model(
         &self,
         turn: &mut Turn,
@@ -71,7 +70,7 @@ impl Returns {
         })
     }
 
-    /// The model's words as they may be shown; `None`: they cannot be used.
+    /// Returns the model's text after the guards, or `None` if it cannot be used.
     async fn usable(&self, turn: &mut Turn, said: &str, facts: &[String]) -> Result<Option<Vec<Piece>>, DeskError> {
         let (text, had_markup) = for_customer(said, &tool_set().names());
         if had_markup {
@@ -97,7 +96,7 @@ impl Returns {
         Ok(None)
     }
 
-    /// The words, held against what the tools said and what every reply may stand on.
+    /// Checks the text against the tools' results and the sources of every reply.
     fn grounded(&self, turn: &Turn, text: &str, facts: &[String]) -> Vec<Piece> {
         let stand_ins = StandIns::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
@@ -110,7 +109,7 @@ impl Returns {
         crate::grounding::joined(pieces)
     }
 
-    /// Says that something of the model's was held back, before the message that stands in for it.
+    /// Reports that the guards removed the model's text, before the message that replaces it.
     async fn note_guard(
         &self,
         turn: &mut Turn,
@@ -123,8 +122,7 @@ impl Returns {
     }
 }
 
-/// Leaves the question "is it this order?" out where a yes would lead to no work: a refusal, an offer or a ticket is
-/// announced at once.
+/// Skips the question "is it this order?" if nothing would follow from a yes: a refusal, an offer or a ticket is announced directly.
 fn without_idle_question(state: State) -> State {
     let confirmed = State { user_confirmed_order: Some(true), ..state.clone() };
     let is_offered = state.eligibility.is_some() && !matches!(route(&confirmed), Step::Run(_));
@@ -172,7 +170,7 @@ mod tests {
         let table: [(&str, State, ReturnsStep); 9] = [
             ("no number", State { intent: Some(Intent::Return), ..State::default() }, Step::Ask(Question::OrderNumber)),
             ("found", found(), Step::Ask(Question::Confirm)),
-            // Nobody has said yes to anything: eligible is not asked for.
+            // An eligible return that the customer has not confirmed.
             ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
             ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
             ("refused", decided(sample::refused(Why::WindowOver)), Step::Finish(Ending::NotEligible)),

@@ -66,7 +66,7 @@ impl CreateRma {
         }
     }
 
-    /// What the model claims to have been told. It decides nothing; a word that is no code is not kept.
+    /// Returns the code that the model sent, if it exists. It decides nothing.
     fn claimed_code(&self) -> Option<crate::domain::returns::ReasonCode> {
         self.reason_code.as_deref().and_then(crate::domain::returns::ReasonCode::parse)
     }

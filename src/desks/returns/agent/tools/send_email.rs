@@ -54,7 +54,7 @@ impl<'t> Tool<ReturnsContext<'t>> for SendEmail {
 
     async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
         let order = context.open(&self.order_id).await?;
-        // As the model knows it, which is masked, or as the customer wrote it.
+        // Masked, as the model sees it, or as the customer wrote it.
         let named = self.customer_email.as_deref().map(str::trim).filter(|email| !email.is_empty());
         if named.is_some_and(|email| email != order.email.masked() && !email.eq_ignore_ascii_case(order.email.as_str()))
         {

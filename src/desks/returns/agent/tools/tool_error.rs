@@ -8,7 +8,7 @@ use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::{Action, Decision, Why};
 use crate::store::StoreError;
 
-/// Why a tool fails. Each message says what the model should do next.
+/// Why a tool fails. Each message tells the model what to do next.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::desks::returns::agent) enum ToolError {
     #[error("give either order_id or email, one of them")]
@@ -37,7 +37,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
     NotLookedUp,
     #[error("item_ids must name items of the order: {0}")]
     UnknownItems(String),
-    /// The rules do not allow it; the decision goes along.
+    /// The rules do not allow it.
     #[error("{}", refusal(.0))]
     Refused(Box<Decision>),
     #[error(
