@@ -151,7 +151,9 @@ fn read(prompts: &Prompts) -> Result<Read, PromptError> {
         texts.check().map_err(|mend| prompts.error(&format!("texts/page.{language}.toml"), None, mend))?;
     }
     // The shop's people choose one of these, whatever the personas speak.
-    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &[Language::VI, Language::EN])?;
+    let mut console = prompts.languages()?.into_iter().map(|language| language.code).collect::<Vec<_>>();
+    console.retain(|language| prompts.text(&format!("texts/console.{language}.toml")).is_ok());
+    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &console)?;
     for (language, texts) in console.iter() {
         texts.check().map_err(|mend| prompts.error(&format!("texts/console.{language}.toml"), None, mend))?;
     }

@@ -80,9 +80,9 @@ impl Retail {
             texts.check().map_err(|mend| prompts.error(&format!("texts/retail.{language}.toml"), None, mend))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
-        let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
-        let rules = prompts.toml_with("rules/retail.toml", RetailRules::from_toml)?;
-        let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
+        let language_rules = LanguageRules::read(prompts)?;
+        let rules = RetailRules::read(prompts)?;
+        let facts = Lexicon::read(prompts)?;
         let claims = Arc::new(ClaimRules::read(prompts)?);
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();

@@ -71,10 +71,10 @@ impl Returns {
             texts.check().map_err(|mend| prompts.error(&format!("texts/returns.{language}.toml"), None, mend))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
-        let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
+        let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
         // A label has no language of its own: carriers read it.
-        let first = languages.first().copied().unwrap_or(Language::EN);
+        let first = languages.first().copied().unwrap_or_default();
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
         let post_texts = PostTexts { said: texts.clone(), mails: MailTexts::read(prompts, languages)?, label };

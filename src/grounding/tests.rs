@@ -21,7 +21,7 @@ const INSTRUCTIONS: &str = "Bạn là trợ lý của cửa hàng. Luôn xưng e
     Không bao giờ tự nghĩ ra giá, khuyến mãi, tồn kho hay thời hạn bảo hành. Không thúc ép và không nói xấu nơi khác.";
 
 static GROUNDING: LazyLock<Grounding> = LazyLock::new(|| {
-    let lexicon = Lexicon::from_toml(include_str!("../../prompts/rules/facts.toml")).unwrap();
+    let lexicon = Lexicon::read(&crate::persona::Prompts::shipped()).unwrap();
     let hosts = ["sstc.vn", "*.sstc.vn"].map(|host| host.parse().unwrap()).to_vec();
     let prompts = Prompts::load("prompts".as_ref(), "prompts/system_persona_vi.md".as_ref()).unwrap();
     let claims = Arc::new(ClaimRules::read(&prompts).unwrap());

@@ -1,7 +1,7 @@
 //! What a question says about money: "dưới 20 triệu", "cheapest".
 
 use super::rules::SearchRules;
-use super::terms::{Token, is_plain_number, tokens};
+use super::terms::{Token, is_plain_number};
 
 /// The customer's wishes about price, in đồng. A wish orders what was found; it never hides a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn parts(word: &str) -> (&str, &str, &str) {
 
 /// The unit of money that is written to a number (`unit`) or, if nothing is, follows it: its đồng, and the words it takes of `rest`.
 fn unit_after(unit: &str, rest: &[Token], rules: &SearchRules) -> Option<(f64, usize)> {
-    let attached = tokens(unit, &[]);
+    let attached = rules.analyzer.tokens(unit);
     let words = if unit.is_empty() { rest } else { &attached };
     let money = &rules.money;
     let known = [(1e6, &money.millions), (1e3, &money.thousands), (1.0, &money.currency)];
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn money_is_taken_out_of_a_question() {
-        let rules = SearchRules::from_toml(include_str!("../../prompts/rules/search.toml")).unwrap();
+        let rules = SearchRules::read(&crate::persona::Prompts::shipped()).unwrap();
         let most = |most| Budget { most: Some(most), ..Budget::default() };
         for (question, budget, rest) in [
             ("laptop dưới 20 triệu", most(20_000_000), "laptop"),
@@ -162,9 +162,8 @@ mod tests {
             ("chuột không dây rẻ nhất", Budget { order: Order::Cheapest, ..Budget::default() }, "chuột không dây"),
             ("laptop từ 10 triệu đến 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop"),
         ] {
-            let (found, left) = take_budget(&tokens(question, &rules.units), &rules);
-            let left = left.iter().map(|token| token.exact.as_str()).collect::<Vec<_>>().join(" ");
-            assert_eq!((found, left.as_str()), (budget, rest), "{question}");
+            let (found, left) = take_budget(&rules.analyzer.tokens(question), &rules);
+            assert_eq!((found, left), (budget, rules.analyzer.tokens(rest)), "{question}");
         }
     }
 }

@@ -7,6 +7,7 @@ use super::keywords::{has_any, keywords};
 use super::markdown::{self, Outline, Section};
 use super::tokens::estimate;
 use crate::config::ChunkConfig;
+use crate::domain::language::LanguageProfile;
 
 /// The chunks of a page, and those that say too little to be one.
 #[derive(Debug, Default)]
@@ -19,7 +20,14 @@ pub struct Page {
 /// The chunks of a Markdown page: each section by itself, so that a citation is exact; a long section in parts that overlap.
 ///
 /// Without a title in the front matter it is the first heading's, else `doc_id`. The page's title is no section of it.
-pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &ChunkConfig) -> Page {
+pub fn markdown(
+    doc_id: &str,
+    path: &str,
+    about: About,
+    body: &str,
+    languages: &[LanguageProfile],
+    sizes: &ChunkConfig,
+) -> Page {
     let Outline { headings, sections } = markdown::outline(body);
     let keywords = page_keywords(&about, &headings);
     let title = about.title.or_else(|| headings.first().cloned()).unwrap_or_else(|| doc_id.to_owned());
@@ -29,7 +37,7 @@ pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &Chun
         version: about.version,
         last_updated: about.last_updated,
         audience: about.audience,
-        language: about.language.or_else(|| guess_language(body)),
+        language: about.language.or_else(|| guess_language(body, languages)),
         keywords,
         ..Chunk::default()
     };
@@ -54,12 +62,18 @@ pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &Chun
 }
 
 /// The chunks of a plain text, cut at its paragraphs. It has no keywords.
-pub fn plain(doc_id: &str, path: &str, text: &str, sizes: &ChunkConfig) -> Page {
+pub fn plain(
+    doc_id: &str,
+    path: &str,
+    text: &str,
+    languages: &[LanguageProfile],
+    sizes: &ChunkConfig,
+) -> Page {
     let template = Chunk {
         doc_id: doc_id.to_owned(),
         title: doc_id.to_owned(),
         path: path.to_owned(),
-        language: guess_language(text),
+        language: guess_language(text, languages),
         ..Chunk::default()
     };
     let chunks = parts(text.trim(), sizes).into_iter().map(|text| Chunk { text, ..template.clone() }).collect();
@@ -102,7 +116,7 @@ mod tests {
     #[test]
     fn a_chunk_lies_in_one_section_and_cites_it_with_two_around_it() {
         let body = "Lead.\n# Top\n## A\n### B\n#### C\nDeep text.\n## D\nOne two three four. Five six seven eight.\n";
-        let page = markdown("p", "p.md", about("Top", ""), body, &sizes(8, 4, 0));
+        let page = markdown("p", "p.md", about("Top", ""), body, &[], &sizes(8, 4, 0));
         let found: Vec<_> = page.chunks.iter().map(|c| (c.section(), c.text.as_str())).collect();
         let found: Vec<_> = found.iter().map(|(section, text)| (section.as_str(), *text)).collect();
         assert_eq!(
@@ -120,18 +134,18 @@ mod tests {
     #[test]
     fn a_short_chunk_without_a_keyword_is_dropped_and_a_long_one_stays() {
         let body = "Xin chào.\n\n## Phí giao\nMiễn phí.\n";
-        let page = markdown("p", "p.md", about("", "Khu vực"), body, &sizes(600, 120, 200));
+        let page = markdown("p", "p.md", about("", "Khu vực"), body, &[], &sizes(600, 120, 200));
         assert_eq!(page.chunks.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), ["Miễn phí."]);
         assert_eq!(page.dropped.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), ["Xin chào."]);
-        let page = markdown("p", "p.md", About::default(), "# Đỗ xe\nMiễn phí.", &sizes(600, 120, 200));
+        let page = markdown("p", "p.md", About::default(), "# Đỗ xe\nMiễn phí.", &[], &sizes(600, 120, 200));
         assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0), "the page's own title is a heading too");
-        let page = markdown("p", "p.md", about("", "Khu vực"), body, &sizes(600, 120, 2));
+        let page = markdown("p", "p.md", about("", "Khu vực"), body, &[], &sizes(600, 120, 2));
         assert_eq!(page.chunks.len(), 2);
     }
 
     #[test]
     fn a_document_that_names_nothing_keeps_its_chunks() {
-        let page = markdown("p", "p.md", About::default(), "Xin chào.", &sizes(600, 120, 200));
+        let page = markdown("p", "p.md", About::default(), "Xin chào.", &[], &sizes(600, 120, 200));
         assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0));
         assert_eq!(
             plain("p", "p.txt", "Xin chào.\n\nMời vào.", &sizes(600, 120, 200)).chunks[0].text,

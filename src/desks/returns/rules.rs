@@ -11,7 +11,7 @@ use crate::domain::commerce::order_number::{Found, find_order_numbers};
 use crate::domain::identity::Contact;
 use crate::domain::identity::contact::find_contacts;
 use crate::domain::returns::DamageWords;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::persona::{PromptError, Prompts};
 
 pub mod answer;
@@ -115,12 +115,10 @@ pub struct ReturnsRules {
 }
 
 impl ReturnsRules {
-    /// Reads `rules/returns.toml` and `rules/orders.toml`.
+    /// Reads `rules/common.*.toml`, `rules/returns.*.toml` and `rules/orders.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let order_words = prompts.toml("rules/orders.toml")?;
-        prompts.toml_with("rules/returns.toml", |text| {
-            Self::new(toml::from_str(text)?, order_words).map_err(serde::de::Error::custom)
-        })
+        let order_words = prompts.rules(&["orders"], Ok::<OrderWords, InvalidPattern>)?;
+        prompts.rules(&["common", "returns"], |file| Self::new(file, order_words))
     }
 
     fn new(file: RuleFile, order_words: OrderWords) -> Result<Self, InvalidPattern> {
@@ -162,8 +160,8 @@ impl ReturnsRules {
         let mut numbers = numbers.into_iter();
         let number = numbers.next();
         let words = self.signs.spelled_out(&cut::cut(text, &orders));
-        let wording = self.lexicon.read(&words);
-        let has = |patterns: &[Pattern]| is_in(patterns, &wording, &[]);
+        let stream = self.lexicon.tokenize(&words);
+        let has = |patterns: &[Pattern]| is_in(patterns, &stream, &[]);
         let wants_person = has(&self.person);
         let misses_mail = has(&self.mail_missing);
         let asks_label = has(&self.label_again);
@@ -174,12 +172,12 @@ impl ReturnsRules {
             && contact.is_none()
             && !wants_person;
         let Reading { answer, to_cancelling, says_cancel, holds_back, asks, is_doubtful } =
-            self.answers.read(&wording, |clause| self.order_words.damage.is_told_in(clause));
+            self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
         // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
-        let is_bare = self.answers.is_nothing_else(&wording);
+        let is_bare = self.answers.is_nothing_else(&stream);
         let is_answer = answer == Some(Answer::Yes) || (answer.is_some() && is_bare);
         let asks_policy = asks_policy && !is_answer;
-        let damage = if asks_policy { self.tells_damage_beside(&wording) } else { self.tells_damage(&wording) };
+        let damage = if asks_policy { self.tells_damage_beside(&stream) } else { self.tells_damage(&stream) };
         // "Không chín một hai" is a number, and no no.
         let spells = has(&self.spelled_number);
         Heard {
@@ -200,7 +198,7 @@ impl ReturnsRules {
             damage,
             greets: has(&self.greeting),
             points_back: has(&self.pointing_back),
-            intent: match self.intent(&wording).filter(|_| !asks_policy) {
+            intent: match self.intent(&stream).filter(|_| !asks_policy) {
                 _ if asks_label && !asks_policy => Some(Intent::OrderStatus),
                 intent => intent,
             },
@@ -227,10 +225,10 @@ impl ReturnsRules {
     }
 
     /// What the message is about. What is spoken of as not wanted ("don't return it, just tell me where it is") is none.
-    fn intent(&self, wording: &Wording<'_>) -> Option<Intent> {
-        let unwished = cover(&self.unwished, wording, &[]);
-        let wants = |patterns: &[Pattern]| is_in(patterns, wording, &unwished);
-        let has = |patterns: &[Pattern]| is_in(patterns, wording, &[]);
+    fn intent(&self, stream: &TokenStream<'_>) -> Option<Intent> {
+        let unwished = match_mask(&self.unwished, stream, &[]);
+        let wants = |patterns: &[Pattern]| is_in(patterns, stream, &unwished);
+        let has = |patterns: &[Pattern]| is_in(patterns, stream, &[]);
         if has(&self.status_of_return) || has(&self.return_number) {
             Some(Intent::OrderStatus)
         } else if wants(&self.refund) {
@@ -247,30 +245,30 @@ impl ReturnsRules {
     }
 
     /// Whether a part of the message tells of damage that there is, not that there may be.
-    fn tells_damage(&self, wording: &Wording<'_>) -> bool {
-        let hypothetical = cover(&self.hypothetical, wording, &[]);
+    fn tells_damage(&self, stream: &TokenStream<'_>) -> bool {
+        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
         if !hypothetical.contains(&true) {
-            return self.order_words.damage.is_told_in(&cut::without_stand_ins(wording.text()));
+            return self.order_words.damage.is_reported_in(&cut::without_stand_ins(stream.text()));
         }
-        self.is_damage_told_outside(wording, &hypothetical)
+        self.is_damage_told_outside(stream, &hypothetical)
     }
 
     /// The same beside a question about the policy: what the question itself speaks of is a case.
-    fn tells_damage_beside(&self, wording: &Wording<'_>) -> bool {
-        let asked = cover(&self.policy, wording, &[]);
-        let hypothetical = cover(&self.hypothetical, wording, &[]);
+    fn tells_damage_beside(&self, stream: &TokenStream<'_>) -> bool {
+        let asked = match_mask(&self.policy, stream, &[]);
+        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
         let of_question: Vec<bool> = asked.iter().zip(hypothetical).map(|(a, b)| *a || b).collect();
-        self.is_damage_told_outside(wording, &of_question)
+        self.is_damage_told_outside(stream, &of_question)
     }
 
     /// Whether damage is told in a part of the sentence that has none of these words.
-    fn is_damage_told_outside(&self, wording: &Wording<'_>, hidden: &[bool]) -> bool {
+    fn is_damage_told_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
         let mut at = 0;
-        while at < wording.tokens().len() {
-            let words = wording.clause(at);
+        while at < stream.tokens().len() {
+            let words = stream.clause(at);
             at = words.end.max(at + 1);
             let is_free = hidden.get(words.clone()).is_some_and(|hidden| !hidden.contains(&true));
-            if is_free && self.order_words.damage.is_told_in(wording.typed(words)) {
+            if is_free && self.order_words.damage.is_reported_in(stream.source(words)) {
                 return true;
             }
         }
@@ -290,8 +288,8 @@ impl ReturnsRules {
     }
 }
 
-fn is_in(patterns: &[Pattern], wording: &Wording<'_>, hidden: &[bool]) -> bool {
-    patterns.iter().any(|pattern| pattern.find(wording, hidden).is_some())
+fn is_in(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
+    patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some())
 }
 
 /// An address or a number as it can be read again.

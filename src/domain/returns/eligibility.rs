@@ -366,7 +366,7 @@ pub fn decide(
 /// Why a person has to decide, if one has to.
 fn needs_review(order: &Order, reason: &str, history: &History, rules: &Rules, today: NaiveDate) -> Option<Why> {
     // 4: damage
-    if rules.damage.is_told_in(reason) {
+    if rules.damage.is_reported_in(reason) {
         return Some(Why::Damaged);
     }
     // 5: the fraud flag

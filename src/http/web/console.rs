@@ -20,16 +20,13 @@ use crate::persona::texts::{ConsoleTexts, fill};
 
 const PAGE: &str = include_str!("console/console.html");
 
-/// What the console calls its languages, on the button that leads to each.
-const LANGUAGE_NAMES: [(Language, &str); 2] = [(Language::EN, "EN"), (Language::VI, "VI")];
-
 /// What the console's scripts know from the start.
 #[derive(Serialize)]
 struct Settings<'a> {
     /// The default persona's name, by which the shop is known.
     name: &'a str,
     language: Language,
-    language_names: BTreeMap<Language, &'static str>,
+    language_names: BTreeMap<Language, String>,
     texts: BTreeMap<Language, &'a ConsoleTexts>,
     /// Hosts besides our own to which a link in a message may lead.
     link_hosts: Vec<String>,
@@ -58,7 +55,7 @@ pub(super) async fn get(
     let settings = Settings {
         name: &persona.name,
         language,
-        language_names: LANGUAGE_NAMES.into(),
+        language_names: console.iter().map(|(language, _)| (language, language.code().to_uppercase())).collect(),
         texts: console.iter().collect(),
         link_hosts: app.config.grounding.link_hosts.iter().map(ToString::to_string).collect(),
         text_max_chars: app.config.http.text_max_chars,

@@ -23,9 +23,9 @@ pub fn place_of(word: &str, lexicon: &Lexicon) -> Place {
         last.kind == Kind::Mark && matches!(last.text.as_str(), "." | "!" | "?" | ";" | ":" | ")" | "]" | "…")
     });
     let numeric = |text: &str| text.chars().all(char::is_numeric);
-    let is_number = tokens.iter().any(|token| match token.kind {
+    let is_number = tokens.iter().enumerate().any(|(at, token)| match token.kind {
         Kind::Digits => true,
-        Kind::Word => lexicon.numbers.contains_key(&token.text) || matches!(token.text.as_str(), "không" | "zero"),
+        Kind::Word => lexicon.numbers.contains_key(&token.text) || lexicon.is(Role::Zero, &tokens, at).is_some(),
         Kind::Mark => numeric(&token.text) || matches!(token.text.as_str(), "$" | "€" | "£" | "¥" | "₫" | "+"),
         Kind::Space | Kind::Line => false,
     });

@@ -12,7 +12,7 @@ use phone::{is_in_groups, is_phone};
 
 pub(in crate::domain) mod phone;
 
-/// The words around order numbers, from `prompts/rules/orders.toml`. Written in any case, with or without marks.
+/// The words around order numbers, from `prompts/rules/orders.LANG.toml`. Written in any case, with or without marks.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderNumberWords {
@@ -289,8 +289,7 @@ pub(in crate::domain) mod tests {
         struct Orders {
             order_number: OrderNumberWords,
         }
-        let file = include_str!("../../../../prompts/rules/orders.toml");
-        toml::from_str::<Orders>(file).unwrap().order_number
+        crate::persona::Prompts::shipped().rules(&["orders"], Ok::<Orders, String>).unwrap().order_number
     }
 
     #[test]

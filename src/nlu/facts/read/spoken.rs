@@ -88,8 +88,9 @@ impl Reader<'_> {
     /// "không chín không một hai ba": digits one by one.
     fn dictated(&self, at: usize) -> Option<Found> {
         let (mut digits, mut end, mut next) = (String::new(), at, at);
-        while let Some(word) = self.word(next) {
-            let number = if matches!(word, "không" | "zero" | "oh") { Some(0) } else { self.number_word(next) };
+        while self.word(next).is_some() {
+            let is_zero = self.lexicon.is(Role::Zero, self.tokens, next).is_some();
+            let number = if is_zero { Some(0) } else { self.number_word(next) };
             let Some(digit) = number.filter(|digit| *digit < 10) else { break };
             digits.push_str(&digit.to_string());
             end = next + 1;

@@ -36,7 +36,7 @@ impl Reader<'_> {
             return two_digits(at + 2).filter(|_| !seconds && !glued).map(|minute| (minute, at + 3, true));
         }
         let word = self.past_space(at + 1);
-        if matches!(self.word(word), Some("h" | "g" | "giờ" | "gio")) {
+        if self.lexicon.is(Role::HourMark, self.tokens, word).is_some() {
             return self.minutes_behind_hour(at, word);
         }
         // "9 sáng" may be said of anything; "9 am" may not.
@@ -52,7 +52,7 @@ impl Reader<'_> {
             self.digits(next).filter(|digits| digits.len() == 2 && as_spaced).and_then(|_| self.whole(next, 2));
         if let Some(minute) = minute.filter(|minute| *minute < 60) {
             let behind = self.past_space(next + 1);
-            if matches!(self.word(behind), Some("phút" | "phut")) {
+            if self.lexicon.is(Role::MinuteMark, self.tokens, behind).is_some() {
                 return Some((minute, behind + 1, true));
             }
             if self.is_no_amount(next) {
