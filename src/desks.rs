@@ -140,22 +140,22 @@ fn read(prompts: &Prompts) -> Result<Read, PromptError> {
     for persona in prompts.personas() {
         if !desks.contains_key(persona.desk.as_str()) {
             let known: Vec<&str> = desks.keys().copied().collect();
-            let mend = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
-            return Err(prompts.error(&format!("{}.md", persona.id), Some(1), mend));
+            let hint = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
+            return Err(prompts.error(&format!("{}.md", persona.id), Some(1), hint));
         }
     }
     let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
     let languages: Vec<Language> = all.into_iter().collect();
     let page: ByLanguage<PageTexts> = ByLanguage::load(prompts, "page", &languages)?;
     for (language, texts) in page.iter() {
-        texts.check().map_err(|mend| prompts.error(&format!("texts/page.{language}.toml"), None, mend))?;
+        texts.check().map_err(|hint| prompts.error(&format!("texts/page.{language}.toml"), None, hint))?;
     }
     // The shop's people choose one of these, whatever the personas speak.
     let mut console = prompts.languages()?.into_iter().map(|language| language.code).collect::<Vec<_>>();
     console.retain(|language| prompts.text(&format!("texts/console.{language}.toml")).is_ok());
     let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &console)?;
     for (language, texts) in console.iter() {
-        texts.check().map_err(|mend| prompts.error(&format!("texts/console.{language}.toml"), None, mend))?;
+        texts.check().map_err(|hint| prompts.error(&format!("texts/console.{language}.toml"), None, hint))?;
     }
     Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
 }

@@ -22,8 +22,8 @@ pub(super) fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
 pub(super) fn complaint(cause: &StartError) -> Warning {
     let unused = |problem: &str| format!("{problem}; until it is fixed, the earlier files stay in use");
     match cause {
-        StartError::Prompts(PromptError { file, line, mend }) => {
-            Warning { file: file.clone(), line: *line, problem: unused(mend) }
+        StartError::Prompts(PromptError { file, line, hint }) => {
+            Warning { file: file.clone(), line: *line, problem: unused(hint) }
         }
         cause => Warning { file: String::new(), line: None, problem: unused(&cause.to_string()) },
     }

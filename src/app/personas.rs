@@ -228,7 +228,7 @@ fn saved(versions: &[PersonaVersion], text: &str) -> Vec<SavedVersion> {
 
 fn problem(file: &str, error: PromptError) -> PersonaProblem {
     if error.file == file {
-        PersonaProblem { line: error.line, problem: error.mend }
+        PersonaProblem { line: error.line, problem: error.hint }
     } else {
         PersonaProblem { line: None, problem: error.to_string() }
     }

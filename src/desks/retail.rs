@@ -77,7 +77,7 @@ impl Retail {
     ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<RetailTexts>::load(prompts, "retail", languages)?;
         for (language, texts) in texts.iter() {
-            texts.check().map_err(|mend| prompts.error(&format!("texts/retail.{language}.toml"), None, mend))?;
+            texts.check().map_err(|hint| prompts.error(&format!("texts/retail.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = LanguageRules::read(prompts)?;

@@ -68,7 +68,7 @@ impl Returns {
     ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<ReturnsTexts>::load(prompts, "returns", languages)?;
         for (language, texts) in texts.iter() {
-            texts.check().map_err(|mend| prompts.error(&format!("texts/returns.{language}.toml"), None, mend))?;
+            texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = LanguageRules::read(prompts)?;

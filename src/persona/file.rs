@@ -40,7 +40,7 @@ enum Folders {
 
 /// Reads a persona. `file` is how the error names it, `id` the file's stem.
 pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
-    let error = |line: usize, mend: String| PromptError { file: file.to_owned(), line: Some(line), mend };
+    let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(line), hint };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let (front_matter, body, first_line) = split_front_matter(content)
         .ok_or_else(|| error(1, "the front matter is not closed: add a line of three hyphens behind it".to_owned()))?;
@@ -69,7 +69,7 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
         model: front.model,
         temperature: front.temperature,
         mode: front.mode.unwrap_or_default(),
-        knowledge: folders(front.knowledge).map_err(|mend| error(knowledge_line, mend))?,
+        knowledge: folders(front.knowledge).map_err(|hint| error(knowledge_line, hint))?,
         knowledge_place: (file.to_owned(), knowledge_line),
         text: String::new(),
         greeting: Lines::default(),
@@ -79,9 +79,9 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
     for (index, line) in body.lines().enumerate() {
         let number = first_line + index;
         if let Some((language, value)) = labelled(line, "Greeting") {
-            persona.greeting.set(language, value).map_err(|mend| error(number, mend))?;
+            persona.greeting.set(language, value).map_err(|hint| error(number, hint))?;
         } else if let Some((language, value)) = labelled(line, "FollowUp") {
-            persona.follow_up.set(language, value).map_err(|mend| error(number, mend))?;
+            persona.follow_up.set(language, value).map_err(|hint| error(number, hint))?;
         } else {
             text.push(line);
         }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_broken_persona_is_named_with_file_line_and_mend() {
-        for (content, line, mend) in [
+        for (content, line, hint) in [
             ("---\ndesk: retail\nWho.\nGreeting: Hi\n", 1, "not closed"),
             ("---\ndesk: retail\nlangauges: [vi]\n---\nWho.\nGreeting: Hi\n", 3, "langauges"),
             ("---\nlanguages: [xyz]\n---\nWho.\nGreeting: Hi\n", 2, "two lower-case letters"),
@@ -247,7 +247,7 @@ mod tests {
             let error = parse("prompts/p.md", "p", content).unwrap_err();
             assert_eq!(error.line, Some(line), "{content:?}: {error}");
             assert!(error.to_string().starts_with(&format!("prompts/p.md:{line}: ")), "{error}");
-            assert!(error.mend.contains(mend) && !error.mend.contains(" at line "), "{content:?}: {error}");
+            assert!(error.hint.contains(hint) && !error.hint.contains(" at line "), "{content:?}: {error}");
         }
     }
 }

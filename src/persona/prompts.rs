@@ -10,19 +10,19 @@ use serde::de::DeserializeOwned;
 use super::{Persona, file};
 use crate::domain::text::clean;
 
-/// A file under `prompts/` that cannot be used: which one, where, and how to mend it.
+/// A file under `prompts/` that cannot be used: which one, where, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptError {
     pub file: String,
     pub line: Option<usize>,
-    pub mend: String,
+    pub hint: String,
 }
 
 impl fmt::Display for PromptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.mend),
-            None => write!(f, "{}: {}", self.file, self.mend),
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.hint),
+            None => write!(f, "{}: {}", self.file, self.hint),
         }
     }
 }
@@ -84,7 +84,7 @@ impl Prompts {
             None => {
                 let shown = default_persona.display().to_string();
                 let content = read(default_persona).map_err(|error| PromptError {
-                    mend: format!("{} (PERSONA_PATH names it)", error.mend),
+                    hint: format!("{} (PERSONA_PATH names it)", error.hint),
                     ..error
                 })?;
                 let persona = Arc::new(file::parse(&shown, &id, &content)?);
@@ -140,16 +140,16 @@ impl Prompts {
         self.missing_knowledge(root).next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// The personas that name a folder which is not there, below `root`, and what to mend.
+    /// The personas that name a folder which is not there, below `root`, and what to fix.
     pub fn missing_knowledge<'a>(&'a self, root: &'a Path) -> impl Iterator<Item = (&'a Persona, PromptError)> {
         self.personas().filter_map(|persona| {
             let missing = persona.knowledge.iter().find(|folder| !folder.is_empty() && !root.join(folder).is_dir())?;
             let (file, line) = persona.knowledge_place.clone();
-            let mend = format!(
+            let hint = format!(
                 "knowledge names the folder {missing}, which is not in {}: make it, or name another one",
                 root.display()
             );
-            Some((persona.as_ref(), PromptError { file, line: Some(line), mend }))
+            Some((persona.as_ref(), PromptError { file, line: Some(line), hint }))
         })
     }
 
@@ -167,7 +167,7 @@ impl Prompts {
         self
     }
 
-    /// A TOML file, read by `parse`, whose error becomes file, line and mend.
+    /// A TOML file, read by `parse`, whose error becomes a `PromptError` with its file and line.
     pub fn toml_with<T>(
         &self,
         name: &str,
@@ -188,8 +188,8 @@ impl Prompts {
     }
 
     /// An error about one of these files.
-    pub fn error(&self, name: &str, line: Option<usize>, mend: String) -> PromptError {
-        PromptError { file: self.folder.join(name).display().to_string(), line, mend }
+    pub fn error(&self, name: &str, line: Option<usize>, hint: String) -> PromptError {
+        PromptError { file: self.folder.join(name).display().to_string(), line, hint }
     }
 }
 
@@ -197,7 +197,7 @@ fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>)
     let unreadable = |path: &Path, error: std::io::Error| PromptError {
         file: path.display().to_string(),
         line: None,
-        mend: format!("cannot be read ({error}): start frontdesk in the folder that holds prompts/"),
+        hint: format!("cannot be read ({error}): start frontdesk in the folder that holds prompts/"),
     };
     for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
         let path = entry.map_err(|error| unreadable(folder, error))?.path();
@@ -216,7 +216,7 @@ fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>)
 }
 
 fn read(path: &Path) -> Result<String, PromptError> {
-    let error = |mend: String| PromptError { file: path.display().to_string(), line: None, mend };
+    let error = |hint: String| PromptError { file: path.display().to_string(), line: None, hint };
     let bytes = std::fs::read(path).map_err(|cause| error(format!("cannot be read: {cause}")))?;
     let text = String::from_utf8(bytes).map_err(|cause| {
         let good = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(prompts.knowledge_folders().into_iter().collect::<Vec<_>>(), ["returns"]);
         let error = prompts.check_knowledge(&knowledge).unwrap_err();
         assert_eq!((error.file, error.line), (persona.display().to_string(), Some(3)));
-        assert!(error.mend.contains("the folder returns") && error.mend.contains("make it"), "{}", error.mend);
+        assert!(error.hint.contains("the folder returns") && error.hint.contains("make it"), "{}", error.hint);
         std::fs::create_dir_all(knowledge.join("returns")).unwrap();
         assert_eq!(prompts.check_knowledge(&knowledge), Ok(()));
     }
@@ -270,6 +270,6 @@ mod tests {
         assert_eq!(greetings(&changed), (vec!["A".to_owned(), "C".to_owned()], "C".to_owned()));
         assert_eq!(greetings(&prompts).1, "B", "the earlier ones stay as they are");
         let error = prompts.with_persona("a", "Who.\n").unwrap_err();
-        assert_eq!((error.line, error.mend.contains("no greeting")), (Some(1), true));
+        assert_eq!((error.line, error.hint.contains("no greeting")), (Some(1), true));
     }
 }

@@ -115,7 +115,7 @@ impl MailTexts {
             for language in languages {
                 let file = format!("returns/mail/{}.{language}.md", template.as_str());
                 let content = prompts.text(&file)?.to_owned();
-                let wrong = |line: Option<usize>, mend: String| prompts.error(&file, line, mend);
+                let wrong = |line: Option<usize>, hint: String| prompts.error(&file, line, hint);
                 if subject_and_text(&content).is_none() {
                     return Err(wrong(
                         Some(1),
@@ -221,7 +221,7 @@ mod tests {
             std::fs::copy(format!("prompts/returns/mail/{name}"), mail.join(&name)).expect("a mail");
         }
         assert!(MailTexts::read(&prompts(folder.path()), &[Language::EN]).is_ok());
-        for (content, line, mend) in [
+        for (content, line, hint) in [
             ("Subject: x\n\nHello {{ custmer_name }}\n", Some(3), "undefined"),
             ("Subject: x\n\nHello {{ customer_name\n", Some(3), "syntax"),
             ("Hello {{ customer_name }}\n", Some(1), "Subject: "),
@@ -230,7 +230,7 @@ mod tests {
             let error = MailTexts::read(&prompts(folder.path()), &[Language::EN]).expect_err("broken");
             assert!(error.file.ends_with("returns/mail/label_ready.en.md"), "{error}");
             assert_eq!(error.line, line, "{error}");
-            assert!(error.mend.contains(mend), "{error}");
+            assert!(error.hint.contains(hint), "{error}");
         }
     }
 }

@@ -46,6 +46,7 @@ pub(super) struct IntentFile {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AsideFile {
     pub person: Vec<String>,
+    pub goodbye: Vec<String>,
     pub exception: Vec<String>,
     pub return_number: Vec<String>,
     pub mail_missing: Vec<String>,
