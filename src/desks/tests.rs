@@ -11,7 +11,7 @@ use crate::app::list_file::Table;
 use crate::domain::returns::listing::Field;
 use crate::domain::serial::find_candidates;
 use crate::domain::{Language, Vocabulary};
-use crate::grounding::ClaimRules;
+use crate::grounding::claims::ClaimRules;
 use crate::grounding::tests::{grounding, read_reply};
 use crate::nlu::facts::{self, Lexicon};
 use crate::nlu::language::LanguageRules;

@@ -148,7 +148,7 @@ mod tests {
         let page = markdown("p", "p.md", About::default(), "Xin chào.", &[], &sizes(600, 120, 200));
         assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0));
         assert_eq!(
-            plain("p", "p.txt", "Xin chào.\n\nMời vào.", &sizes(600, 120, 200)).chunks[0].text,
+            plain("p", "p.txt", "Xin chào.\n\nMời vào.", &[], &sizes(600, 120, 200)).chunks[0].text,
             "Xin chào.\n\nMời vào."
         );
     }
