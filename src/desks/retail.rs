@@ -11,7 +11,7 @@ use super::{Desk, DeskError, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
 use crate::domain::{Event, IntentSource, Kind, Language, LanguageSource, Vocabulary};
 use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding, StandIns};
+use crate::grounding::{Canary, Grounding, Placeholders};
 use crate::nlu::facts::Lexicon;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
@@ -122,8 +122,8 @@ impl Retail {
     }
 
     /// What stands in for words of the model that are held back.
-    fn stand_ins(&self, turn: &Turn) -> StandIns<'_> {
-        StandIns::of(self.common.get(turn.language()))
+    fn placeholders(&self, turn: &Turn) -> Placeholders<'_> {
+        Placeholders::of(self.common.get(turn.language()))
     }
 
     /// Settles the conversation's language: a request to switch, else, once, the first message.

@@ -257,12 +257,12 @@ fn is_asked(stream: &TokenStream<'_>, end: usize) -> bool {
 /// The longest part of a sentence that is read at once, in bytes.
 const LONGEST_SENTENCE: usize = 600;
 
-/// What the watch makes of the next character.
+/// The result of checking the next character.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
-    /// This much claims nothing that is not so.
+pub(super) enum ClaimCheck {
+    /// A text without an unsupported claim.
     Clear(String),
-    /// A claim that nothing supports, and its words.
+    /// An unsupported claim, and its words.
     Unsupported(Claim, String),
 }
 
@@ -281,18 +281,18 @@ impl<'a> ClaimWatch<'a> {
         Self { rules, facts, quoted, sentence: String::new(), released: 0 }
     }
 
-    pub(super) fn push(&mut self, c: char) -> Heard {
+    pub(super) fn push(&mut self, c: char) -> ClaimCheck {
         let before = self.sentence.chars().next_back();
         self.sentence.push(c);
         let is_long = self.sentence.len() >= LONGEST_SENTENCE;
         if !c.is_whitespace() && !is_long {
-            return Heard::Clear(String::new());
+            return ClaimCheck::Clear(String::new());
         }
         if is_long || c == '\n' || before.is_some_and(|before| ".!?…".contains(before)) {
-            let heard = self.decide();
+            let check = self.decide();
             self.sentence.clear();
             self.released = 0;
-            return heard;
+            return check;
         }
         if before.is_some_and(|before| ",;:()".contains(before)) {
             return self.decide();
@@ -306,19 +306,19 @@ impl<'a> ClaimWatch<'a> {
         }
         let open = self.rules.first_open(&stream, clause).and_then(|word| tokens.get(word));
         let end = open.map_or(self.sentence.len(), |token| token.span.start);
-        Heard::Clear(self.release(end))
+        ClaimCheck::Clear(self.release(end))
     }
 
-    pub(super) fn finish(&mut self) -> Heard {
+    pub(super) fn finish(&mut self) -> ClaimCheck {
         self.decide()
     }
 
     /// The clause has ended: all of it may be said, or nothing.
-    fn decide(&mut self) -> Heard {
+    fn decide(&mut self) -> ClaimCheck {
         let stream = self.rules.lexicon.tokenize(&self.sentence);
         let claim = self.rules.unsupported_beside(&stream, &self.facts, &self.quoted);
         let text = self.release(self.sentence.len());
-        claim.map_or(Heard::Clear(text.clone()), |claim| Heard::Unsupported(claim, text))
+        claim.map_or(ClaimCheck::Clear(text.clone()), |claim| ClaimCheck::Unsupported(claim, text))
     }
 
     fn release(&mut self, end: usize) -> String {

@@ -9,7 +9,7 @@ use crate::persona::Prompts;
 
 mod sets;
 
-const STAND_INS: StandIns<'_> = StandIns {
+const PLACEHOLDERS: Placeholders<'_> = Placeholders {
     number: "(em xin phép kiểm tra lại)",
     link: "(đã gỡ)",
     rest: "Xin lỗi ạ.",
@@ -49,7 +49,7 @@ pub(crate) fn read_reply(grounding: &Grounding, text: &str) -> Vec<Piece> {
 
 /// The text and the reasons, of these deltas.
 fn said(grounding: &Grounding, deltas: &[&str]) -> Vec<Piece> {
-    let mut speech = Grounded::new(grounding, &STAND_INS, &sources());
+    let mut speech = Grounded::new(grounding, &PLACEHOLDERS, &sources());
     let all: Vec<Piece> = deltas.iter().flat_map(|delta| speech.push(delta)).collect();
     joined(all.into_iter().chain(speech.finish()))
 }
@@ -59,7 +59,7 @@ fn shown(grounding: &Grounding, text: &str) -> String {
     let pieces = said(grounding, &[text]).into_iter();
     pieces
         .map(|piece| match piece {
-            Piece::Text(text) => text.replace(STAND_INS.number, "…").replace(STAND_INS.link, "…"),
+            Piece::Text(text) => text.replace(PLACEHOLDERS.number, "…").replace(PLACEHOLDERS.link, "…"),
             Piece::Guard(guard) => format!("{{{}}}", guard.reason.as_str()),
         })
         .collect()
@@ -402,7 +402,7 @@ fn a_third_replaced_figure_ends_the_reply() {
 #[test]
 fn text_without_numbers_waits_for_nothing_but_its_word() {
     let grounding = grounding();
-    let mut speech = Grounded::new(&grounding, &STAND_INS, &sources());
+    let mut speech = Grounded::new(&grounding, &PLACEHOLDERS, &sources());
     // What may begin a host waits for the first letter of the next word: "laptop dot vn".
     assert_eq!(speech.push("laptop "), []);
     assert_eq!(speech.push("n"), [Piece::Text("laptop ".to_owned())]);

@@ -112,7 +112,7 @@ impl Retail {
         metadata: Metadata,
     ) -> Result<(), DeskError> {
         let sources = self.sources(turn, passages);
-        let mut speech = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
+        let mut speech = Grounded::new(&self.grounding, &self.placeholders(turn), &sources);
         let generate = turn.step("generate");
         let broken_off = generate.take(async {
             while let Some(delta) = deltas.next().await {

@@ -131,7 +131,7 @@ struct Group {
 
 /// From here on the rules are sure.
 const SURE: f64 = 0.6;
-/// What a follow-up without a keyword of its own takes over from the last intent.
+/// The confidence of a follow-up that takes the last intent.
 const FOLLOW_UP: f64 = 0.7;
 /// Evidence for shopping that ends the wait for a serial number: a wish, not just the name of goods.
 const CHANGES_SUBJECT: f64 = 1.5;

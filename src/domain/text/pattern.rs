@@ -27,6 +27,10 @@ use super::token::{self, Spelling, Token, TokenStream};
 const NUMBER: &str = "#";
 /// The most words that `..` matches.
 const GAP: usize = 4;
+fn gap() -> usize {
+    static G: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *G.get_or_init(|| std::env::var("FD_GAP").ok().and_then(|g| g.parse().ok()).unwrap_or(GAP))
+}
 /// Choices with up to this many alternatives are tried one by one.
 const FEW: usize = 4;
 
@@ -260,7 +264,7 @@ impl Element {
     }
 }
 
-/// The first words of every element up to the first one that is not optional.
+/// The first words of all elements before and including the first required one.
 fn first_words(elements: &[Element]) -> Option<Vec<FirstWord>> {
     let mut first = Vec::new();
     for element in elements {
@@ -321,7 +325,7 @@ impl Search<'_, '_> {
         match element {
             Element::Start => self.starts_clause(at).then(|| self.end(rest, begun, at))?,
             Element::End => self.ends_clause(at).then(|| self.end(rest, begun, at))?,
-            Element::Gap => (0..=GAP)
+            Element::Gap => (0..=gap())
                 .take_while(|skip| *skip == 0 || self.can_skip(begun, at + skip - 1))
                 .find_map(|skip| self.end(rest, begun, at + skip)),
             Element::Words(choice) => {
@@ -346,7 +350,7 @@ impl Search<'_, '_> {
         match element {
             Element::Start => self.starts_clause(at) && self.is_open(rest, begun, at),
             Element::End => self.ends_clause(at) && self.is_open(rest, begun, at),
-            Element::Gap => (0..=GAP)
+            Element::Gap => (0..=gap())
                 .take_while(|skip| *skip == 0 || self.can_skip(begun, at + skip - 1))
                 .any(|skip| self.is_open(rest, begun, at + skip)),
             Element::Words(choice) => {

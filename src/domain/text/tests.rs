@@ -6,7 +6,7 @@ use super::*;
 fn lexicon() -> Lexicon {
     let owned = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     let classes = HashMap::from([("product".to_owned(), vec!["laptop".to_owned(), "màn hình".to_owned()])]);
-    Lexicon::new(owned(&[("bh", "bảo hành"), ("ko", "không")]), classes)
+    Lexicon::new(owned(&[("bh", "bảo hành"), ("ko", "không"), ("it's", "it is")]), classes)
         .with_plain_words(&["con".to_owned(), "gia".to_owned()])
 }
 
@@ -45,7 +45,13 @@ fn a_pattern_covers_what_its_page_says() {
         ("# triệu", "753NTXRA522 triệu", None),
         ("# tháng", "24 tháng", Some("24 tháng")),
         ("còn .. không", "còn màu trắng này không", Some("còn màu trắng này không")),
+        ("còn .. không", "còn một hai ba bốn không", Some("còn một hai ba bốn không")),
         ("còn .. không", "còn một hai ba bốn năm không", None),
+        ("damag*", "badly damaged", Some("damaged")),
+        ("damag*", "a dam", None),
+        ("it is", "it’s fine", Some("it’s")),
+        ("là", "ừ là — bốn", Some("là")),
+        ("là bốn", "ừ là — bốn", None),
         ("còn .. không", "còn hàng, không?", None),
         ("giá bao nhiêu", "giá, bao nhiêu", None),
         ("^ thôi $", "thôi, giá bao nhiêu", Some("thôi")),

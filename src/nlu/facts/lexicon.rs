@@ -13,7 +13,7 @@ use crate::persona::{PromptError, Prompts};
 #[error("the length `{0}` of a unit of time is not a whole number: write seconds or months")]
 struct InvalidDuration(String);
 
-/// What a phrase behind a number makes of it.
+/// What a phrase after a number makes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Percent,
@@ -24,7 +24,7 @@ pub(super) enum Unit {
     Measure(String),
 }
 
-/// What a word beside a number may say.
+/// What a word next to a number can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Role {
     Zero,
@@ -59,8 +59,8 @@ pub struct Lexicon {
     pub(super) weekdays: HashMap<String, u8>,
     units: Phrases<Unit>,
     roles: HashMap<Role, Phrases<()>>,
-    /// Every word that may stand behind a number and belong to it.
-    beside: HashSet<String>,
+    /// Every word that can follow a number and belong to it.
+    joining: HashSet<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -175,28 +175,28 @@ impl Lexicon {
             weekdays: file.weekdays,
             units,
             roles,
-            beside: HashSet::new(),
+            joining: HashSet::new(),
         };
-        lexicon.beside = lexicon.words_beside();
+        lexicon.joining = lexicon.joining_words();
         Ok(lexicon)
     }
 
-    /// The longest unit that begins at token `at`, and the token behind it.
+    /// The longest unit that begins at token `at`, and the token after it.
     pub(super) fn unit(&self, tokens: &[Token], at: usize) -> Option<(&Unit, usize)> {
         self.units.longest(tokens, at)
     }
 
-    /// The token behind the longest phrase of that role at `at`.
+    /// The token after the longest phrase of that role at `at`.
     pub(super) fn is(&self, role: Role, tokens: &[Token], at: usize) -> Option<usize> {
         self.roles.get(&role)?.longest(tokens, at).map(|(_, end)| end)
     }
 
-    /// Whether a number before this word may go on in it, or in what follows.
-    pub(super) fn may_go_on(&self, word: &str) -> bool {
-        self.beside.contains(word)
+    /// Whether a number can continue in this word or after it.
+    pub(super) fn may_continue(&self, word: &str) -> bool {
+        self.joining.contains(word)
     }
 
-    fn words_beside(&self) -> HashSet<String> {
+    fn joining_words(&self) -> HashSet<String> {
         let joins = |role: &Role| {
             use Role::{Budget, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
             !matches!(role, Zero | HourMark | MinuteMark | Stock | Budget | Price | Idiom)

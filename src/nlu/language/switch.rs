@@ -1,4 +1,4 @@
-//! Finding a customer's wish for another language.
+//! Finds a customer's request for another language.
 //!
 //! The name of a language is not enough: "tiếng anh" belongs to the talk in "nói tiếng anh được không" and to goods in
 //! "bàn phím này có layout tiếng anh không". What tells them apart are the words around it, in tiers (see the data).
@@ -116,7 +116,7 @@ impl Switcher {
         let refused_words: HashSet<(Language, usize)> =
             refused.iter().flat_map(|no| no.words.clone().map(|word| (no.language, word))).collect();
         asked.retain(|found| !found.words.clone().any(|word| refused_words.contains(&(found.language, word))));
-        // Of several wishes the last is meant: "no English any more, Vietnamese please".
+        // The last of several requests counts: "no English any more, Vietnamese please".
         let to = asked
             .iter()
             .filter(|found| allowed.contains(&found.language))
@@ -251,7 +251,7 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Whoever refuses a language asks for the first of the others.
+/// A customer who refuses a language asks for the first of the others.
 fn instead(refused: &[Found], allowed: &[Language]) -> Option<Language> {
     let refused = refused.iter().max_by_key(|found| found.words.end)?.language;
     allowed.iter().copied().find(|language| *language != refused)

@@ -14,7 +14,7 @@ use crate::desks::returns::state::{Escalate, State};
 use crate::desks::returns::work::status_of;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
-use crate::grounding::{Grounded, Guard, Piece, StandIns};
+use crate::grounding::{Grounded, Guard, Piece, Placeholders};
 
 /// How the model's part of a turn ended.
 pub(super) enum Ended {
@@ -109,12 +109,12 @@ impl Returns {
 
     /// The words, held against what the tools said and what every reply may stand on.
     fn grounded(&self, turn: &Turn, text: &str, told: &[String]) -> Vec<Piece> {
-        let stand_ins = StandIns::of(self.common.get(turn.language()));
+        let placeholders = Placeholders::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
         sources.instructions.push(&self.agent.instructions);
         sources.shop.extend(told.iter().map(String::as_str));
         sources.shop.push(self.hotline(turn));
-        let mut speech = Grounded::new(&self.agent.grounding, &stand_ins, &sources);
+        let mut speech = Grounded::new(&self.agent.grounding, &placeholders, &sources);
         let mut pieces = speech.push(text);
         pieces.extend(speech.finish());
         crate::grounding::joined(pieces)
