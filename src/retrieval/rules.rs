@@ -1,4 +1,4 @@
-//! The shop's words for the search: `prompts/rules/search.toml`.
+//! The shop's words for the search, from `prompts/rules/search.toml`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -11,14 +11,14 @@ use crate::domain::language::LanguageProfile;
 use crate::domain::text::fold;
 use crate::persona::{PromptError, Prompts};
 
-/// Stop words, synonyms, units, words of money and catalogue columns, ready for use.
+/// The parsed rules: stop words, synonyms, units, words about money and catalogue columns.
 #[derive(Clone, Debug)]
 pub struct SearchRules {
     pub(super) stop: Lexicon,
     pub(super) weak: Lexicon,
-    /// Words of politeness and address, which two ways to ask one thing may differ in.
+    /// Polite words, which do not change the meaning of a question.
     filler: Lexicon,
-    /// The meanings: each phrase with the number of its synonym group.
+    /// Phrases, each with the number of its synonym group.
     pub(super) meanings: Lexicon,
     pub(super) analyzer: Analyzer,
     /// The languages of the shop, its own first.
@@ -27,7 +27,7 @@ pub struct SearchRules {
     pub(super) columns: Vec<Column>,
 }
 
-/// Words of money, as phrases.
+/// Phrases about money.
 #[derive(Clone, Debug)]
 pub(super) struct Money {
     pub below: Lexicon,
@@ -41,48 +41,48 @@ pub(super) struct Money {
     pub to: Lexicon,
 }
 
-/// What a catalogue column is for.
+/// The purpose of a catalogue column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnKind {
-    /// The product's name: the passage's title.
+    /// The product's name. It becomes the passage's title.
     Name,
-    /// What sort of product it is: the passage's section.
+    /// The product's category. It becomes the passage's section.
     Category,
     /// In đồng.
     Price,
-    /// Pieces on the shelf.
+    /// The number of pieces in stock.
     Stock,
     Months,
     #[default]
     Text,
-    /// Neither shown nor searched.
+    /// Not shown and not searched.
     Hidden,
 }
 
-/// How a catalogue column is recognised and read out.
+/// How a catalogue column is recognized and written as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Lower case, as in the file's first line.
+    /// Its names in the file's first line, in lower case.
     pub headers: Vec<String>,
     #[serde(default)]
     pub kind: ColumnKind,
-    /// What people read before the value; a language that is missing reads the header itself.
+    /// The text before the value. A missing language uses the header.
     #[serde(default)]
     pub labels: BTreeMap<Language, String>,
-    /// What people read after the value.
+    /// The text after the value.
     #[serde(default)]
     pub unit: BTreeMap<Language, String>,
-    /// What people read when there is none in stock.
+    /// The text for an empty stock.
     #[serde(default)]
     pub none: BTreeMap<Language, String>,
 }
 
-/// Phrases, each with a number, found by their words with or without diacritics.
+/// Phrases, each with a number. They match with or without diacritics.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lexicon {
-    /// By the first word without its diacritics; the longest phrases first.
+    /// The phrases by their first word without diacritics, longest first.
     phrases: HashMap<String, Vec<(Vec<Token>, u32)>>,
 }
 
@@ -101,13 +101,14 @@ impl Lexicon {
         lexicon
     }
 
-    /// The phrases that `words` begin with, the longest first: how many words each has and its number.
+    /// Returns the phrases that `words` start with, longest first: the number of words, and the phrase's number.
     pub fn all_at(&self, words: &[Token]) -> impl Iterator<Item = (usize, u32)> {
         let candidates = words.first().and_then(|first| self.phrases.get(&first.root)).into_iter().flatten();
         candidates.filter(|(phrase, _)| begins_with(words, phrase)).map(|(phrase, number)| (phrase.len(), *number))
     }
 
-    /// The longest phrase that `words` begin with: how many words it has and the numbers it stands for (0: no phrase).
+    /// Returns the longest phrase that `words` start with: the number of words, and the phrase's numbers. No phrase has
+    /// 0 words.
     pub fn longest_at(&self, words: &[Token]) -> (usize, Vec<u32>) {
         let longest = self.starts(words);
         let mut numbers: Vec<u32> =
@@ -116,7 +117,7 @@ impl Lexicon {
         (longest, numbers)
     }
 
-    /// How many words the longest phrase has that `words` begin with; 0: there is none.
+    /// Returns the number of words of the longest phrase that `words` start with, or 0.
     pub fn starts(&self, words: &[Token]) -> usize {
         self.all_at(words).next().map_or(0, |(length, _)| length)
     }
@@ -166,7 +167,7 @@ struct MoneyWords {
 }
 
 impl SearchRules {
-    /// Reads the rules. What is left out is empty: no synonyms, no stop words, every column under its own name.
+    /// Reads `rules/languages.toml` and `rules/search.toml`.
     ///
     /// # Errors
     /// A file is missing or malformed; the error names the line.
@@ -175,7 +176,10 @@ impl SearchRules {
         prompts.toml_with("rules/search.toml", |text| Self::new(text, languages))
     }
 
-    /// The rules of a text, for a shop without languages. What the text leaves out is empty.
+    /// Parses rules for a shop without languages. What the text leaves out is empty.
+    ///
+    /// # Errors
+    /// The text is not valid TOML, or has an unknown key or value. The error names the line.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
         Self::new(text, Vec::new())
     }
@@ -213,10 +217,10 @@ impl SearchRules {
         self.languages.iter().any(|profile| profile.code == language && profile.syllable.is_some())
     }
 
-    /// What is left of a question without case, diacritics, punctuation, endings of English words and filler: equal for
-    /// two ways to ask the same. Never empty unless the text has no words.
+    /// Returns the question without case, diacritics, punctuation, English endings and polite words, to recognize the
+    /// same question in other words. Empty only if the text has no words.
     pub fn gist(&self, text: &str) -> String {
-        // Before anything is compared: else "bạn" is filler and "bán" is not, while "ban" is.
+        // Fold first: otherwise "bạn" would be a polite word and "bán" would not, although both become "ban".
         let words = self.analyzer.tokens(&fold(text));
         let mut kept: Vec<&str> = Vec::new();
         let mut at = 0;
@@ -239,12 +243,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_that_leave_everything_out_are_rules() {
+    fn empty_rules_are_valid() {
         assert!(SearchRules::from_toml("").is_ok());
     }
 
     #[test]
-    fn ways_to_ask_one_thing_have_one_gist() {
+    fn same_question_has_the_same_gist() {
         let rules = "filler = [\"shop\", \"ơi\", \"cho mình hỏi\", \"ạ\", \"có\", \"không\", \"ko\", \"please\"]\nunits = [\"tb\"]";
         let rules = SearchRules::new(rules, Prompts::shipped().languages().unwrap()).unwrap();
         for (a, b) in [
@@ -260,13 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_told_with_its_line() {
+    fn unknown_key_is_reported_with_its_line() {
         let error = SearchRules::from_toml("stop = []\nsynonym = []\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("synonym"), "{error}");
     }
 
     #[test]
-    fn diacritics_bind_only_whoever_types_them() {
+    fn diacritics_matter_only_if_typed() {
         let lexicon = Lexicon::of([("bạn", 0), ("bàn phím", 1), ("ship", 2)], &Analyzer::default());
         let longest = |text: &str| lexicon.longest_at(&Analyzer::default().tokens(text));
         assert_eq!(longest("bạn ơi"), (1, vec![0]));
