@@ -110,7 +110,7 @@ impl Returns {
         let number = state.order_number.as_ref().or(state.meta.tried.as_ref());
         values.extend(number.map(|number| ("order_number", number.to_string())));
         if let Some(order) = &state.order {
-            values.push(("order_date", language.date(order.ordered_on)));
+            values.push(("order_date", self.common.get(turn.language()).date_format.format(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
             let to = state.ticket.as_ref().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
             let to = to.map_or(order.masked_email.clone(), |to: crate::domain::identity::Email| to.masked());

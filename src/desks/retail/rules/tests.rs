@@ -6,7 +6,7 @@ use crate::domain::text::fold;
 mod catalogue;
 
 fn rules() -> RetailRules {
-    RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules")
+    RetailRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 
 /// What the desk would do with the verdict: an unsure one is as good as none.
@@ -223,14 +223,14 @@ fn nothing_to_go_by_is_unsure_and_the_receipt_holds_no_words_of_the_customer() {
 
 #[test]
 fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
-    let good = include_str!("../../../../prompts/rules/retail.toml");
-    for (from, to, says) in [
-        ("weak = true", "week = true", "unknown field `week`"),
-        ("speaks_for = \"shopping\"", "speaks_for = \"selling\"", "unknown variant `selling`"),
-        ("\"<covered>\"", "\"<nowhere>\"", "<nowhere>"),
-        ("unless = [\"bought\"", "unless = [\"brought\"", "brought"),
+    for (file, from, to, says) in [
+        ("retail.toml", "weak = true", "week = true", "unknown field `week`"),
+        ("retail.toml", "speaks_for = \"shopping\"", "speaks_for = \"selling\"", "unknown variant `selling`"),
+        ("retail.toml", "\"<covered>\"", "\"<nowhere>\"", "<nowhere>"),
+        ("retail.toml", "unless = [\"bought\"", "unless = [\"brought\"", "brought"),
     ] {
-        let error = RetailRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
+        let prompts = Prompts::shipped().with_rules_edited(file, from, to);
+        let error = RetailRules::read(&prompts).expect_err(says);
         assert!(error.to_string().contains(says), "{error}");
     }
 }

@@ -76,8 +76,7 @@ fn a_warranty_ends_with_the_day_in_the_shop() {
 
 #[test]
 fn of_too_many_candidates_the_least_like_a_serial_are_left_out() {
-    let rules =
-        RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules");
+    let rules = RetailRules::read(&crate::persona::Prompts::shipped()).expect("the shipped rules");
     let candidates = |message: &str| -> Vec<String> {
         let candidates = rules.candidates(message, &Vocabulary::default());
         keep_likely(candidates.clone()).into_iter().map(|candidate| candidate.text.into_owned()).collect()

@@ -9,7 +9,7 @@ use crate::retrieval::search::vocabulary;
 use crate::retrieval::{LexicalIndex, SearchRules};
 
 fn sample_shop() -> Vocabulary {
-    let rules = SearchRules::from_toml(include_str!("../../../../../prompts/rules/search.toml")).expect("the rules");
+    let rules = SearchRules::read(&Prompts::shipped()).expect("the rules");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge");
     vocabulary(LexicalIndex::load(&folder, &rules).expect("the sample shop").chunks())
 }
