@@ -57,7 +57,7 @@ fn untrusted_proxy_is_logged_once() {
     });
 }
 
-/// Runs the test of that name in a process of its own: what one test hears of the log depends on the tests beside it.
+/// Runs the test of that name in a separate process, because tests of one process share the log's filters.
 fn alone(name: &str, listening: impl Future<Output = ()>) {
     if std::env::var_os(LISTENING).is_some() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -110,7 +110,7 @@ function showSignIn(notice) {
   signIn(byId("view"), notice, () => enter(true));
 }
 
-// A session that the server could not end stays open, and the page says so.
+// If the server cannot end the session, the person stays signed in and reads why.
 async function signOut() {
   const me = session.me;
   // Before the session is over: what is asked after it would be refused.
