@@ -167,8 +167,8 @@ async fn joined_conversation_receives_each_decision_once() {
         assert!(told[1]["text"].as_str().unwrap().contains("RMA-"), "{told:?}");
         assert_eq!(chat.status().await, "bot");
     }
-    assert_eq!(joined.say("send me the label again please").await.kinds()[0], "return_ticket");
     assert_eq!(mailed(&app, 2).await.iter().filter(|mail| mail.contains("RMA-")).count(), 1, "one mail says it");
+    assert_eq!(joined.say("send me the label again please").await.kinds()[0], "return_ticket");
     resolve(&app, &elsewhere, Resolution::Reject, "no").await;
     other.decisions(1).await;
     assert_eq!(joined.decisions(2).await.len(), 2);
