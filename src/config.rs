@@ -15,11 +15,11 @@ mod env;
 mod evals;
 mod grounding;
 mod http;
+mod jobs;
 mod knowledge;
 mod llm;
 mod log;
 mod mail;
-mod outbox;
 mod retail;
 mod returns;
 mod search;
@@ -35,11 +35,11 @@ pub use env::{ConfigError, Env};
 pub use evals::EvalConfig;
 pub use grounding::GroundingConfig;
 pub use http::HttpConfig;
+pub use jobs::JobsConfig;
 pub use knowledge::{ChunkConfig, KnowledgeConfig};
 pub use llm::{LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat};
 pub use mail::MailConfig;
-pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::SearchConfig;
@@ -59,7 +59,7 @@ pub struct Config {
     pub llm: LlmConfig,
     pub agent: AgentConfig,
     pub embed: EmbedConfig,
-    pub outbox: OutboxConfig,
+    pub jobs: JobsConfig,
     pub search: SearchConfig,
     pub vectors: VectorConfig,
     pub prompts: PromptConfig,
@@ -160,7 +160,7 @@ impl Config {
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
-            outbox: OutboxConfig::read(env_ref, &embed),
+            jobs: JobsConfig::read(env_ref, &embed),
             search: SearchConfig::read(env_ref, &embed),
             embed,
             agent: AgentConfig::read(env_ref),

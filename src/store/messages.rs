@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::columns::{from_db, object, to_db};
 use super::entities::{conversations, messages};
-use super::jobs::Job;
+use super::jobs::LeasedJob;
 use super::{Store, StoreError, TenantStore};
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
@@ -84,7 +84,7 @@ impl Store {
     /// These messages, with their shop and the user of their conversation; those that are gone are left out.
     pub async fn list_messages_of_jobs(
         &self,
-        jobs: &[Job],
+        jobs: &[LeasedJob],
     ) -> Result<Vec<(TenantId, Option<String>, Message)>, StoreError> {
         let ids = jobs.iter().map(|job| job.subject);
         let rows = messages::Entity::find().filter(messages::Column::Id.is_in(ids)).all(&self.read).await?;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::entities::{conversations, events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
-use super::jobs::{JobKind, NewJob, enqueue};
+use super::jobs::{FORGET_MESSAGE, NewJob, enqueue};
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, ConversationStatus, TenantId};
 
@@ -116,13 +116,8 @@ impl Store {
             .into_iter()
             .filter_map(|(id, conversation, tenant)| Some((id, ConversationId(conversation), tenant.parse().ok()?)))
             .collect();
-        let forget = old.iter().map(|(subject, conversation, tenant)| NewJob {
-            kind: JobKind::ForgetMessage,
-            subject: *subject,
-            tenant,
-            conversation: Some(*conversation),
-            payload: None,
-            now,
+        let forget = old.iter().map(|(subject, conversation, tenant)| {
+            NewJob::new(FORGET_MESSAGE, *subject, tenant, now).in_conversation(*conversation)
         });
         let forget: Vec<NewJob<'_>> = forget.collect();
         let transaction = self.begin().await?;

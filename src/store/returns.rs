@@ -12,16 +12,19 @@
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::json;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::audit::record;
 use super::entities::{orders, rmas, tickets};
+use super::jobs::NewJob;
 use super::{StoreError, TenantStore};
 use crate::domain::AuditEntry;
 use crate::domain::AuditKind;
 use crate::domain::Step;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::OrderStatus;
-use crate::domain::returns::{Hand, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
+use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
 use crate::domain::{ConversationId, TenantId};
 
 pub mod advance;
@@ -31,6 +34,25 @@ pub mod loan;
 pub mod overview;
 pub mod resolve;
 mod rows;
+
+/// Issues the label of an RMA; the subject is the RMA's id.
+pub const ISSUE_LABEL: &str = "issue_label";
+/// Announces a person's decision in the chat; the payload is the [`Notice`] and the subject is its hash.
+pub const SAY_DECISION: &str = "say_decision";
+
+impl<'a> NewJob<'a> {
+    fn label(tenant: &'a TenantId, rma: RmaId, now: DateTime<Utc>) -> Self {
+        Self::new(ISSUE_LABEL, rma.0, tenant, now)
+    }
+
+    /// The same decision twice in one conversation is one job.
+    fn say_decision(tenant: &'a TenantId, conversation: ConversationId, notice: &Notice, now: DateTime<Utc>) -> Self {
+        let payload = serde_json::to_value(notice).unwrap_or_default();
+        let mut id = [0; 16];
+        id.copy_from_slice(&Sha256::digest(format!("{conversation}{payload}"))[..16]);
+        Self::new(SAY_DECISION, Uuid::from_bytes(id), tenant, now).in_conversation(conversation).with_payload(payload)
+    }
+}
 
 /// Who changes something, and where.
 #[derive(Clone, Copy, Debug)]

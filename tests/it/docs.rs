@@ -7,7 +7,16 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 8] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/invariants.md", "docs/api.md", "docs/back-office.md", "docs/operations.md"];
+const DOCUMENTS: [&str; 8] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/invariants.md",
+    "docs/api.md",
+    "docs/back-office.md",
+    "docs/operations.md",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -23,11 +23,21 @@ use frontdesk::domain::{
 use frontdesk::store::acceptance::{Acceptance, NewTurn};
 use frontdesk::store::conversations::Creation;
 use frontdesk::store::idempotency::IdempotencyKey;
+use frontdesk::store::jobs::JobCounts;
 use frontdesk::store::{Store, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::database;
+
+/// Counts the jobs with these names.
+pub async fn count_jobs(store: &Store, names: &[&str]) -> JobCounts {
+    let counts = store.count_jobs().await.unwrap();
+    names.iter().filter_map(|name| counts.get(*name)).fold(JobCounts::default(), |sum, count| JobCounts {
+        waiting: sum.waiting + count.waiting,
+        dead: sum.dead + count.dead,
+    })
+}
 
 /// A store on a database of its own.
 pub struct TestStore {

@@ -14,10 +14,12 @@ use tracing::warn;
 use super::case::{Answer, Case};
 use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
-use crate::desks::returns::Post;
 use crate::desks::returns::rules::ReturnsRules;
 use crate::desks::{Caller, DeskError, Desks, Services, SinkClosed, Turn};
 use crate::domain::{ErrorCode, TenantId, TurnStatus};
+use crate::jobs::JobRunner;
+use crate::jobs::send_mail::SendMail;
+use crate::notify::Notifier;
 use crate::persona::Prompts;
 use crate::providers::email::Nowhere;
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
@@ -28,6 +30,7 @@ use crate::retrieval::search::Knowledge;
 use crate::store::warranty_import::ImportError;
 use crate::store::{Store, StoreError, StoreOptions};
 use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::Labels;
 
 mod lend;
 mod scene;
@@ -171,7 +174,7 @@ impl Replayer {
             over.cancel();
             played
         };
-        let (played, ()) = tokio::join!(playing, services.post.clone().run(None, over.clone()));
+        let (played, ()) = tokio::join!(playing, services.jobs.clone().run(None, over.clone()));
         let failure = match played {
             Ok(Ok(())) => None,
             Ok(Err(DeskError::Store(cause))) => {
@@ -195,9 +198,13 @@ impl Replayer {
     /// What desks stand on, with a case's own store.
     fn services(&self, store: &Store) -> Services {
         let (config, secret) = (self.config.clone(), random_secret());
-        let links = label_links(&config, &secret);
+        let notifier = Notifier::new(Arc::new(Nowhere));
+        let jobs = JobRunner::new(store.clone(), config.jobs.clone());
+        jobs.register(Arc::new(SendMail(notifier.clone())));
         Services {
-            post: Post::new(store.clone(), Arc::new(Nowhere), links, config.outbox.clone()),
+            jobs,
+            notifier,
+            labels: Labels::new(store.clone(), label_links(&config, &secret)),
             config,
             store: store.clone(),
             llm: self.llm.clone(),

@@ -19,7 +19,7 @@ use crate::domain::identity::ERASED_DOMAIN;
 use crate::domain::{ConversationId, TenantId, TurnStatus};
 use crate::store::audit::record;
 use crate::store::entities::{audit, conversations, turns};
-use crate::store::jobs::{JobKind, NewJob, enqueue};
+use crate::store::jobs::{FORGET_CONVERSATION, NewJob, enqueue};
 use crate::store::vectors::delete_vectors_of;
 use crate::store::{Store, StoreError, TenantStore};
 
@@ -105,14 +105,7 @@ impl TenantStore<'_> {
         id: ConversationId,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        let forget = NewJob {
-            kind: JobKind::ForgetConversation,
-            subject: id.0,
-            tenant: self.tenant,
-            conversation: Some(id),
-            payload: None,
-            now,
-        };
+        let forget = NewJob::new(FORGET_CONVERSATION, id.0, self.tenant, now).in_conversation(id);
         enqueue(transaction, &[forget]).await
     }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::create::{NewReturn, ReturnOutcome};
 use super::escalate::joined_conversations;
 use super::rows::{load_rmas, read_ticket};
-use super::{By, write_rma_step};
+use super::{By, ISSUE_LABEL, write_rma_step};
 use crate::domain::AuditEntry;
 use crate::domain::AuditKind;
 use crate::domain::audit::OPERATOR;
@@ -23,8 +23,8 @@ use crate::domain::returns::{
 use crate::domain::{ConversationId, ConversationStatus};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
-use crate::store::entities::{conversations, jobs, rmas, tickets};
-use crate::store::jobs::{JobKind, NewJob, enqueue};
+use crate::store::entities::{conversations, rmas, tickets};
+use crate::store::jobs::{NewJob, delete_job, enqueue};
 use crate::store::mails::{NewMail, queue};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore};
@@ -58,7 +58,7 @@ impl Resolving {
     /// Why the approval of that ticket was not stored, and what to do.
     pub fn why_not(&self, ticket: &str) -> String {
         let cause = match self {
-            Self::Refused(decision) => format!("the return rules refuse it ({})", decision.why),
+            Self::Refused(decision) => format!("the return rules refuse it ({})", decision.cause),
             Self::BadAmounts => "the amounts of the order do not add up".to_owned(),
             Self::Done(..) | Self::Resolved(_) | Self::NotFound => "it is not open".to_owned(),
         };
@@ -337,9 +337,7 @@ impl TenantStore<'_> {
             return Ok(());
         }
         // One that was given up would keep the new one out.
-        jobs::Entity::delete_by_id((JobKind::IssueLabel.as_str().to_owned(), rma.id.0.to_string()))
-            .exec(transaction)
-            .await?;
+        delete_job(transaction, ISSUE_LABEL, rma.id.0).await?;
         enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await
     }
 

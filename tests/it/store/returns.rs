@@ -18,18 +18,20 @@ use frontdesk::domain::commerce::OrderStatus;
 use frontdesk::domain::identity::Email;
 use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{
-    Action, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Why, Windows,
+    Action, Cause, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Windows,
 };
 use frontdesk::store::Store;
-use frontdesk::store::jobs::JobKind;
-use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail};
-use frontdesk::store::returns::By;
+use frontdesk::store::jobs::LeasedJob;
+use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail, SEND_MAIL};
 use frontdesk::store::returns::advance::{Advance, LabelOutcome};
 use frontdesk::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
+use frontdesk::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 use frontdesk::store::sample_shop::Sampling;
 
-use super::{TestStore, opened, tenant};
+use super::{TestStore, count_jobs, opened, tenant};
+
+const RETURNS_JOBS: [&str; 3] = [ISSUE_LABEL, SEND_MAIL, SAY_DECISION];
 
 pub const ZONE: chrono_tz::Tz = chrono_tz::Asia::Ho_Chi_Minh;
 
@@ -117,8 +119,13 @@ impl Shop {
         entries.iter().map(|entry| format!("{} {}", entry.who, entry.what)).collect()
     }
 
+    /// Leases the due jobs of returns.
+    pub async fn due_jobs(&self) -> Vec<LeasedJob> {
+        self.store().lease_jobs(&RETURNS_JOBS, self.now, std::time::Duration::from_secs(60), 9).await.unwrap()
+    }
+
     pub async fn waiting_jobs(&self) -> u64 {
-        self.store().count_jobs(JobKind::RETURNS).await.unwrap().waiting
+        count_jobs(self.store(), &RETURNS_JOBS).await.waiting
     }
 
     /// The RMA's label, made by the desk.
@@ -168,9 +175,8 @@ async fn a_return_comes_with_its_order_ticket_label_mail_and_record() {
     let mails = door.list_mails_of(&rma.number).await.unwrap();
     assert_eq!((mails.len(), mails[0].status, mails[0].to.as_str()), (1, MailStatus::Queued, "john.doe@example.com"));
     assert_eq!(shop.recorded("77893").await, ["desk rma.created", "desk order.status", "desk mail.queued"]);
-    let jobs =
-        shop.store().lease_jobs(JobKind::RETURNS, shop.now, std::time::Duration::from_secs(60), 9).await.unwrap();
-    let found: BTreeSet<_> = jobs.iter().map(|job| (job.kind.as_str(), job.subject)).collect();
+    let jobs = shop.due_jobs().await;
+    let found: BTreeSet<_> = jobs.iter().map(|job| (job.name.as_str(), job.subject)).collect();
     assert_eq!(found, BTreeSet::from([("issue_label", rma.id.0), ("send_mail", mails[0].id.0)]));
 }
 
@@ -233,21 +239,21 @@ async fn an_item_is_in_one_rma_whatever_is_asked_for_at_once() {
 async fn what_the_rules_refuse_is_refused_whoever_asks_and_leaves_nothing() {
     let shop = Shop::open().await;
     for (order, lines, action, reason, why) in [
-        ("77894", &[1][..], Action::Return, "x", Why::WindowOver),
-        ("77896", &[1], Action::Return, "x", Why::FinalSale),
-        ("77897", &[1], Action::Return, "x", Why::FraudFlag),
-        ("77898", &[1], Action::Return, "x", Why::ReturnsTooFrequent),
-        ("77899", &[1], Action::Return, "x", Why::NotDelivered),
-        ("77900", &[1], Action::Return, "x", Why::AlreadyInRma),
-        ("77893", &[1], Action::Return, "they are shattered", Why::Damaged),
-        ("77893", &[2], Action::Return, "x", Why::ItemsUnknown),
-        ("77893", &[], Action::Return, "x", Why::ItemsUnknown),
+        ("77894", &[1][..], Action::Return, "x", Cause::WindowOver),
+        ("77896", &[1], Action::Return, "x", Cause::FinalSale),
+        ("77897", &[1], Action::Return, "x", Cause::FraudFlag),
+        ("77898", &[1], Action::Return, "x", Cause::ReturnsTooFrequent),
+        ("77899", &[1], Action::Return, "x", Cause::NotDelivered),
+        ("77900", &[1], Action::Return, "x", Cause::AlreadyInRma),
+        ("77893", &[1], Action::Return, "they are shattered", Cause::Damaged),
+        ("77893", &[2], Action::Return, "x", Cause::ItemsUnknown),
+        ("77893", &[], Action::Return, "x", Cause::ItemsUnknown),
         // The return is open, the refund is over.
-        ("77893", &[1], Action::Refund, "x", Why::Approved),
-        ("00000", &[1], Action::Return, "x", Why::OrderNotFound),
+        ("77893", &[1], Action::Refund, "x", Cause::Approved),
+        ("00000", &[1], Action::Return, "x", Cause::OrderNotFound),
     ] {
         match shop.ask(order, lines, action, "r-1", reason).await {
-            ReturnOutcome::Refused(decision) => assert_eq!(decision.why, why, "{order}"),
+            ReturnOutcome::Refused(decision) => assert_eq!(decision.cause, why, "{order}"),
             other => panic!("{order} {other:?}"),
         }
         assert_eq!(shop.recorded(order).await, [""; 0], "{order}");
@@ -294,7 +300,7 @@ async fn a_return_is_judged_by_the_day_on_which_it_was_asked_for_whenever_it_is_
     };
     // 35 days after delivery.
     let late = ask(made_at).await;
-    assert!(matches!(&late, ReturnOutcome::Refused(decision) if decision.why == Why::WindowOver), "{late:?}");
+    assert!(matches!(&late, ReturnOutcome::Refused(decision) if decision.cause == Cause::WindowOver), "{late:?}");
     let in_time = ask(shop.now).await;
     let ReturnOutcome::Created { rma, .. } = in_time else { panic!("{in_time:?}") };
     assert_eq!((rma.created_at, rma.number.made_at()), (made_at, made_at.timestamp()));

@@ -1,4 +1,4 @@
-//! How many connections may be open, in all and for each client address.
+//! Limits on open connections: in total and per client address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,12 +12,12 @@ use super::client::is_trusted;
 use crate::config::HttpConfig;
 use crate::domain::network::client_network;
 
-/// A refused connection is logged at most this often.
+/// The shortest time between two log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
-/// The open connections.
+/// Counts the open connections.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ConnectionLimit {
     max: usize,
     per_address: usize,
     trusted_proxies: Vec<IpNet>,
@@ -31,14 +31,14 @@ struct Open {
     warned_at: Option<Instant>,
 }
 
-/// The place of one open connection; given back when dropped.
+/// One open connection, which counts until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    places: Arc<Places>,
+pub(super) struct ConnectionPermit {
+    limit: Arc<ConnectionLimit>,
     network: Option<IpAddr>,
 }
 
-impl Places {
+impl ConnectionLimit {
     pub fn new(config: &HttpConfig) -> Arc<Self> {
         Arc::new(Self {
             max: config.connections_max,
@@ -48,9 +48,9 @@ impl Places {
         })
     }
 
-    /// Takes a place for a connection from `peer`; `None` if there is none left. This machine and trusted proxies have no limit
-    /// of their own, since they speak for many clients.
-    pub fn take(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    /// Counts a connection from `peer`, or returns `None` if a limit is reached. The limit per address does not apply to this
+    /// machine and to trusted proxies, which carry many clients.
+    pub fn acquire(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPermit> {
         let peer = peer.to_canonical();
         let counts = self.per_address > 0 && !peer.is_loopback() && !is_trusted(&self.trusted_proxies, peer);
         let network = counts.then(|| client_network(peer));
@@ -65,7 +65,7 @@ impl Places {
             if let Some(network) = network {
                 open.networks.insert(network, of_network + 1);
             }
-            return Some(Place { places: self.clone(), network });
+            return Some(ConnectionPermit { limit: self.clone(), network });
         };
         if open.warned_at.is_none_or(|at| at.elapsed() >= WARN_EVERY) {
             open.warned_at = Some(Instant::now());
@@ -76,9 +76,9 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut open = self.places.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.limit.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.total -= 1;
         if let Some(network) = self.network
             && let Some(count) = open.networks.get_mut(&network)
@@ -96,14 +96,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_capped_in_all_and_per_address() {
-        let places = Arc::new(Places {
+    fn connections_are_limited_in_total_and_per_address() {
+        let limit = Arc::new(ConnectionLimit {
             max: 6,
             per_address: 2,
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],
             open: Mutex::default(),
         });
-        let take = |peer: &str| places.take(peer.parse().unwrap());
+        let take = |peer: &str| limit.acquire(peer.parse().unwrap());
         let one = take("2001:db8::1");
         let held = [take("2001:db8::2"), take("10.0.0.1"), take("10.0.0.1"), take("10.0.0.1")];
         assert!(one.is_some() && held.iter().all(Option::is_some));
@@ -113,7 +113,7 @@ mod tests {
         drop(one);
         assert!(take("2001:db8::3").is_some());
         drop((held, last));
-        let open = places.open.lock().unwrap();
+        let open = limit.open.lock().unwrap();
         assert_eq!((open.total, open.networks.len()), (0, 0));
     }
 }
