@@ -41,7 +41,7 @@ impl<'a> NewJob<'a> {
         Self::new(ISSUE_LABEL, rma.0, tenant, now)
     }
 
-    /// The same decision in the same conversation is the same job.
+    /// The same decision twice in one conversation is one job.
     fn say_decision(tenant: &'a TenantId, conversation: ConversationId, notice: &Notice, now: DateTime<Utc>) -> Self {
         let payload = serde_json::to_value(notice).unwrap_or_default();
         let mut id = [0; 16];

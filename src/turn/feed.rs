@@ -1,6 +1,6 @@
 //! The live events of a conversation.
 //!
-//! The running turn is an append-only list in memory. Each reader has its own cursor and is woken by a watch channel. A
+//! The running turn is an append-only list in memory. Each reader keeps a cursor and is woken by a watch channel. A
 //! reader that is not yet at the running turn reads the store, which already has every event. A slow reader therefore
 //! blocks no other and loses nothing.
 

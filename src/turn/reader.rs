@@ -270,7 +270,7 @@ impl Reader {
             return Ok(false);
         }
         let turn = self.store.tenant(&self.tenant).find_turn(self.conversation, self.cursor.at.turn).await?;
-        // Looked for once more: the rest may have come since nothing was found.
+        // Look again: events may have been stored since.
         Ok(turn.is_some_and(|turn| turn.status.has_ended()) && self.stored().await?.is_empty())
     }
 

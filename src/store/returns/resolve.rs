@@ -55,7 +55,7 @@ impl Resolving {
     /// Returns why the ticket was not approved, and what to do.
     pub fn why_not(&self, ticket: &str) -> String {
         let cause = match self {
-            Self::Refused(decision) => format!("the return rules refuse it ({})", decision.why),
+            Self::Refused(decision) => format!("the return rules refuse it ({})", decision.cause),
             Self::BadAmounts => "the amounts of the order do not add up".to_owned(),
             Self::Done(..) | Self::Resolved(_) | Self::NotFound => "it is not open".to_owned(),
         };

@@ -13,7 +13,7 @@ use frontdesk::domain::commerce::{Order, OrderNumber, OrderStatus};
 use frontdesk::domain::identity::Email;
 use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{
-    Action, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Why, Windows,
+    Action, Cause, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Windows,
 };
 use frontdesk::domain::{AuditEntry, AuditKind, TenantId};
 use frontdesk::store::Store;
@@ -117,11 +117,7 @@ impl Shop {
 
     /// Leases the due jobs of returns.
     pub async fn due_jobs(&self) -> Vec<LeasedJob> {
-        let (mut jobs, lease) = (Vec::new(), std::time::Duration::from_secs(60));
-        for name in RETURNS_JOBS {
-            jobs.extend(self.store().lease_jobs(name, self.now, lease, 9).await.unwrap());
-        }
-        jobs
+        self.store().lease_jobs(&RETURNS_JOBS, self.now, std::time::Duration::from_secs(60), 9).await.unwrap()
     }
 
     pub async fn waiting_jobs(&self) -> u64 {
@@ -239,21 +235,21 @@ async fn item_is_in_at_most_one_rma() {
 async fn refused_return_stores_nothing() {
     let shop = Shop::open().await;
     for (order, lines, action, reason, why) in [
-        ("77894", &[1][..], Action::Return, "x", Why::WindowOver),
-        ("77896", &[1], Action::Return, "x", Why::FinalSale),
-        ("77897", &[1], Action::Return, "x", Why::FraudFlag),
-        ("77898", &[1], Action::Return, "x", Why::ReturnsTooFrequent),
-        ("77899", &[1], Action::Return, "x", Why::NotDelivered),
-        ("77900", &[1], Action::Return, "x", Why::AlreadyInRma),
-        ("77893", &[1], Action::Return, "they are shattered", Why::Damaged),
-        ("77893", &[2], Action::Return, "x", Why::ItemsUnknown),
-        ("77893", &[], Action::Return, "x", Why::ItemsUnknown),
+        ("77894", &[1][..], Action::Return, "x", Cause::WindowOver),
+        ("77896", &[1], Action::Return, "x", Cause::FinalSale),
+        ("77897", &[1], Action::Return, "x", Cause::FraudFlag),
+        ("77898", &[1], Action::Return, "x", Cause::ReturnsTooFrequent),
+        ("77899", &[1], Action::Return, "x", Cause::NotDelivered),
+        ("77900", &[1], Action::Return, "x", Cause::AlreadyInRma),
+        ("77893", &[1], Action::Return, "they are shattered", Cause::Damaged),
+        ("77893", &[2], Action::Return, "x", Cause::ItemsUnknown),
+        ("77893", &[], Action::Return, "x", Cause::ItemsUnknown),
         // The return window is open, the refund window has ended.
-        ("77893", &[1], Action::Refund, "x", Why::Approved),
-        ("00000", &[1], Action::Return, "x", Why::OrderNotFound),
+        ("77893", &[1], Action::Refund, "x", Cause::Approved),
+        ("00000", &[1], Action::Return, "x", Cause::OrderNotFound),
     ] {
         match shop.ask(order, lines, action, "r-1", reason).await {
-            ReturnOutcome::Refused(decision) => assert_eq!(decision.why, why, "{order}"),
+            ReturnOutcome::Refused(decision) => assert_eq!(decision.cause, why, "{order}"),
             other => panic!("{order} {other:?}"),
         }
         assert_eq!(shop.recorded(order).await, [""; 0], "{order}");
@@ -300,7 +296,7 @@ async fn return_is_decided_by_its_request_day() {
     };
     // 35 days after delivery.
     let late = ask(made_at).await;
-    assert!(matches!(&late, ReturnOutcome::Refused(decision) if decision.why == Why::WindowOver), "{late:?}");
+    assert!(matches!(&late, ReturnOutcome::Refused(decision) if decision.cause == Cause::WindowOver), "{late:?}");
     let in_time = ask(shop.now).await;
     let ReturnOutcome::Created { rma, .. } = in_time else { panic!("{in_time:?}") };
     assert_eq!((rma.created_at, rma.number.made_at()), (made_at, made_at.timestamp()));

@@ -36,7 +36,7 @@ async fn escalated_rma_waits_for_approval() {
     assert_eq!(locked.escalation_reason.as_deref(), Some("Damaged items"));
     // The job that found it locked is finished.
     let lease = std::time::Duration::from_secs(60);
-    let jobs = shop.store().lease_jobs(ISSUE_LABEL, shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(&[ISSUE_LABEL], shop.now, lease, 9).await.unwrap();
     shop.store().finish_jobs(&jobs).await.unwrap();
 
     let more = shop.resolve(&ticket.id, Resolution::MoreInfo, "photos, please").await;
@@ -48,7 +48,7 @@ async fn escalated_rma_waits_for_approval() {
     let resolved = ticket.resolved.unwrap();
     assert_eq!((resolved.decision, resolved.by.as_str(), resolved.why.as_str()), (Resolution::Approve, "Thu", "seen"));
     assert_eq!((rmas.len(), rmas[0].escalated), (1, false));
-    let jobs = shop.store().lease_jobs(ISSUE_LABEL, shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(&[ISSUE_LABEL], shop.now, lease, 9).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.subject).collect::<Vec<_>>(), [rma.id.0]);
     let label = door.issue_label(&rma.number, &TrackingNumber::new(1), &shop.desk()).await.unwrap();
     assert!(matches!(label, LabelOutcome::Issued(_)), "{label:?}");
@@ -116,20 +116,20 @@ async fn order_under_review_cannot_be_returned() {
     for action in [Action::Return, Action::Refund] {
         match shop.ask("77893", &[1], action, "r-1", "too small").await {
             ReturnOutcome::Refused(decision) => {
-                assert_eq!((decision.why, decision.requires_manual_review), (Why::UnderReview, true));
+                assert_eq!((decision.cause, decision.requires_manual_review), (Cause::UnderReview, true));
                 assert_eq!((decision.is_return_eligible, decision.is_refund_eligible), (false, false));
             }
             other => panic!("{other:?}"),
         }
     }
     let told = door.check_eligibility(&order, &[1], "too small", &shop.terms, shop.now).await.unwrap();
-    assert_eq!(told.why, Why::UnderReview, "nothing is offered that would be refused");
+    assert_eq!(told.cause, Cause::UnderReview, "nothing is offered that would be refused");
     assert_eq!(shop.waiting_jobs().await, 0);
     // A refusal by the rules keeps its reason.
     let late = number("77894");
     door.escalate(&NewEscalation { order: Some(&late), ..damage(None) }, &shop.desk()).await.unwrap();
     let told = door.check_eligibility(&late, &[1], "x", &shop.terms, shop.now).await.unwrap();
-    assert_eq!((told.why, told.requires_manual_review), (Why::WindowOver, false));
+    assert_eq!((told.cause, told.requires_manual_review), (Cause::WindowOver, false));
 
     let more = shop.resolve(&opened.ticket().id, Resolution::MoreInfo, "photos").await;
     assert!(matches!(more, Resolving::Done(..)));
@@ -146,7 +146,7 @@ async fn other_items_wait_for_an_escalated_rma() {
     let two = shop.order("77900").await.items[0].rma.clone().unwrap();
     let opened = door.escalate(&damage(Some(&two.number)), &shop.desk()).await.unwrap();
     let asked = shop.ask("77900", &[2], Action::Return, "r", "x").await;
-    assert!(matches!(&asked, ReturnOutcome::Refused(decision) if decision.why == Why::UnderReview), "{asked:?}");
+    assert!(matches!(&asked, ReturnOutcome::Refused(decision) if decision.cause == Cause::UnderReview), "{asked:?}");
     shop.resolve(&opened.ticket().id, Resolution::Reject, "worn").await;
     assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created { .. }));
 }
@@ -253,7 +253,7 @@ async fn repeated_approval_creates_one_return() {
     let conversation = opened(shop.store(), &shop.tenant).await;
     let ticket = reviewed(&shop, "77893", &[1], Some(conversation)).await;
     let refused = shop.ask("77893", &[1], Action::Return, "r-1", "arrived shattered").await;
-    assert!(matches!(&refused, ReturnOutcome::Refused(decision) if decision.why == Why::Damaged), "{refused:?}");
+    assert!(matches!(&refused, ReturnOutcome::Refused(decision) if decision.cause == Cause::Damaged), "{refused:?}");
     let approving = (0..8).map(|_| {
         let (shop, ticket) = (shop.clone(), ticket.clone());
         tokio::spawn(async move { shop.resolve(&ticket, Resolution::Approve, "photos seen").await })
@@ -287,7 +287,7 @@ async fn approval_covers_its_lines_once() {
     assert_eq!(shop.rma(&rmas[0]).await.status, LabelSent);
     shop.walk(&rmas[0], &[InTransit, Received, Inspected, Rejected]).await;
     let again = shop.ask("77897", &[1], Action::Return, "r-2", "too small").await;
-    assert!(matches!(&again, ReturnOutcome::Refused(decision) if decision.why == Why::FraudFlag), "{again:?}");
+    assert!(matches!(&again, ReturnOutcome::Refused(decision) if decision.cause == Cause::FraudFlag), "{again:?}");
 }
 
 #[tokio::test]
@@ -299,7 +299,7 @@ async fn rejected_lines_are_refused_without_a_person() {
     for reason in ["too small", "arrived shattered"] {
         match shop.ask("77893", &[1], Action::Return, "r-1", reason).await {
             ReturnOutcome::Refused(decision) => {
-                assert_eq!((decision.why, decision.requires_manual_review), (Why::Rejected, false), "{reason}");
+                assert_eq!((decision.cause, decision.requires_manual_review), (Cause::Rejected, false), "{reason}");
             }
             other => panic!("{other:?}"),
         }
@@ -316,7 +316,7 @@ async fn approval_overrides_no_other_refusal() {
     let shop = Shop::open().await;
     let ticket = reviewed(&shop, "77894", &[1], None).await;
     let refused = shop.resolve(&ticket, Resolution::Approve, "seen").await;
-    assert!(matches!(&refused, Resolving::Refused(decision) if decision.why == Why::WindowOver), "{refused:?}");
+    assert!(matches!(&refused, Resolving::Refused(decision) if decision.cause == Cause::WindowOver), "{refused:?}");
     assert!(refused.why_not(&ticket).contains("window_over"), "{}", refused.why_not(&ticket));
     let door = shop.store().tenant(&shop.tenant);
     assert_eq!(door.find_ticket(&ticket).await.unwrap().unwrap().resolved, None);
