@@ -1,4 +1,4 @@
-// What the conversation's desk shows next to it: names and values, as the desk gives them.
+// The panel of the conversation's desk: names and values.
 
 import { ask } from "./desk.js";
 import { row } from "./parts.js";
@@ -13,7 +13,7 @@ export class Panel {
     this.#path = `/console/api/conversations/${encodeURIComponent(conversation)}/panel`;
   }
 
-  /** Reads the rows again, unless the desk has no panel. A panel that cannot be read stays as it is. */
+  /** Reads the rows again, unless the desk has no panel. After a failure the rows stay. */
   async read() {
     if (this.#absent || document.hidden) return;
     const panel = await ask("GET", this.#path).catch(() => undefined);
