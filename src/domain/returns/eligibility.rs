@@ -11,12 +11,12 @@ use super::damage::DamageWords;
 use super::policy::{Policies, Policy, Windows};
 use crate::domain::calendar::{day_of, days_between};
 use crate::domain::commerce::order::{Order, OrderItem, OrderStatus};
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
 #[cfg(test)]
 mod tests;
 
-named! {
+string_enum! {
     /// The group of a decision's cause.
     pub enum ReasonCode {
         Approved = "APPROVED",
@@ -28,7 +28,7 @@ named! {
     }
 }
 
-named! {
+string_enum! {
     /// What exactly decided. It picks the text for the customer.
     pub enum Cause {
         Approved = "approved",

@@ -12,14 +12,14 @@ use crate::domain::TenantId;
 use crate::domain::commerce::money::Money;
 use crate::domain::commerce::order::{Order, OrderItem};
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
 mod customers;
 mod row;
 #[cfg(test)]
 mod tests;
 
-named! {
+string_enum! {
     /// A column of the list, or a field of its JSON.
     pub enum Field {
         OrderNumber = "order_number",

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $shape:literal) => {
@@ -124,7 +124,7 @@ fn hash(about: &[&str]) -> String {
     digest.iter().take(4).map(|byte| format!("{byte:02X}")).collect()
 }
 
-named! {
+string_enum! {
     /// The carrier of the parcel.
     pub enum Carrier {
         Usps = "USPS",

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::policy::{Policy, Scope};
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 use crate::domain::text::fold;
 
-named! {
+string_enum! {
     /// A column of the list.
     pub enum PolicyField {
         Name = "name",

@@ -10,9 +10,10 @@ use super::ticket::Action;
 use crate::domain::ConversationId;
 use crate::domain::commerce::money::Money;
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::{IllegalStep, Status, Step, named};
+use crate::domain::step::{IllegalStep, Status, Step};
+use crate::domain::string_enum::string_enum;
 
-named! {
+string_enum! {
     /// Where the goods and the money are.
     pub enum RmaStatus {
         Initiated = "Initiated",
@@ -139,7 +140,9 @@ pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus) -> Result<Step<RmaS
 pub fn rejection(from: RmaStatus) -> Result<Step<RmaStatus>, IllegalStep> {
     use RmaStatus as S;
     match from {
-        S::Initiated | S::LabelSent | S::InTransit | S::Received | S::Inspected => Ok(Step::beside(from, S::Rejected)),
+        S::Initiated | S::LabelSent | S::InTransit | S::Received | S::Inspected => {
+            Ok(Step::unlisted(from, S::Rejected))
+        }
         S::Approved | S::Refunded | S::Rejected | S::Processed => Err(IllegalStep::new(from, S::Rejected)),
     }
 }

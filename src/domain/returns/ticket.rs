@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::ConversationId;
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
-named! {
+string_enum! {
     /// What a customer wants the shop to do with an order.
     pub enum Action {
         /// The goods come back.
@@ -20,7 +20,7 @@ named! {
     }
 }
 
-named! {
+string_enum! {
     /// What a ticket is about.
     pub enum TicketKind {
         Return = "return",
@@ -41,7 +41,7 @@ impl From<Action> for TicketKind {
     }
 }
 
-named! {
+string_enum! {
     /// How soon a person should look.
     pub enum Priority {
         Low = "LOW",
@@ -51,7 +51,7 @@ named! {
     }
 }
 
-named! {
+string_enum! {
     /// A person's decision on an escalation.
     pub enum Resolution {
         /// Make what the customer asked for. A locked RMA continues.
