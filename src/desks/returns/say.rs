@@ -60,7 +60,7 @@ impl Returns {
             Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
             Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
             Ending::Other if state.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
-            // The desk has done nothing yet, so it says what it can do.
+            // The desk has done nothing yet, so it lists what it can do.
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other if state.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
             // The desk asked "anything else?" before.
