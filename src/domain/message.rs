@@ -1,37 +1,31 @@
-//! Messages: what was said, by whom, and what is known about it.
+//! Messages, their authors and their metadata.
+
+use std::fmt;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
+use super::string_enum::string_enum;
 use super::{ConversationId, MessageId, TurnStatus};
 
-/// Who wrote a message. `Agent` is a person of the shop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Sender {
-    User,
-    Assistant,
-    Agent,
-}
-
-impl Sender {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Agent => "agent",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::User, Self::Assistant, Self::Agent].into_iter().find(|sender| sender.as_str() == text)
+string_enum! {
+    /// Who wrote a message. `Agent` is a person of the shop.
+    pub enum Sender {
+        User = "user",
+        Assistant = "assistant",
+        Agent = "agent",
     }
 }
 
 /// What an assistant message is for: `metadata.type` in the history, `kind` in the events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+///
+/// A desk's own kinds are [`Kind::Desk`], declared by its factory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Greeting,
@@ -39,65 +33,124 @@ pub enum Kind {
     CuteGreeting,
     Clarify,
     Social,
-    WarrantyPrompt,
-    WarrantyPromptInvalid,
-    WarrantyResult,
     Reply,
     FollowUp,
     ErrorNotice,
     /// A person's answer.
     Agent,
-    /// The returns desk asks for an order number, or for whose order it is.
-    OrderPrompt,
-    OrderStatus,
-    /// Is it this order?
-    OrderConfirm,
-    /// A return, a refund, or calling the order off?
-    ActionPrompt,
-    /// Whether the goods may come back.
-    ReturnDecision,
-    ReturnTicket,
     /// A person takes over.
     Escalation,
+    /// A kind of one desk.
+    #[serde(untagged)]
+    Desk(DeskKind),
 }
 
+/// The name of a kind that only one desk sends, such as `warranty_result`: at most 32 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeskKind {
+    bytes: [u8; Self::MAX_BYTES],
+    length: usize,
+}
+
+impl DeskKind {
+    const MAX_BYTES: usize = 32;
+
+    /// Keeps the first 32 bytes of an ASCII name.
+    const fn new(name: &str) -> Self {
+        let (name, mut bytes, mut at) = (name.as_bytes(), [0; Self::MAX_BYTES], 0);
+        while at < name.len() && at < Self::MAX_BYTES {
+            bytes[at] = name[at];
+            at += 1;
+        }
+        Self { bytes, length: at }
+    }
+
+    fn as_str(&self) -> &str {
+        // Only whole names are kept, so this is valid UTF-8.
+        std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for DeskKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for DeskKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for DeskKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if name.is_empty() || name.len() > Self::MAX_BYTES || !name.chars().all(is_name) {
+            return Err(D::Error::custom(format!("'{name}' is not a kind of message")));
+        }
+        Ok(Self::new(&name))
+    }
+}
+
+/// A string; `http::docs` adds the names.
+impl PartialSchema for Kind {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).build().into()
+    }
+}
+
+impl ToSchema for Kind {}
+
 impl Kind {
+    /// The kinds that any desk may send.
+    pub const SHARED: [Self; 10] = [
+        Self::Greeting,
+        Self::LanguageAck,
+        Self::CuteGreeting,
+        Self::Clarify,
+        Self::Social,
+        Self::Reply,
+        Self::FollowUp,
+        Self::ErrorNotice,
+        Self::Agent,
+        Self::Escalation,
+    ];
+
+    /// Declares a kind of one desk: lowercase letters, digits and underscores, at most 32.
+    pub const fn desk(name: &str) -> Self {
+        Self::Desk(DeskKind::new(name))
+    }
+
     /// Whether a message of this kind goes along with another one, and is not what its turn is about.
     pub fn is_aside(self) -> bool {
         matches!(self, Self::LanguageAck | Self::CuteGreeting | Self::FollowUp)
     }
 
     /// The kind as clients see it.
-    pub fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &str {
         match self {
+            Self::Desk(name) => name.as_str(),
             Self::Greeting => "greeting",
             Self::LanguageAck => "language_ack",
             Self::CuteGreeting => "cute_greeting",
             Self::Clarify => "clarify",
             Self::Social => "social",
-            Self::WarrantyPrompt => "warranty_prompt",
-            Self::WarrantyPromptInvalid => "warranty_prompt_invalid",
-            Self::WarrantyResult => "warranty_result",
             Self::Reply => "reply",
             Self::FollowUp => "follow_up",
             Self::ErrorNotice => "error_notice",
-            Self::OrderPrompt => "order_prompt",
-            Self::OrderStatus => "order_status",
-            Self::OrderConfirm => "order_confirm",
-            Self::ActionPrompt => "action_prompt",
-            Self::ReturnDecision => "return_decision",
-            Self::ReturnTicket => "return_ticket",
             Self::Escalation => "escalation",
             Self::Agent => "agent",
         }
     }
 }
 
-/// Who writes a message that becomes a turn.
+/// The author of a message that starts a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Author {
     Customer,
-    /// A person of the shop who has taken the conversation, and the name that customers are told.
+    /// A person of the shop who has taken the conversation. Customers see the name.
     Agent {
         name: Option<String>,
     },
@@ -115,7 +168,7 @@ impl Author {
         }
     }
 
-    /// What is known of a message of this author before anybody has read it.
+    /// Returns the metadata of a new message of this author.
     pub fn metadata(&self) -> Metadata {
         match self {
             Self::Customer => Metadata::default(),
@@ -126,10 +179,10 @@ impl Author {
     }
 }
 
-/// What is known of a message besides its text, as a JSON object that clients see.
+/// A message's metadata: a JSON object that clients see.
 ///
-/// An assistant message has its [`Kind`] under `type`; a text that is not complete has `cut: true` and
-/// `cut_reason`: `cancelled`, `failed` or `interrupted`.
+/// An assistant message has its [`Kind`] under `type`. An incomplete text has `cut: true` and a `cut_reason`:
+/// `cancelled`, `failed` or `interrupted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(value_type = Object)]
 #[serde(transparent)]
@@ -140,7 +193,7 @@ impl Metadata {
         Self::default().with("type", kind)
     }
 
-    /// The same with `key` set. A value that cannot be written as JSON leaves it unset.
+    /// Sets `key` to `value`. A value that cannot be serialized is left out.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Serialize) -> Self {
         if let Ok(value) = serde_json::to_value(value) {
@@ -149,7 +202,7 @@ impl Metadata {
         self
     }
 
-    /// Marks a text that is not complete, and how its turn ends because of that.
+    /// Marks the text as incomplete. `reason` is how the turn ended.
     #[must_use]
     pub fn cut(self, reason: TurnStatus) -> Self {
         self.with("cut", true).with("cut_reason", reason.as_str())
@@ -160,19 +213,38 @@ impl Metadata {
     }
 }
 
-/// One message of a conversation, as it is stored and shown.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     pub id: MessageId,
     pub conversation_id: ConversationId,
     /// The turn it belongs to; 0 for the greeting.
     pub turn: u32,
-    /// Its place in the turn: 0 for the message that began it, then 1, 2, … for the answers.
+    /// The position in the turn: 0 for the message that started it, then 1, 2, … for the answers.
     pub position: u32,
     pub sender: Sender,
     pub text: String,
     pub created_at: DateTime<Utc>,
     pub metadata: Metadata,
-    /// Who decided and why, for the shop's own eyes: never shown to a customer.
+    /// How the answer was made. Only the shop sees it, never a customer.
     pub receipt: Option<Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn kinds_are_their_names_in_json() {
+        for (kind, name) in [(Kind::FollowUp, "follow_up"), (Kind::desk("order_prompt"), "order_prompt")] {
+            assert_eq!(json!(kind), json!(name));
+            assert_eq!(serde_json::from_value::<Kind>(json!(name)).unwrap(), kind);
+            assert_eq!(kind.as_str(), name);
+        }
+        for name in ["", "Order", "đơn", "a_name_that_is_longer_than_thirty_two_bytes"] {
+            assert!(serde_json::from_value::<Kind>(json!(name)).is_err(), "{name}");
+        }
+    }
 }

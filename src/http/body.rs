@@ -114,7 +114,9 @@ pub(super) async fn discard_unread(request: Request, next: Next) -> Response {
     let is_read = match rest {
         Some(rest) if rest.is_end_stream() => true,
         Some(_) if response.status() == StatusCode::REQUEST_TIMEOUT => false,
-        Some(rest) => !expects_continue && timeout(DISCARD_TIMEOUT, discard(rest, DISCARD_MAX_BYTES)).await.unwrap_or(false),
+        Some(rest) => {
+            !expects_continue && timeout(DISCARD_TIMEOUT, discard(rest, DISCARD_MAX_BYTES)).await.unwrap_or(false)
+        }
         // A handler that responds while it reads still holds the body.
         None => true,
     };

@@ -292,7 +292,7 @@ impl Reader {
     async fn before_next_turn(&self) -> Result<Cursor, StoreError> {
         let store = self.store.tenant(&self.tenant);
         let begun = store.last_begun_turn(self.conversation).await?;
-        Ok(Cursor { at: EventId::new(begun, EventId::BEHIND_ALL), ends_turn: true })
+        Ok(Cursor { at: EventId::new(begun, EventId::AFTER_ALL), ends_turn: true })
     }
 
     /// Returns the position of the event that a client names, if all later events are still stored.

@@ -48,7 +48,7 @@ impl Machine for Talker {
     }
 
     async fn ask(&self, turn: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
-        turn.say(Kind::OrderPrompt, "which order?").await?;
+        turn.say(Kind::desk("order_prompt"), "which order?").await?;
         Ok(1)
     }
 
@@ -145,7 +145,7 @@ async fn a_turn_that_is_cut_off_while_its_message_is_being_stored_ends_it_once()
     let told = Stuck::default();
     let mut turn = turn(conversation, told.clone());
     turn.stores_at_once = true;
-    assert!(turn.say(Kind::OrderPrompt, "which order?").now_or_never().is_none(), "it waits for the commit");
+    assert!(turn.say(Kind::desk("order_prompt"), "which order?").now_or_never().is_none(), "it waits for the commit");
     turn.cut_message(frontdesk::domain::TurnStatus::Cancelled).await.unwrap();
     let told = told.0.lock().unwrap();
     assert_eq!(told.iter().filter(|event| matches!(event, Event::MessageEnd { .. })).count(), 1, "{told:?}");

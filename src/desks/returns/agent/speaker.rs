@@ -1,7 +1,7 @@
-//! Decides who speaks at the end of a turn that a model drove.
+//! Decides who speaks at the end of a turn that a model ran.
 //!
 //! A list of forbidden claims is never complete. So the desk announces every refusal, review, return, refund and ticket, and
-//! asks every question, with the shop's texts. The model's words are shown in small talk, and for the status of an order that
+//! asks every question, with the shop's texts. The model's text is sent in small talk, and for the status of an order that
 //! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.toml`).
 
 use std::collections::HashMap;
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 
 use crate::desks::machine::Step;
+use crate::desks::returns::kind;
 use crate::desks::returns::route::{Worker, route};
 use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
@@ -18,14 +19,14 @@ use crate::domain::commerce::OrderStatus;
 use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern};
 use crate::persona::{PromptError, Prompts};
 
-/// Returns the kind of the message that the model's words replace at the desk's next step. `None`: the desk speaks.
+/// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
 pub(super) fn models_message(state: &State) -> Option<Kind> {
     if state.damage_told || has_announced_decision(state) {
         return None;
     }
     match route(state) {
         Step::Finish(Ending::Other) => Some(Kind::Reply),
-        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(Kind::OrderStatus),
+        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(kind::ORDER_STATUS),
         _ => None,
     }
 }
@@ -35,8 +36,8 @@ fn has_return(state: &State) -> bool {
     state.order.as_ref().is_none_or(|order| is_returned(order.status))
 }
 
-/// Whether the desk has announced a decision in this conversation: any later message may be about it. A scenario that is not
-/// in this list is a decision.
+/// Returns whether the desk has announced a decision in this conversation, since a later message may be about it. A scenario that
+/// is not in this list is a decision.
 fn has_announced_decision(state: &State) -> bool {
     let is_neutral = |scenario: &Scenario| {
         matches!(
@@ -63,7 +64,7 @@ fn has_announced_decision(state: &State) -> bool {
     !state.meta.said.keys().all(is_neutral)
 }
 
-/// The words of decisions.
+/// Words that are used for decisions.
 #[derive(Debug)]
 pub(in crate::desks::returns) struct DecisionWords {
     lexicon: Lexicon,
@@ -97,13 +98,13 @@ impl DecisionWords {
         })
     }
 
-    /// Whether a customer's message contains a word of a decision.
+    /// Returns whether a customer's message contains a word of a decision.
     pub fn are_in_message(&self, text: &str) -> bool {
         self.has(text, &self.subjects)
     }
 
-    /// Whether a model's reply contains a word of a decision, or commits the shop to anything. Letters that are not Latin
-    /// count as such: the words cannot be read in them.
+    /// Returns whether a model's reply contains a word of a decision, or commits the shop to anything. So does a reply with
+    /// letters that are not Latin, in which the words are not recognized.
     pub fn are_in_reply(&self, text: &str) -> bool {
         // Marks inside a word hide it.
         let plain: String = text.chars().filter(|c| !matches!(c, '*' | '_' | '~' | '`') && !is_invisible(*c)).collect();
@@ -133,9 +134,9 @@ fn is_invisible(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::desks::returns::advance::{Event, advance};
-    use crate::desks::returns::state::{Escalate, Intent};
+    use crate::desks::returns::state::{Handoff, HandoffReason, Intent};
     use crate::desks::returns::tests::sample;
-    use crate::domain::returns::Why;
+    use crate::domain::returns::Cause;
 
     fn words() -> DecisionWords {
         let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("prompts");
@@ -181,7 +182,7 @@ mod tests {
         for (what, state, expected) in [
             ("small talk", wants(Intent::Other), Some(Kind::Reply)),
             ("an unclear message", State { is_unclear: true, ..State::default() }, None),
-            ("a status", status.clone(), Some(Kind::OrderStatus)),
+            ("a status", status.clone(), Some(kind::ORDER_STATUS)),
             ("a status whose order is not looked up", wants(Intent::OrderStatus), None),
             ("the status of a return", returned, None),
             ("a status with damage", State { damage_told: true, ..status }, None),
@@ -190,10 +191,10 @@ mod tests {
             ("a refund without a number", wants(Intent::Refund), None),
             ("a return", asked.clone(), None),
             ("an approval", advance(asked.clone(), Event::Decided(sample::approved(), vec![1])), None),
-            ("a refusal", decided(Why::WindowOver), None),
-            ("a review", decided(Why::FraudFlag), None),
-            ("damage", decided(Why::Damaged), None),
-            ("a ticket", State { escalate: Some(Escalate::Assistant), ..wants(Intent::Other) }, None),
+            ("a refusal", decided(Cause::WindowOver), None),
+            ("a review", decided(Cause::FraudFlag), None),
+            ("damage", decided(Cause::Damaged), None),
+            ("a ticket", State { handoff: Handoff::Due(HandoffReason::Assistant), ..wants(Intent::Other) }, None),
         ] {
             assert_eq!(models_message(&state), expected, "{what}");
         }

@@ -90,7 +90,7 @@ fn whoever_calls_guesses_something_else_tries_all_the_same() {
     ] {
         let candidates = rules.candidates(text, &vocabulary);
         let [candidate] = candidates.as_slice() else { panic!("{text:?}: {candidates:?}") };
-        assert_eq!((candidate.known, candidate.is_a_try()), (known, is_a_try), "{text:?}");
+        assert_eq!((candidate.known, candidate.is_attempt()), (known, is_a_try), "{text:?}");
     }
 }
 
