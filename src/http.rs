@@ -2,13 +2,19 @@
 //!
 //! [`router`] lists every route. [`sse`] alone writes server-sent events, and [`error`] alone defines errors.
 
+use std::convert::Infallible;
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Method, Request, header};
-use axum::middleware;
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use axum::routing::get;
+use tower::{ServiceExt, service_fn};
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::Compression;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
@@ -24,7 +30,6 @@ mod access;
 mod body;
 mod browser;
 mod client;
-mod compress;
 mod connection_limit;
 mod console;
 mod conversations;
@@ -66,7 +71,7 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn_with_state(app.clone(), limit::count))
         .merge(web::routes())
         .with_state(app)
-        .layer(middleware::from_fn(compress::compress))
+        .layer(middleware::from_fn(compress))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::from_fn(problem::finish))
         .layer(middleware::from_fn(body::discard_unread))
@@ -148,4 +153,27 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static("last-event-id"),
         ])
         .expose_headers([header::LOCATION, header::RETRY_AFTER, REQUEST_ID])
+}
+
+/// Middleware: compresses the response if the client accepts that. Event streams bypass the layer, which would not compress
+/// them but hold 5 KiB of idle encoder for each open stream.
+async fn compress(request: Request<Body>, next: Next) -> Response {
+    let mut accepts = Request::new(());
+    for coding in request.headers().get_all(header::ACCEPT_ENCODING) {
+        accepts.headers_mut().append(header::ACCEPT_ENCODING, coding.clone());
+    }
+    let response = next.run(request).await;
+    if is_event_stream(response.headers().get(header::CONTENT_TYPE)) {
+        return response;
+    }
+    let mut response = Some(response);
+    let answer = service_fn(move |_| ready(Ok::<_, Infallible>(response.take().unwrap_or_default())));
+    match Compression::new(answer).oneshot(accepts).await {
+        Ok(response) => response.map(Body::new),
+        Err(never) => match never {},
+    }
+}
+
+fn is_event_stream(kind: Option<&HeaderValue>) -> bool {
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }

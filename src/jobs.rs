@@ -43,6 +43,11 @@ pub trait Job: Send + Sync {
     /// Runs one job. `Ok` deletes it.
     async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError>;
 
+    /// The queue of the job. Jobs of one queue run one after another, oldest first; queues run at the same time.
+    fn queue(&self) -> &'static str {
+        "default"
+    }
+
     /// How many jobs [`run_batch`](Job::run_batch) can run together.
     fn batch_size(&self) -> u64 {
         1

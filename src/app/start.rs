@@ -21,7 +21,7 @@ use crate::config::{Config, LlmMode};
 use crate::desks::{DeskRegistry, Desks, Services};
 use crate::jobs::JobRunner;
 use crate::jobs::embed_message::EmbedMessage;
-use crate::jobs::forget::{ForgetConversation, ForgetMessage};
+use crate::jobs::forget::Forget;
 use crate::jobs::send_mail::SendMail;
 use crate::notify::Notifier;
 use crate::persona::{PromptError, Prompts};
@@ -97,8 +97,8 @@ impl App {
         jobs.register(Arc::new(SendMail(notifier.clone())));
         if memory.is_on() {
             jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
-            jobs.register(Arc::new(ForgetMessage(memory.clone())));
-            jobs.register(Arc::new(ForgetConversation(memory.clone())));
+            jobs.register(Arc::new(Forget::message(memory.clone())));
+            jobs.register(Arc::new(Forget::conversation(memory.clone())));
         }
         let secret = match &config.auth.token_secret {
             Some(secret) => secret.clone(),

@@ -61,7 +61,7 @@ fn is_own(origin: &str, headers: &HeaderMap, config: &HttpConfig) -> bool {
 }
 
 /// Returns whether the browser uses https, by `PUBLIC_URL`, the page's origin or a proxy's header. A client that forges the
-/// header only affects its own cookie.
+/// header only affects the cookie that it receives.
 pub(super) fn is_encrypted(headers: &HeaderMap, config: &HttpConfig) -> bool {
     let starts =
         |name: &str, with: &str| headers.get(name).is_some_and(|value| value.as_bytes().starts_with(with.as_bytes()));

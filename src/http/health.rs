@@ -37,7 +37,7 @@ pub(super) struct Readiness {
     status: &'static str,
     /// `ok` if a row was written and read back within the last second, else `down`.
     store: PartState,
-    /// Why the store is down. The server's log says how to fix it.
+    /// Why the store is down. The server's log has the fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     store_outage: Option<Outage>,
     /// `ok`, `down` or `off`. The server is ready without it.

@@ -8,13 +8,14 @@ use chrono::Utc;
 use tracing::warn;
 use uuid::Uuid;
 
-use super::runner::Service;
 use super::{Job, JobContext, JobError, JobRunner, LeasedJob};
 use crate::domain::{ConversationId, Message};
 use crate::retrieval::memory::{Memory, MemoryError};
 use crate::store::StoreError;
 use crate::store::jobs::EMBED_MESSAGE;
 
+/// The queue of the embedding model and the vectors.
+pub(super) const EMBEDDING_QUEUE: &str = "embedding";
 /// How often a turn looks whether the runner has finished its jobs.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
@@ -34,6 +35,10 @@ impl EmbedMessage {
 impl Job for EmbedMessage {
     fn name(&self) -> &'static str {
         EMBED_MESSAGE
+    }
+
+    fn queue(&self) -> &'static str {
+        EMBEDDING_QUEUE
     }
 
     fn batch_size(&self) -> u64 {
@@ -93,14 +98,14 @@ impl JobRunner {
 
     async fn embed_now(&self, job: &dyn Job, conversation: ConversationId) -> Result<(), StoreError> {
         let context = JobContext { store: self.store.clone(), announcer: None };
-        while job.is_ready() && self.store.has_jobs_of(conversation, EMBED_MESSAGE).await? {
+        while self.can_run(job) && self.store.has_jobs_of(conversation, EMBED_MESSAGE).await? {
             let (now, lease, limit) = (Utc::now(), self.config.lease, job.batch_size());
             let jobs = self.store.lease_jobs_of(conversation, EMBED_MESSAGE, now, lease, limit).await?;
             if jobs.is_empty() {
                 // The runner has leased them.
                 tokio::time::sleep(POLL_EVERY).await;
-            } else if self.run_leased(job, &context, jobs).await? == Service::Down {
-                break;
+            } else {
+                self.run_leased(jobs, &context).await?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
@@ -25,30 +25,23 @@ const BACK_OFF_MAX: Duration = Duration::from_secs(600);
 /// How often the runner looks for due jobs without being woken.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs background jobs. Jobs with different names run at the same time; jobs with one name run one after another.
+/// Runs background jobs. Jobs of one queue run one after another, oldest first; queues run at the same time.
 pub struct JobRunner {
     pub(super) store: Store,
     pub(super) config: JobsConfig,
     jobs: RwLock<BTreeMap<&'static str, Arc<dyn Job>>>,
+    /// The jobs that wait for a service, and until when.
+    paused: Mutex<BTreeMap<&'static str, Instant>>,
     wake: Notify,
     /// Counts the batches that have ended.
     ended: watch::Sender<u64>,
 }
 
-/// Whether the services that a job needs are up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Service {
-    Up,
-    Down,
-}
-
-/// All due jobs with this name have ended, or none can run now.
-type Ended = (&'static str, Result<Service, StoreError>);
-
 impl JobRunner {
     pub fn new(store: Store, config: JobsConfig) -> Arc<Self> {
         let (ended, _) = watch::channel(0);
-        Arc::new(Self { store, config, jobs: RwLock::default(), wake: Notify::new(), ended })
+        let (jobs, paused) = (RwLock::default(), Mutex::default());
+        Arc::new(Self { store, config, jobs, paused, wake: Notify::new(), ended })
     }
 
     /// Adds a job. It replaces the one with the same name, such as when a desk is loaded again with new texts.
@@ -61,11 +54,11 @@ impl JobRunner {
         self.jobs.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    fn names(&self) -> Vec<&'static str> {
-        self.jobs.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    fn jobs(&self) -> Vec<Arc<dyn Job>> {
+        self.jobs.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Stores a job and runs it as soon as possible. A job with the same name and subject that is stored already stays unchanged.
+    /// Stores a job and runs it as soon as possible. A stored job with the same name and subject stays unchanged.
     pub async fn enqueue(&self, job: &NewJob<'_>) -> Result<(), StoreError> {
         self.store.tenant(job.tenant).enqueue_job(job).await?;
         self.wake();
@@ -82,25 +75,40 @@ impl JobRunner {
         self.ended.subscribe()
     }
 
+    fn paused<T>(&self, change: impl FnOnce(&mut BTreeMap<&'static str, Instant>) -> T) -> T {
+        change(&mut self.paused.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn pause(&self, job: &dyn Job, wait: Duration) {
+        self.paused(|paused| paused.insert(job.name(), Instant::now() + wait));
+    }
+
+    /// Whether the job can run now. If its service is down, the job is paused.
+    pub(super) fn can_run(&self, job: &dyn Job) -> bool {
+        if self.paused(|paused| paused.get(job.name()).is_some_and(|until| *until > Instant::now())) {
+            return false;
+        }
+        if !job.is_ready() {
+            self.pause(job, self.config.pause);
+        }
+        job.is_ready()
+    }
+
     /// Runs jobs until the shutdown, then waits for those that are running. A job that is dropped before its end runs
     /// again at the next start.
     pub async fn run(self: Arc<Self>, announcer: Option<Arc<dyn Announcer>>, shutdown: CancellationToken) {
         let context = JobContext { store: self.store.clone(), announcer };
-        let mut running: JoinSet<Ended> = JoinSet::new();
+        let mut running: JoinSet<(&'static str, Result<(), StoreError>)> = JoinSet::new();
         let mut busy: BTreeSet<&'static str> = BTreeSet::new();
-        let mut paused: BTreeMap<&'static str, Instant> = BTreeMap::new();
         let mut unknown: BTreeSet<String> = BTreeSet::new();
         // The leases of an earlier process, and of jobs that could not end because the store was unavailable.
         let mut has_stale_leases = true;
         while !shutdown.is_cancelled() {
-            match self.find_due(&mut has_stale_leases, &busy, &mut unknown).await {
+            match self.find_due_queues(&mut has_stale_leases, &busy, &mut unknown).await {
                 Ok(due) => {
-                    paused.retain(|_, until| *until > Instant::now());
-                    for job in due {
-                        if !paused.contains_key(job.name()) && busy.insert(job.name()) {
-                            let (runner, context, shutdown) = (self.clone(), context.clone(), shutdown.clone());
-                            running.spawn(async move { runner.run_due(job, &context, &shutdown).await });
-                        }
+                    for queue in due.into_iter().filter(|queue| busy.insert(queue)) {
+                        let (runner, context, shutdown) = (self.clone(), context.clone(), shutdown.clone());
+                        running.spawn(async move { (queue, runner.run_queue(queue, &context, &shutdown).await) });
                     }
                 }
                 Err(cause) => {
@@ -108,22 +116,21 @@ impl JobRunner {
                     has_stale_leases = true;
                 }
             }
-            let next = paused.values().min().map(|until| until.saturating_duration_since(Instant::now()));
+            let now = Instant::now();
+            let resume = self.paused(|paused| paused.values().copied().filter(|until| *until > now).min());
             tokio::select! {
-                Some(Ok((name, result))) = running.join_next() => {
-                    busy.remove(name);
-                    match result {
-                        Ok(Service::Up) => {}
-                        Ok(Service::Down) => drop(paused.insert(name, Instant::now() + self.config.pause)),
-                        Err(cause) => {
-                            warn!(error = %cause, job = name, "Background jobs are waiting for the store");
-                            has_stale_leases = true;
-                            paused.insert(name, Instant::now() + POLL_EVERY);
-                        }
+                Some(Ok((queue, result))) = running.join_next() => {
+                    busy.remove(queue);
+                    if let Err(cause) = result {
+                        warn!(error = %cause, queue, "Background jobs are waiting for the store");
+                        has_stale_leases = true;
+                        self.jobs().iter().filter(|job| job.queue() == queue).for_each(|job| self.pause(job.as_ref(), POLL_EVERY));
                     }
                     self.report_backlog().await;
                 }
-                () = tokio::time::sleep(next.unwrap_or(POLL_EVERY).min(POLL_EVERY)) => self.report_backlog().await,
+                () = tokio::time::sleep_until(resume.unwrap_or(now + POLL_EVERY).min(now + POLL_EVERY)) => {
+                    self.report_backlog().await;
+                }
                 () = self.wake.notified() => {}
                 () = shutdown.cancelled() => {}
             }
@@ -131,80 +138,71 @@ impl JobRunner {
         while running.join_next().await.is_some() {}
     }
 
-    /// Finds the jobs that have due rows.
-    async fn find_due(
+    /// Finds the queues that have due jobs which can run.
+    async fn find_due_queues(
         &self,
         has_stale_leases: &mut bool,
         busy: &BTreeSet<&'static str>,
         unknown: &mut BTreeSet<String>,
-    ) -> Result<Vec<Arc<dyn Job>>, StoreError> {
+    ) -> Result<BTreeSet<&'static str>, StoreError> {
         let now = Utc::now();
         if *has_stale_leases {
-            let idle: Vec<&str> = self.names().into_iter().filter(|name| !busy.contains(name)).collect();
+            let jobs = self.jobs();
+            let idle: Vec<&str> = jobs.iter().filter(|job| !busy.contains(job.queue())).map(|job| job.name()).collect();
             self.store.release_jobs(&idle, now).await?;
             *has_stale_leases = false;
         }
-        let mut due = Vec::new();
+        let mut due = BTreeSet::new();
         for name in self.store.list_due_job_names(now).await? {
             match self.find(&name) {
-                Some(job) => due.push(job),
-                None if unknown.contains(&name) => {}
-                None => {
-                    warn!(job = name, "Jobs with an unknown name stay in the store");
-                    unknown.insert(name);
+                Some(job) if self.can_run(job.as_ref()) => drop(due.insert(job.queue())),
+                None if unknown.insert(name.clone()) => {
+                    warn!(job = name, "Jobs with an unknown name stay in the store")
                 }
+                _ => {}
             }
         }
         Ok(due)
     }
 
-    /// Runs a job's due rows until none is left.
-    async fn run_due(&self, job: Arc<dyn Job>, context: &JobContext, shutdown: &CancellationToken) -> Ended {
-        let name = job.name();
-        let result = async {
-            while !shutdown.is_cancelled() {
-                if !job.is_ready() {
-                    return Ok(Service::Down);
-                }
-                let leased = self.store.lease_jobs(name, Utc::now(), self.config.lease, job.batch_size()).await?;
-                if leased.is_empty() {
-                    break;
-                }
-                if self.run_leased(job.as_ref(), context, leased).await? == Service::Down {
-                    return Ok(Service::Down);
-                }
+    /// Runs a queue until it has no due jobs that can run.
+    async fn run_queue(
+        &self,
+        queue: &str,
+        context: &JobContext,
+        shutdown: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        while !shutdown.is_cancelled() {
+            let mut jobs = self.jobs();
+            jobs.retain(|job| job.queue() == queue && self.can_run(job.as_ref()));
+            let names: Vec<&str> = jobs.iter().map(|job| job.name()).collect();
+            let limit = jobs.iter().map(|job| job.batch_size()).max().unwrap_or_default();
+            let leased = self.store.lease_jobs(&names, Utc::now(), self.config.lease, limit).await?;
+            if leased.is_empty() {
+                break;
             }
-            Ok(Service::Up)
-        };
-        (name, result.await)
+            self.run_leased(leased, context).await?;
+        }
+        Ok(())
     }
 
-    /// Runs leased rows and stores the results.
-    pub(super) async fn run_leased(
-        &self,
-        job: &dyn Job,
-        context: &JobContext,
-        mut leased: Vec<LeasedJob>,
-    ) -> Result<Service, StoreError> {
-        leased.sort_by(|a, b| a.tenant.cmp(&b.tenant));
-        let mut service = Service::Up;
-        for batch in leased.chunk_by(|a, b| a.tenant == b.tenant) {
+    /// Runs leased jobs, those with the same name and shop together, and stores the results.
+    pub(super) async fn run_leased(&self, mut leased: Vec<LeasedJob>, context: &JobContext) -> Result<(), StoreError> {
+        leased.sort_by(|a, b| (&a.name, &a.tenant).cmp(&(&b.name, &b.tenant)));
+        for batch in leased.chunk_by(|a, b| (&a.name, &a.tenant) == (&b.name, &b.tenant)) {
+            let Some(job) = self.find(&batch[0].name) else { continue };
             let mut parts = vec![batch];
             while let Some(part) = parts.pop() {
-                match self.attempt(job, context, part).await {
+                match self.attempt(job.as_ref(), context, part).await {
                     // Only the jobs that fail alone as well are retried.
                     Err(JobError::Failed(_)) if part.len() > 1 => parts.extend(part.chunks(1).rev()),
                     Err(JobError::Store(cause)) => return Err(cause),
-                    result => {
-                        if self.store_result(job, part, result).await? == Service::Down {
-                            service = Service::Down;
-                        }
-                    }
+                    result => self.store_result(job.as_ref(), part, result).await?,
                 }
             }
             self.ended.send_modify(|count| *count += 1);
         }
-        Ok(service)
+        Ok(())
     }
 
     /// Runs jobs of one shop. An error of the store is returned as such only while the store is unavailable.
@@ -222,18 +220,17 @@ impl JobRunner {
         job: &dyn Job,
         batch: &[LeasedJob],
         result: Result<(), JobError>,
-    ) -> Result<Service, StoreError> {
+    ) -> Result<(), StoreError> {
         let name = job.name();
         let Err(cause) = result else {
             count_attempts(name, "done", batch.len());
-            self.store.finish_jobs(batch).await?;
-            return Ok(Service::Up);
+            return self.store.finish_jobs(batch).await;
         };
         let reason = cause.to_string();
         if let JobError::Unavailable(_) = cause {
             debug!(error = reason, job = name, jobs = batch.len(), "Jobs are waiting for a service");
-            self.store.retry_jobs(batch, Utc::now(), &reason, false).await?;
-            return Ok(Service::Down);
+            self.pause(job, self.config.pause);
+            return self.store.retry_jobs(batch, Utc::now(), &reason, false).await;
         }
         for failed in batch {
             let (subject, attempts) = (failed.subject, failed.attempts);
@@ -249,13 +246,14 @@ impl JobRunner {
                 self.store.retry_jobs(std::slice::from_ref(failed), run_at, &reason, true).await?;
             }
         }
-        Ok(Service::Up)
+        Ok(())
     }
 
     async fn report_backlog(&self) {
         let Ok(counts) = self.store.count_jobs().await else { return };
         let mut embedding: Option<JobCounts> = None;
-        for name in self.names() {
+        for job in self.jobs() {
+            let name = job.name();
             let JobCounts { waiting, dead } = counts.get(name).copied().unwrap_or_default();
             metrics::gauge!("frontdesk_jobs", "job" => name, "state" => "waiting").set(waiting as f64);
             metrics::gauge!("frontdesk_jobs", "job" => name, "state" => "dead").set(dead as f64);

@@ -140,15 +140,15 @@ impl TenantStore<'_> {
 }
 
 impl Store {
-    /// Leases due jobs with this name, oldest first, at most `limit`. Nobody else gets them until the lease ends.
+    /// Leases due jobs with these names, oldest first, at most `limit`. Nobody else gets them until the lease ends.
     pub async fn lease_jobs(
         &self,
-        name: &str,
+        names: &[&str],
         now: DateTime<Utc>,
         lease: Duration,
         limit: u64,
     ) -> Result<Vec<LeasedJob>, StoreError> {
-        self.lease(with_name(name).add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
+        self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
     }
 
     /// Leases jobs of a conversation that were not started yet, for a caller that waits for them.

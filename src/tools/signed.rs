@@ -35,7 +35,7 @@ impl Signer {
         String::from_utf8(URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
     }
 
-    /// Returns a keyed hash. Equal input has an equal hash, and nobody can compute it without the secret.
+    /// Returns a keyed hash. Equal input has an equal hash, and it cannot be computed without the secret.
     pub fn digest(&self, bytes: &[u8]) -> [u8; 32] {
         self.key.clone().chain_update(bytes).finalize().into_bytes().into()
     }

@@ -1,6 +1,6 @@
 //! The live events of a conversation.
 //!
-//! The running turn is an append-only list in memory. Each reader has its own cursor and is woken by a watch channel. A
+//! The running turn is an append-only list in memory. Each reader keeps a cursor and is woken by a watch channel. A
 //! reader that is not yet at the running turn reads the store, which already has every event. A slow reader therefore
 //! blocks no other and loses nothing.
 
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(feed.look(at(3, 0), Some(3)), Look::Here(vec![frame(3, 1), frame(3, 2)]));
         assert_eq!(feed.look(at(3, 1), None), Look::Here(vec![frame(3, 2)]));
         assert_eq!(feed.look(at(3, 2), None), Look::Here(vec![]));
-        assert_eq!(feed.look(ended(3, EventId::BEHIND_ALL), None), Look::Here(vec![]), "after all of this turn");
+        assert_eq!(feed.look(ended(3, EventId::AFTER_ALL), None), Look::Here(vec![]), "after all of this turn");
         assert_eq!(feed.look(ended(2, 9), None), Look::Here(vec![frame(3, 1), frame(3, 2)]));
         assert_eq!(feed.look(at(2, 9), None), Look::Store, "the rest of the previous turn comes first");
         assert_eq!(feed.look(ended(1, 9), None), Look::Store);

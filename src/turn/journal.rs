@@ -183,7 +183,7 @@ async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Durati
                 error!(error = %cause, events = entries.len(), "Could not store a batch of events");
                 targets.iter().for_each(|target| target.broken.cancel());
             }
-            // Store each event alone, so that a refused one fails its own turn only.
+            // Store each event alone, so that a refused one fails only its turn.
             Err(_) => {
                 for pair in entries.into_iter().zip(targets) {
                     append_alone(&store, pair, timeout).await;

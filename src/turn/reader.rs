@@ -270,7 +270,7 @@ impl Reader {
             return Ok(false);
         }
         let turn = self.store.tenant(&self.tenant).find_turn(self.conversation, self.cursor.at.turn).await?;
-        // Looked for once more: the rest may have come since nothing was found.
+        // Look again: events may have been stored since.
         Ok(turn.is_some_and(|turn| turn.status.has_ended()) && self.stored().await?.is_empty())
     }
 
@@ -292,7 +292,7 @@ impl Reader {
     async fn before_next_turn(&self) -> Result<Cursor, StoreError> {
         let store = self.store.tenant(&self.tenant);
         let begun = store.last_begun_turn(self.conversation).await?;
-        Ok(Cursor { at: EventId::new(begun, EventId::BEHIND_ALL), ends_turn: true })
+        Ok(Cursor { at: EventId::new(begun, EventId::AFTER_ALL), ends_turn: true })
     }
 
     /// Returns the position of the event that a client names, if all later events are still stored.

@@ -131,9 +131,9 @@ async fn end_whole(
     Ok(())
 }
 
-/// Ends a turn whose rows cannot be read or completed: stores `turn.done` after the last event there is, or, if the
-/// database refuses even that, the turn's status alone. So every turn ends. Readers receive only what is stored: without a
-/// stored `turn.done`, the turn's stream ends without one and the conversation's streams send a reset.
+/// Ends a turn whose rows cannot be read or completed. Stores `turn.done` after the last event or, if the database
+/// refuses that, only the turn's status. This way every turn ends. Readers receive only stored events: without a stored
+/// `turn.done`, the turn's stream ends without one and the conversation's streams send a reset.
 ///
 /// # Errors
 /// As [`end_interrupted`].

@@ -39,7 +39,7 @@ pub async fn count_jobs(store: &Store, names: &[&str]) -> JobCounts {
     })
 }
 
-/// A store on a database of its own.
+/// A store with a fresh database.
 pub struct TestStore {
     pub store: Store,
     pub _folder: TempDir,
@@ -69,7 +69,7 @@ pub fn key(key: &str, body: &str) -> IdempotencyKey {
     IdempotencyKey { key: key.to_owned(), body_hash: body.to_owned() }
 }
 
-/// A conversation of that shop, opened at that time, and its greeting.
+/// Returns a conversation of the shop, created at that time, and its greeting.
 pub fn conversation(tenant: &TenantId, at: DateTime<Utc>) -> (Conversation, Message) {
     let id = ConversationId::now();
     let conversation = Conversation {
@@ -127,7 +127,7 @@ pub fn turn_of<'a>(conversation: ConversationId, text: &'a str, now: DateTime<Ut
     }
 }
 
-/// Takes messages in, and gives the number of the last turn.
+/// Accepts messages and returns the number of the last turn.
 pub async fn accepted(store: &Store, tenant: &TenantId, conversation: ConversationId, turns: u32) -> u32 {
     let mut last = 0;
     for _ in 0..turns {

@@ -76,8 +76,8 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
     for row in &ragged {
         refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
-    for BadRow { place, field, value, mend } in bad {
-        refusals.add(place, || (Some(field.as_str()), value, mend));
+    for BadRow { place, field, value, hint } in bad {
+        refusals.add(place, || (Some(field.as_str()), value, hint));
     }
     let may_write = |refusals: &Refusals| !args.destination.dry_run && (refusals.count() == 0 || args.skip_invalid);
     let (store, _scratch) = args.destination.open().await?;
@@ -107,14 +107,14 @@ fn add_conflicts(refusals: &mut Refusals, conflicts: &[(OrderNumber, Conflict)],
         let place = places.get(number.as_str()).copied().unwrap_or_default();
         refusals.add(place, || match conflict {
             Conflict::InRma(line) => {
-                let mend = format!(
+                let hint = format!(
                     "line {line} of the order stands in an RMA, so its quantity and price stay; list it as it was"
                 );
-                (Some(Field::OrderNumber.as_str()), number.to_string(), mend)
+                (Some(Field::OrderNumber.as_str()), number.to_string(), hint)
             }
             Conflict::Backward { from, to } => {
-                let mend = format!("order {number} is {from} already, and no order goes back; list it as it is now");
-                (Some(Field::Status.as_str()), to.to_string(), mend)
+                let hint = format!("order {number} is {from} already, and no order goes back; list it as it is now");
+                (Some(Field::Status.as_str()), to.to_string(), hint)
             }
         });
     }

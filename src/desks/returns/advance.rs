@@ -4,13 +4,13 @@ use super::route::{action_of, can_be_cancelled, review_of};
 use super::rules::Utterance;
 use super::scenario::Scenario;
 use super::state::{
-    ActionTicket, EmailStatus, Ending, FlowTicket, HandoffReason, Intent, Question, SeenOrder, Stage, State,
+    ActionTicket, EmailStatus, Ending, FlowTicket, HandoffReason, Intent, OrderSnapshot, Question, Stage, State,
     TicketStatus, Trouble,
 };
 use super::texts::VariantPicker;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::returns::{Action, Decision, RmaNumber, Why};
+use crate::domain::returns::{Action, Cause, Decision, RmaNumber};
 
 mod message;
 
@@ -23,7 +23,7 @@ pub enum Event {
     Classified(Option<Intent>),
     SlotFilled(Option<OrderNumber>),
     /// The order, and the lines that the customer named, if any.
-    OrderFound(SeenOrder, Option<Vec<u32>>),
+    OrderFound(OrderSnapshot, Option<Vec<u32>>),
     /// The customer gave two contacts, and the second one is the order's.
     WithContact(String, Box<Event>),
     OrderNotFound,
@@ -180,7 +180,7 @@ fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
 
 /// A person looks at damaged goods even if the rules do not take them back.
 fn damage_besides_refusal(state: &State, decision: &Decision) -> Option<HandoffReason> {
-    let is_final = matches!(decision.why, Why::FinalSale | Why::NotReturnable | Why::WindowOver);
+    let is_final = matches!(decision.cause, Cause::FinalSale | Cause::NotReturnable | Cause::WindowOver);
     (is_final && state.damage_told).then_some(HandoffReason::DamageTold)
 }
 

@@ -6,7 +6,7 @@ use super::state::{
     EmailStatus, Ending, Handoff, HandoffReason, Intent, Mail, Question, Stage, State, TicketStatus, Trouble,
 };
 use crate::desks::machine::Step;
-use crate::domain::returns::{Action, Decision, Why};
+use crate::domain::returns::{Action, Cause, Decision};
 
 /// A side effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,7 +218,7 @@ pub fn action_of(state: &State) -> Option<Action> {
 
 /// Whether nothing has left the shop yet.
 pub fn can_be_cancelled(decision: &Decision) -> bool {
-    decision.why == Why::NotShipped
+    decision.cause == Cause::NotShipped
 }
 
 /// Returns the reason for a handoff if the rules require a person.

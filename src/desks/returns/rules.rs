@@ -232,7 +232,7 @@ impl ReturnsRules {
     fn reports_damage(&self, wording: &Wording<'_>) -> bool {
         let hypothetical = cover(&self.hypothetical, wording, &[]);
         if !hypothetical.contains(&true) {
-            return self.order_words.damage.is_told_in(&cut::without_stand_ins(wording.text()));
+            return self.order_words.damage.is_told_in(&cut::without_placeholders(wording.text()));
         }
         self.reports_damage_outside(wording, &hypothetical)
     }
@@ -263,7 +263,7 @@ impl ReturnsRules {
     pub fn without_names(&self, text: &str) -> String {
         let numbers = find_order_numbers(text, &self.order_words.order_number);
         let orders: Vec<_> = numbers.into_iter().map(|found| found.number).collect();
-        cut::without_stand_ins(&cut::cut(text, &orders))
+        cut::without_placeholders(&cut::cut(text, &orders))
     }
 
     pub fn damage(&self) -> &DamageWords {

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::advance::Event;
 use super::scenario::Scenario;
-use super::state::{Ending, HandoffReason, Question, SeenOrder, State};
+use super::state::{Ending, HandoffReason, OrderSnapshot, Question, State};
 use super::texts::VariantPicker;
 use super::{Returns, kind};
 use crate::desks::{DeskError, Turn};
-use crate::domain::returns::{Action, Decision, Why};
+use crate::domain::returns::{Action, Cause, Decision};
 use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
 
@@ -132,7 +132,7 @@ impl Returns {
     }
 
     /// "Hiking Boots, Socks × 2".
-    pub(super) fn item_names(&self, turn: &Turn, order: &SeenOrder, lines: &[u32]) -> String {
+    pub(super) fn item_names(&self, turn: &Turn, order: &OrderSnapshot, lines: &[u32]) -> String {
         let item = &self.texts(turn).lines.item;
         let items = order.items.iter().filter(|item| lines.contains(&item.line));
         let names = items.map(|seen| match seen.quantity {
@@ -144,7 +144,7 @@ impl Returns {
 }
 
 /// Returns the lines that the text is about: the refused ones, those that the customer named, or all.
-fn named_lines(state: &State, order: &SeenOrder) -> Vec<u32> {
+fn named_lines(state: &State, order: &OrderSnapshot) -> Vec<u32> {
     let refused = state.eligibility.as_ref().map(|decision| &decision.refused_lines).filter(|lines| !lines.is_empty());
     let named = refused.or(state.lines.as_ref());
     named.cloned().unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
@@ -158,12 +158,12 @@ fn has_answered(state: &State) -> bool {
 
 /// Returns the text of a refusal. It does not tell the customer why a person looks at the order.
 fn refusal(decision: Option<&Decision>) -> Scenario {
-    match decision.map(|decision| decision.why) {
-        Some(Why::NotDelivered) => Scenario::RefusedNotDelivered,
-        Some(Why::WindowOver) => Scenario::RefusedTime,
-        Some(Why::FinalSale | Why::NotReturnable) => Scenario::RefusedItem,
-        Some(Why::AlreadyInRma) => Scenario::RefusedInReturn,
-        Some(Why::Rejected) => Scenario::RefusedByPerson,
+    match decision.map(|decision| decision.cause) {
+        Some(Cause::NotDelivered) => Scenario::RefusedNotDelivered,
+        Some(Cause::WindowOver) => Scenario::RefusedTime,
+        Some(Cause::FinalSale | Cause::NotReturnable) => Scenario::RefusedItem,
+        Some(Cause::AlreadyInRma) => Scenario::RefusedInReturn,
+        Some(Cause::Rejected) => Scenario::RefusedByPerson,
         _ => Scenario::RefusedData,
     }
 }
@@ -182,7 +182,7 @@ fn handover(state: &State) -> Scenario {
 
 /// Whether a person looks because of damage.
 fn is_damage(state: &State) -> bool {
-    state.eligibility.as_ref().is_some_and(|decision| decision.why == Why::Damaged)
+    state.eligibility.as_ref().is_some_and(|decision| decision.cause == Cause::Damaged)
 }
 
 fn done(state: &State) -> Scenario {

@@ -1,6 +1,7 @@
 //! What the desk knows of a conversation.
 //!
-//! The stored JSON is flat, and older than the enums in here: [`stored`] converts [`Stage`], [`Handoff`] and [`FlowTicket`].
+//! - `stage`: where a flow is, its handoff to a person, and its ticket with the mail
+//! - `stored`: the flat JSON form of these, which is older than the enums
 
 use std::collections::BTreeMap;
 
@@ -9,14 +10,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::scenario::Scenario;
-use crate::domain::commerce::Money;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::OrderStatus;
-use crate::domain::returns::{Action, Decision, Priority, RmaNumber, Why};
+use crate::domain::returns::{Action, Cause, Decision, Priority, RmaNumber};
 
+mod stage;
 mod stored;
 #[cfg(test)]
 mod tests;
+
+pub use stage::{ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Stage, TicketStatus};
 
 /// What a customer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -105,180 +108,19 @@ pub enum Trouble {
 
 /// The parts of an order that the flow needs. The customer's address is masked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenOrder {
+pub struct OrderSnapshot {
     pub number: OrderNumber,
     pub status: OrderStatus,
     pub ordered_on: NaiveDate,
-    pub items: Vec<SeenItem>,
+    pub items: Vec<ItemSnapshot>,
     pub masked_email: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenItem {
+pub struct ItemSnapshot {
     pub line: u32,
     pub name: String,
     pub quantity: u32,
-}
-
-/// Whether the flow created its ticket, or found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TicketStatus {
-    Created,
-    Duplicate,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActionTicket {
-    pub id: String,
-    pub status: TicketStatus,
-}
-
-/// How the first attempt to send the mail about a ticket ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EmailStatus {
-    /// In the outbox, which sends it as soon as it can.
-    Queued,
-    Sent,
-    Failed,
-    /// The ticket has no mail.
-    None,
-}
-
-/// Where a flow is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "stored::Stage", into = "stored::Stage")]
-pub enum Stage {
-    /// The routing table names the next step.
-    #[default]
-    Working,
-    /// The customer was asked and has not answered.
-    Asked(Question),
-    /// Something failed, and the customer does not know yet.
-    Failed(Trouble),
-    /// The flow is over. The next message begins another one.
-    Over,
-}
-
-/// Whether a person takes over.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "stored::Handoff", into = "stored::Handoff")]
-pub enum Handoff {
-    #[default]
-    None,
-    /// A ticket is to be opened for a person.
-    Due(HandoffReason),
-    /// This ticket was opened.
-    Opened(HandoffReason, String),
-}
-
-impl Handoff {
-    pub fn reason(&self) -> Option<HandoffReason> {
-        match self {
-            Self::None => None,
-            Self::Due(reason) | Self::Opened(reason, _) => Some(*reason),
-        }
-    }
-
-    pub fn ticket(&self) -> Option<&String> {
-        match self {
-            Self::Opened(_, ticket) => Some(ticket),
-            Self::None | Self::Due(_) => None,
-        }
-    }
-
-    pub fn is_due(&self) -> bool {
-        matches!(self, Self::Due(_))
-    }
-
-    /// Calls for a person for this reason, unless one is called for already. Returns the reason that holds.
-    pub fn request(&mut self, reason: HandoffReason) -> HandoffReason {
-        if *self == Self::None {
-            *self = Self::Due(reason);
-        }
-        self.reason().unwrap_or(reason)
-    }
-
-    /// Calls for a person for this reason, whatever the reason was before.
-    pub fn replace_reason(&mut self, reason: HandoffReason) {
-        *self = match std::mem::take(self) {
-            Self::Opened(_, ticket) => Self::Opened(reason, ticket),
-            Self::None | Self::Due(_) => Self::Due(reason),
-        };
-    }
-
-    pub fn open(&mut self, ticket: String) {
-        *self = Self::Opened(self.reason().unwrap_or(HandoffReason::Person), ticket);
-    }
-}
-
-/// Why a person takes over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HandoffReason {
-    /// The customer wants a person.
-    Person,
-    /// The rules require it: damage, or a risk.
-    Review,
-    /// Damage was reported after the return was made.
-    DamageLater,
-    /// The goods are damaged, and the rules do not take them back.
-    DamageTold,
-    /// The language model hands over, in agent mode.
-    Assistant,
-    /// The language model did not finish.
-    GaveUp,
-}
-
-/// The ticket of a flow, with the mail about it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlowTicket {
-    pub ticket: ActionTicket,
-    /// What is refunded under the ticket.
-    pub refund: Option<Money>,
-    pub mail: Mail,
-    /// The address that the customer named for the mail, if not the one on the order.
-    pub mail_to: Option<String>,
-}
-
-impl FlowTicket {
-    /// A ticket whose mail is due.
-    pub fn new(ticket: ActionTicket) -> Self {
-        Self { ticket, refund: None, mail: Mail::Due, mail_to: None }
-    }
-
-    /// Returns how the mail's first attempt ended, once it was made.
-    pub fn email_status(&self) -> Option<EmailStatus> {
-        match self.mail {
-            Mail::Due => None,
-            Mail::Settled(status) | Mail::Missing(status) | Mail::Left(status) => Some(status),
-        }
-    }
-}
-
-/// The mail about a ticket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mail {
-    /// Is to be sent.
-    Due,
-    /// The first attempt was made.
-    Settled(EmailStatus),
-    /// The customer says that it did not arrive.
-    Missing(EmailStatus),
-    /// It failed or did not arrive, and the customer does not want another one.
-    Left(EmailStatus),
-}
-
-impl Mail {
-    #[must_use]
-    pub fn with_status(self, status: EmailStatus) -> Self {
-        match self {
-            Self::Due | Self::Settled(_) => Self::Settled(status),
-            Self::Missing(_) => Self::Missing(status),
-            Self::Left(_) => Self::Left(status),
-        }
-    }
 }
 
 /// What a new flow keeps of the one before.
@@ -319,7 +161,7 @@ pub struct State {
     pub order_number: Option<OrderNumber>,
     /// How sure the number is, 0 to 1: 1 for the rules, less for the model.
     pub order_match_confidence: Option<f64>,
-    pub order: Option<SeenOrder>,
+    pub order: Option<OrderSnapshot>,
     pub user_confirmed_order: Option<bool>,
     pub eligibility: Option<Decision>,
     pub desired_action: Option<Action>,
@@ -384,7 +226,7 @@ impl State {
     /// rules do not decide.
     pub fn priority(&self, reason: HandoffReason) -> Priority {
         let is_damage =
-            self.damage_told || self.eligibility.as_ref().is_some_and(|decision| decision.why == Why::Damaged);
+            self.damage_told || self.eligibility.as_ref().is_some_and(|decision| decision.cause == Cause::Damaged);
         let least = match reason {
             HandoffReason::DamageLater | HandoffReason::DamageTold => Priority::High,
             HandoffReason::Review | HandoffReason::Assistant if is_damage => Priority::High,

@@ -73,14 +73,14 @@ fn alone(name: &str, listening: impl Future<Output = ()>) {
 }
 
 impl Lines {
-    /// How many lines contain that text.
+    /// Counts the lines with this text.
     fn count(&self, text: &str) -> usize {
         let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         log.lines().filter(|line| line.contains(text)).count()
     }
 }
 
-/// The log from now on, at the finest level.
+/// Captures the log from now on, at the finest level.
 fn logged() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()

@@ -1,4 +1,4 @@
-//! Messages become memories in the background, and nothing of it is lost.
+//! Messages are embedded in the background, and later turns can recall them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::store;
 use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::ScriptedOllama;
 
-/// Comes back when it is true; the test's own deadline is the runner's.
+/// Waits until the condition is true. The test runner has the deadline.
 async fn until(what: impl AsyncFn() -> bool) {
     while !what().await {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -24,8 +24,8 @@ fn embedding(ollama: &ScriptedOllama) -> TestAppBuilder {
     TestApp::builder().ollama(ollama).env("EMBED", "auto").env("OUTBOX_REST_SECONDS", "0.05")
 }
 
-/// The ids of what is remembered of the shop's conversations.
-async fn remembered(store: &Store) -> BTreeSet<String> {
+/// Returns the ids of the embedded messages.
+async fn embedded(store: &Store) -> BTreeSet<String> {
     let shop = TenantId::default();
     store.tenant(&shop).list_vector_ids("conversations_dev").await.unwrap().into_iter().collect()
 }
@@ -35,7 +35,7 @@ async fn jobs(store: &Store) -> JobCounts {
     store::count_jobs(store, &EMBEDDING_JOBS).await
 }
 
-async fn said(app: &TestApp, conversation: &str) -> BTreeSet<String> {
+async fn messages_of(app: &TestApp, conversation: &str) -> BTreeSet<String> {
     app.history(conversation).await.iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -45,15 +45,15 @@ async fn embed_sync_waits_for_every_message() {
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let store = store::open(&app.database_url).await;
     let id = app.open(&json!({"user_id": "u-7"})).await;
-    assert_eq!(remembered(&store).await, said(&app, &id).await, "the greeting");
+    assert_eq!(embedded(&store).await, messages_of(&app, &id).await, "the greeting");
     app.ask(&id, "bảo hành ABC123").await;
-    let messages = said(&app, &id).await;
+    let messages = messages_of(&app, &id).await;
     assert!(messages.len() >= 4, "{messages:?}");
-    assert_eq!(remembered(&store).await, messages);
+    assert_eq!(embedded(&store).await, messages);
     let shop = TenantId::default();
     let all = frontdesk::store::vectors::VectorScope::Conversation(&id);
     let rows = store.tenant(&shop).list_vectors("conversations_dev", all, None, 100).await.unwrap();
-    assert_eq!(rows.len(), messages.len(), "each is found by its conversation");
+    assert_eq!(rows.len(), messages.len(), "each is labelled with its conversation");
     assert!(rows.iter().all(|row| row.labels["user_id"] == "u-7" && row.labels["message_id"] == row.id), "{rows:?}");
 }
 
@@ -64,17 +64,17 @@ async fn unembedded_messages_are_embedded_after_a_restart() {
     let app = embedding(&ollama).start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "bảo hành ABC123").await;
-    let messages = said(&app, &id).await;
+    let messages = messages_of(&app, &id).await;
     let store = store::open(&app.database_url).await;
     until(async || jobs(&store).await.waiting == messages.len() as u64).await;
-    assert_eq!(remembered(&store).await, BTreeSet::new());
+    assert_eq!(embedded(&store).await, BTreeSet::new());
     drop(store);
     let builder = app.stop().await;
     ollama.set_down(false);
     let app = builder.ollama(&ollama).env("EMBED", "auto").start().await;
     let store = store::open(&app.database_url).await;
     until(async || jobs(&store).await.waiting == 0).await;
-    assert_eq!((jobs(&store).await.dead, remembered(&store).await), (0, messages));
+    assert_eq!((jobs(&store).await.dead, embedded(&store).await), (0, messages));
 }
 
 #[tokio::test]
@@ -86,9 +86,9 @@ async fn deleted_conversation_loses_its_vectors() {
     app.ask(&gone, "bảo hành ABC123").await;
     let path = format!("/conversations/{gone}");
     assert_eq!(app.request(Method::DELETE, &path).send().await.unwrap().status(), StatusCode::NO_CONTENT);
-    assert_eq!(remembered(&store).await, said(&app, &kept).await);
+    assert_eq!(embedded(&store).await, messages_of(&app, &kept).await);
     until(async || jobs(&store).await.waiting == 0).await;
-    assert_eq!(remembered(&store).await, said(&app, &kept).await);
+    assert_eq!(embedded(&store).await, messages_of(&app, &kept).await);
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn model_gets_earlier_messages_beyond_its_window() {
     let system = chats[before]["messages"][0]["content"].as_str().unwrap();
     let recalled = system.split("Said earlier in this conversation").nth(1).expect("something is recalled");
     assert!(recalled.contains("customer: mình là kiến trúc sư"), "{recalled}");
-    assert!(!recalled.contains("customer: laptop nào hợp"), "the question itself is no memory: {recalled}");
+    assert!(!recalled.contains("customer: laptop nào hợp"), "the question itself is not recalled: {recalled}");
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn rebuild_embeds_messages_with_the_new_model() {
     let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "bảo hành ABC123").await;
-    let (database, first) = (app.database_url.clone(), said(&app, &id).await);
+    let (database, first) = (app.database_url.clone(), messages_of(&app, &id).await);
     let other = |builder: TestAppBuilder| {
         let builder = builder.ollama(&ollama).env("EMBED", "auto").env("OUTBOX_REST_SECONDS", "0.05");
         builder.env("OLLAMA_EMBED_MODEL", "another-model")
@@ -141,9 +141,9 @@ async fn rebuild_embeds_messages_with_the_new_model() {
     let app = other(app.stop().await).start().await;
     app.ask(&id, "bảo hành ABC123").await;
     let store = store::open(&database).await;
-    assert_eq!(remembered(&store).await, first, "vectors of two models are never mixed");
-    let messages = said(&app, &id).await;
-    assert_eq!(jobs(&store).await.dead, 0, "and nothing is given up for it");
+    assert_eq!(embedded(&store).await, first, "vectors of two models are never mixed");
+    let messages = messages_of(&app, &id).await;
+    assert_eq!(jobs(&store).await.dead, 0, "and no job is a dead letter");
     let root = env!("CARGO_MANIFEST_DIR");
     let run = tokio::process::Command::new(env!("CARGO_BIN_EXE_frontdesk"))
         .args(["index", "--rebuild"])
@@ -158,7 +158,7 @@ async fn rebuild_embeds_messages_with_the_new_model() {
     let out = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && out.contains(&format!("{} messages of conversations", messages.len())), "{run:?}");
     until(async || jobs(&store).await.waiting == 0).await;
-    assert_eq!(remembered(&store).await, messages);
+    assert_eq!(embedded(&store).await, messages);
     let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();
     assert_eq!(made.model, "another-model");
 }

@@ -43,16 +43,16 @@ async fn refused_event_ends_only_its_own_turn() {
         let sink = journal.sink(shop.clone(), id, 1, feed.clone(), broken.clone());
         turns.push((id, sink, broken, feed));
     }
-    // Somebody else wrote where the second turn's third event belongs.
+    // The third event of the second turn has another writer's row in its place.
     let mut intruder = journal.sink(shop.clone(), turns[1].0, 1, turns[1].3.clone(), CancellationToken::new());
     let writing = tokio::spawn(writer);
     for _ in 0..3 {
         intruder.emit(delta("intruder"), vec![]).await.unwrap();
     }
-    // All of it waits for the writer at once, so that one commit would take everything.
+    // All events wait for the writer, so that one commit would store them.
     for n in 0..20 {
         for (_, sink, _, _) in &mut turns {
-            // The second turn is refused from its first event on, sooner or later.
+            // The second turn is refused from its first event on, at some point.
             let _ = sink.emit(delta(&format!("piece {n}")), vec![]).await;
         }
     }

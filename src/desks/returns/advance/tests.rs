@@ -14,7 +14,7 @@ use crate::dialogue::utterance::Entities;
 use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::order_number::{Confidence, Found};
 use crate::domain::identity::Contact;
-use crate::domain::returns::{Action, Why, ticket::idempotency_key};
+use crate::domain::returns::{Action, Cause, ticket::idempotency_key};
 
 /// How many events the walk is long.
 const EVENTS: usize = 10_000;
@@ -115,9 +115,9 @@ impl World {
                     Some(id) => Event::AskedBefore(ActionTicket { id: id.clone(), status: TicketStatus::Duplicate }),
                     None => Event::Decided(
                         match self.roll(7) {
-                            0 => sample::refused(Why::NotShipped),
-                            1 => sample::refused(Why::WindowOver),
-                            2 => sample::refused(Why::Damaged),
+                            0 => sample::refused(Cause::NotShipped),
+                            1 => sample::refused(Cause::WindowOver),
+                            2 => sample::refused(Cause::Damaged),
                             3 => sample::open(true, false),
                             4 => sample::open(false, true),
                             _ => sample::approved(),
@@ -152,7 +152,7 @@ impl World {
         let open = match action {
             Action::Return => decision.is_return_eligible,
             Action::Refund => decision.is_refund_eligible,
-            Action::Cancel => decision.why == Why::NotShipped,
+            Action::Cancel => decision.cause == Cause::NotShipped,
         };
         assert!(open, "a ticket that the decision does not allow: {state:?}");
         let key = idempotency_key(&order.number, action, None, 0);

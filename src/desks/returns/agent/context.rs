@@ -16,7 +16,7 @@ use crate::desks::machine::save;
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
 use crate::desks::returns::route::can_be_cancelled;
-use crate::desks::returns::state::{HandoffReason, Intent, SeenOrder, Stage, State, TicketStatus};
+use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Stage, State, TicketStatus};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::agent_turn::AgentContext;
 use crate::domain::calendar::day_of;
@@ -201,7 +201,7 @@ impl ReturnsContext<'_> {
 
     /// Makes this order the subject.
     fn turn_to(&mut self, order: &Order, lines: Option<Vec<u32>>) {
-        let seen = self.desk.seen(order);
+        let seen = self.desk.order_snapshot(order);
         self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
     }
 
@@ -247,7 +247,7 @@ fn missed(state: State, number: &OrderNumber, event: Event) -> State {
 }
 
 /// Makes the order the subject. Results for another order stay, but are no longer part of the flow.
-fn turned_to(mut state: State, seen: SeenOrder, lines: Option<Vec<u32>>) -> State {
+fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
     if matches!(state.stage, Stage::Failed(_)) {
         state.stage = Stage::Working;
     }

@@ -137,7 +137,7 @@ mod tests {
         ActionTicket, EmailStatus, Ending, FlowTicket, Intent, Mail, Question, TicketStatus,
     };
     use crate::desks::returns::tests::sample;
-    use crate::domain::returns::{Decision, Why};
+    use crate::domain::returns::{Cause, Decision};
 
     fn found() -> State {
         State {
@@ -173,9 +173,9 @@ mod tests {
             // An eligible return that the customer has not confirmed.
             ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
             ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
-            ("refused", decided(sample::refused(Why::WindowOver)), Step::Finish(Ending::NotEligible)),
-            ("a review", decided(sample::refused(Why::FraudFlag)), Step::Run(Worker::Escalate)),
-            ("not shipped", decided(sample::refused(Why::NotShipped)), Step::Ask(Question::OfferCancel)),
+            ("refused", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
+            ("a review", decided(sample::refused(Cause::FraudFlag)), Step::Run(Worker::Escalate)),
+            ("not shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
             ("made", ticketed(), Step::Finish(Ending::Done)),
             ("made before", advance(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
         ];

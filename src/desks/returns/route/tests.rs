@@ -28,7 +28,7 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
     let trouble = |trouble: Trouble| State { stage: Stage::Failed(trouble), ..mailed(EmailStatus::Sent) };
     let escalated = State { handoff: Handoff::Due(HandoffReason::Person), ..State::default() };
     vec![
-        (1, "an error is told before all else", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
+        (1, "an error is reported first", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
         (1, "too many guesses", trouble(Trouble::OrderLocked), Step::Ask(Question::Locked)),
         (1, "the shop's own fault", trouble(Trouble::Internal), Step::Ask(Question::Trouble)),
         (1, "a handoff comes before every flow", escalated, Step::Run(Worker::Escalate)),
@@ -84,8 +84,8 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
         (8, "is it this order?", found(Intent::Return), Step::Ask(Question::Confirm)),
         (9, "no", State { user_confirmed_order: Some(false), ..found(Intent::Refund) }, Step::Finish(Ending::Declined)),
         (10, "the policy is checked", confirmed(Intent::Return), Step::Run(Worker::CheckPolicy)),
-        (11, "neither window is open", decided(sample::refused(Why::WindowOver)), Step::Finish(Ending::NotEligible)),
-        (11, "nothing was shipped", decided(sample::refused(Why::NotShipped)), Step::Ask(Question::OfferCancel)),
+        (11, "neither window is open", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
+        (11, "nothing was shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
         (12, "what was asked for is open", decided(sample::approved()), Step::Run(Worker::DecideAction)),
         (
             12,
@@ -190,7 +190,7 @@ fn a_new_flow_forgets_the_old_one_and_keeps_who_the_customer_is() {
 #[test]
 fn nothing_that_was_shipped_or_doubted_is_called_off() {
     let offered = State {
-        eligibility: Some(sample::refused(Why::NotShipped)),
+        eligibility: Some(sample::refused(Cause::NotShipped)),
         user_confirmed_order: Some(true),
         intent: Some(Intent::Return),
         order_number: Some(sample::number()),

@@ -12,18 +12,18 @@ use crate::store::returns::escalate::NewEscalation;
 impl Returns {
     /// Opens a ticket for a person, with a summary of the conversation.
     pub(in crate::desks::returns) async fn escalate(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
-        let why = state.handoff.reason().unwrap_or(HandoffReason::Person);
-        let rma = state.meta.last_rma.as_ref().filter(|_| why == HandoffReason::DamageLater);
+        let reason = state.handoff.reason().unwrap_or(HandoffReason::Person);
+        let rma = state.meta.last_rma.as_ref().filter(|_| reason == HandoffReason::DamageLater);
         // That the assistant did not finish is no reason to lock a return.
-        let is_about_order = rma.is_none() && why != HandoffReason::GaveUp;
+        let is_about_order = rma.is_none() && reason != HandoffReason::GaveUp;
         let order = state.order.as_ref().map(|order| &order.number).filter(|_| is_about_order);
-        let claim = self.claim(turn, state, why).await?;
+        let claim = self.claim(turn, state, reason).await?;
         let new = NewEscalation {
             rma,
             order,
-            priority: state.priority(why),
-            reason: reason_of(why, state),
-            summary: &summary(why, state),
+            priority: state.priority(reason),
+            reason: reason_of(reason, state),
+            summary: &summary(reason, state),
             claim: claim.as_ref(),
         };
         let escalated = self.store_of(turn).escalate(&new, &by(turn)).await?;
@@ -33,8 +33,8 @@ impl Returns {
 
 impl Returns {
     /// Returns the claim that the person decides. `None` if the customer wants a person for something else.
-    async fn claim(&self, turn: &Turn, state: &State, why: HandoffReason) -> Result<Option<Claim>, DeskError> {
-        let is_review = match why {
+    async fn claim(&self, turn: &Turn, state: &State, reason: HandoffReason) -> Result<Option<Claim>, DeskError> {
+        let is_review = match reason {
             HandoffReason::Review | HandoffReason::DamageTold => true,
             HandoffReason::Person | HandoffReason::Assistant => {
                 state.damage_told || state.eligibility.as_ref().is_some_and(|decision| decision.requires_manual_review)
@@ -53,8 +53,8 @@ impl Returns {
 }
 
 /// Returns the reason of the handoff, for the person.
-fn reason_of(why: HandoffReason, state: &State) -> &'static str {
-    match (why, state.eligibility.as_ref().map(|decision| decision.reason_code.as_str())) {
+fn reason_of(reason: HandoffReason, state: &State) -> &'static str {
+    match (reason, state.eligibility.as_ref().map(|decision| decision.reason_code.as_str())) {
         (HandoffReason::Person, _) => "the customer asks for a person",
         (HandoffReason::DamageLater, _) => "damage reported after the return was made",
         (HandoffReason::Review, Some("DAMAGED_MANUAL")) => "damaged items",
@@ -67,7 +67,7 @@ fn reason_of(why: HandoffReason, state: &State) -> &'static str {
 }
 
 /// Returns the summary for the person: reason, request, actions taken, next steps.
-fn summary(why: HandoffReason, state: &State) -> String {
+fn summary(reason: HandoffReason, state: &State) -> String {
     let request = match state.intent {
         Some(intent) => intent.as_str(),
         None => "not clear yet",
@@ -76,9 +76,9 @@ fn summary(why: HandoffReason, state: &State) -> String {
     let decision = state
         .eligibility
         .as_ref()
-        .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.why));
+        .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.cause));
     let rma = state.meta.last_rma.as_ref().map_or("none".to_owned(), ToString::to_string);
-    let next = match why {
+    let next = match reason {
         HandoffReason::Person | HandoffReason::Assistant => "answer the customer in the conversation",
         HandoffReason::GaveUp => "look at what was done, and answer the customer in the conversation",
         HandoffReason::DamageLater => "ask for photos, then approve or reject the return",
@@ -87,6 +87,6 @@ fn summary(why: HandoffReason, state: &State) -> String {
     };
     format!(
         "Reason: {}\nRequest: {request}, order {order}\nActions taken: eligibility {decision}, return {rma}\nNext steps: {next}",
-        reason_of(why, state)
+        reason_of(reason, state)
     )
 }

@@ -7,7 +7,7 @@ use super::super::advance::Event;
 use super::super::items;
 use super::super::rules::written;
 use super::super::scenario::Scenario;
-use super::super::state::{Meta, SeenItem, SeenOrder, State};
+use super::super::state::{ItemSnapshot, Meta, OrderSnapshot, State};
 use super::super::texts::VariantPicker;
 use super::super::{Returns, kind};
 use super::{WHO, request_of};
@@ -18,7 +18,7 @@ use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::identity::Contact;
-use crate::domain::identity::attempts::MissSubject;
+use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{MailNumber, Rma};
 use crate::persona::texts::fill;
 use crate::store::mails::NewMail;
@@ -70,7 +70,7 @@ impl Returns {
         };
         self.record(turn, "order.looked_up", number, json!({ "found": order.is_some() })).await?;
         let Some(order) = order else { return Ok(Event::OrderNotFound) };
-        let seen = self.seen(&order);
+        let seen = self.order_snapshot(&order);
         // Items that are in a return already stay out.
         let open = order.open_lines();
         let rest = (!open.is_empty() && open.len() < order.items.len()).then_some(open);
@@ -110,21 +110,21 @@ impl Returns {
         Ok(if is_better { (other, true) } else { (contact, false) })
     }
 
-    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<MissSubject> {
-        let client = turn.caller.address.map(|address| MissSubject::Client(self.services.client_names.of(address)));
-        let own = [MissSubject::Conversation(turn.conversation.id), MissSubject::Order(number.clone())];
+    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<AttemptSubject> {
+        let client = turn.caller.address.map(|address| AttemptSubject::Client(self.services.client_names.of(address)));
+        let own = [AttemptSubject::Conversation(turn.conversation.id), AttemptSubject::Order(number.clone())];
         own.into_iter().chain(client).collect()
     }
 
-    pub(in crate::desks::returns) fn seen(&self, order: &Order) -> SeenOrder {
-        SeenOrder {
+    pub(in crate::desks::returns) fn order_snapshot(&self, order: &Order) -> OrderSnapshot {
+        OrderSnapshot {
             number: order.number.clone(),
             status: order.status,
             ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
             items: order
                 .items
                 .iter()
-                .map(|item| SeenItem { line: item.line, name: item.name.clone(), quantity: item.quantity })
+                .map(|item| ItemSnapshot { line: item.line, name: item.name.clone(), quantity: item.quantity })
                 .collect(),
             masked_email: order.email.masked(),
         }
@@ -135,7 +135,7 @@ impl Returns {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
-        let seen = self.seen(&order);
+        let seen = self.order_snapshot(&order);
         if state.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
         {

@@ -10,7 +10,7 @@ use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::Order;
 use crate::domain::returns::ticket::idempotency_key;
-use crate::domain::returns::{Action, Rma, Why};
+use crate::domain::returns::{Action, Cause, Rma};
 use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
@@ -29,7 +29,7 @@ impl Returns {
         let decision = store.check_eligibility(&order.number, &lines, &state.reason, &terms, asked_at).await?;
         let details = json!({ "decision": decision.to_record(), "lines": lines });
         self.record(turn, "eligibility.decided", &order.number, details).await?;
-        if decision.why == Why::AlreadyInRma {
+        if decision.cause == Cause::AlreadyInRma {
             let wanted = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
             let made = store.list_rmas_of(&order.number).await?;
             let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines));

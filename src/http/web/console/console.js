@@ -110,7 +110,7 @@ function showSignIn(notice) {
   signIn(byId("view"), notice, () => enter(true));
 }
 
-// A session that the server could not end stays open, and the page says so.
+// If the server could not end the session, the session stays open and the page shows the error.
 async function signOut() {
   const me = session.me;
   // Stop requests before the session ends, since they would be refused.

@@ -158,6 +158,6 @@ async fn read_only_persona_file_is_reported() {
     std::fs::set_permissions(desk.path(FILE), std::fs::Permissions::from_mode(0o444)).unwrap();
     let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
     let told = refused(put(&desk, &persona("Dạ!"), &hash), 500, "not_writable").await;
-    assert!(told["detail"].as_str().unwrap().contains("account"), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("writable"), "{told}");
     assert_eq!(desk.read(FILE), first);
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::desks::machine::Step;
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::route::{Worker, decide, route};
-use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Meta, SeenItem, TicketStatus};
+use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, ItemSnapshot, Meta, TicketStatus};
 use crate::desks::returns::tests::sample;
 use crate::dialogue::Act;
 use crate::dialogue::utterance::Entities;
@@ -79,7 +79,7 @@ fn a_no_behind_a_yes_whose_turn_was_cut_off_takes_the_yes_back() {
         assert_eq!(route(&other), Step::Ask(Question::OtherOrder), "{state:?}");
     }
     let next = advance(confirmed(), Event::Said(says("hello?")));
-    assert_eq!(route(&next), Step::Run(Worker::CheckPolicy), "what is no no goes on");
+    assert_eq!(route(&next), Step::Run(Worker::CheckPolicy), "only a no interrupts");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn an_order_that_was_to_be_called_off_is_not_returned_unasked() {
 
 #[test]
 fn items_that_are_named_are_shown_again_before_they_come_back_without_the_others() {
-    let socks = SeenItem { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
+    let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
     let mut order = sample::order();
     order.items.push(socks);
     let yes = |text: &str| Event::Said(Utterance { answer: Some(Answer::Yes), ..says(text) });

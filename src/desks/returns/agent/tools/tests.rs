@@ -120,8 +120,8 @@ fn recorded_arguments_hold_no_personal_data() {
 #[test]
 fn model_never_sees_why_a_review_is_needed() {
     use crate::desks::returns::tests::sample;
-    use crate::domain::returns::{Decision, Why};
-    for why in [Why::FraudFlag, Why::ReturnsTooFrequent] {
+    use crate::domain::returns::{Cause, Decision};
+    for why in [Cause::FraudFlag, Cause::ReturnsTooFrequent] {
         let decision = Decision { requires_manual_review: true, ..sample::refused(why) };
         let results = [shown(&decision), ToolError::Refused(Box::new(decision)).to_tool_result()];
         for result in results {
