@@ -255,8 +255,8 @@ impl JobRunner {
         for job in self.jobs() {
             let name = job.name();
             let JobCounts { waiting, dead } = counts.get(name).copied().unwrap_or_default();
-            metrics::gauge!("frontdesk_jobs", "job" => name, "state" => "waiting").set(waiting as f64);
-            metrics::gauge!("frontdesk_jobs", "job" => name, "state" => "dead").set(dead as f64);
+            metrics::gauge!("frontdesk_background_jobs", "job" => name, "state" => "waiting").set(waiting as f64);
+            metrics::gauge!("frontdesk_background_jobs", "job" => name, "state" => "dead").set(dead as f64);
             if EMBEDDING_JOBS.contains(&name) {
                 let sum = embedding.get_or_insert_default();
                 (sum.waiting, sum.dead) = (sum.waiting + waiting, sum.dead + dead);
