@@ -160,7 +160,9 @@ fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptErro
         texts.check().map_err(|hint| prompts.error(&format!("texts/page.{language}.toml"), None, hint))?;
     }
     // The shop's staff choose one of these, whatever the personas speak.
-    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &[Language::VI, Language::EN])?;
+    let mut console = prompts.languages()?.into_iter().map(|language| language.code).collect::<Vec<_>>();
+    console.retain(|language| prompts.text(&format!("texts/console.{language}.toml")).is_ok());
+    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &console)?;
     for (language, texts) in console.iter() {
         texts.check().map_err(|hint| prompts.error(&format!("texts/console.{language}.toml"), None, hint))?;
     }

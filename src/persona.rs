@@ -12,6 +12,7 @@ use crate::domain::Language;
 mod cut;
 mod file;
 mod prompts;
+mod rules;
 pub mod texts;
 pub mod watch;
 
@@ -85,6 +86,6 @@ impl Persona {
 
     /// The language it begins in.
     pub fn first_language(&self) -> Language {
-        self.languages.first().copied().unwrap_or(Language::VI)
+        self.languages.first().copied().unwrap_or_default()
     }
 }

@@ -12,7 +12,7 @@ use crate::config::{CuteGreeting, RetailConfig};
 use crate::dialogue::language::{self, Settled};
 use crate::domain::{IntentSource, Kind, Language, Vocabulary};
 use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding, StandIns};
+use crate::grounding::{Canary, Grounding, Placeholders};
 use crate::nlu::facts::Lexicon;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
@@ -105,9 +105,9 @@ impl Retail {
             texts.check().map_err(|hint| prompts.error(&format!("texts/retail.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
-        let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
-        let rules = prompts.toml_with("rules/retail.toml", RetailRules::from_toml)?;
-        let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
+        let language_rules = LanguageRules::read(prompts)?;
+        let rules = RetailRules::read(prompts)?;
+        let facts = Lexicon::read(prompts)?;
         let claims = Arc::new(ClaimRules::read(prompts)?);
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();
@@ -147,8 +147,8 @@ impl Retail {
     }
 
     /// Returns the replacements for what the guards remove.
-    fn stand_ins(&self, turn: &Turn) -> StandIns<'_> {
-        StandIns::of(self.common.get(turn.language()))
+    fn placeholders(&self, turn: &Turn) -> Placeholders<'_> {
+        Placeholders::of(self.common.get(turn.language()))
     }
 
     /// Settles the conversation's language and looks at what the customer was asked last.

@@ -108,10 +108,10 @@ impl Returns {
             texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
-        let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
+        let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
         // Carriers read the label, so it is in the first language.
-        let first = languages.first().copied().unwrap_or(Language::EN);
+        let first = languages.first().copied().unwrap_or_default();
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
         let mails = mail::read(prompts, languages)?;

@@ -11,6 +11,7 @@ use crate::app::list_file::Table;
 use crate::domain::returns::listing::Field;
 use crate::domain::serial::find_candidates;
 use crate::domain::{Language, Vocabulary};
+use crate::grounding::claims::ClaimRules;
 use crate::grounding::tests::{grounding, read_reply};
 use crate::nlu::facts::{self, Lexicon};
 use crate::nlu::language::LanguageRules;
@@ -106,10 +107,10 @@ fn cost(work: &dyn Fn(&str), text: &str) -> Duration {
 fn doubling_a_text_never_triples_its_cost() {
     let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).unwrap();
     let returns = ReturnsRules::read(&prompts).unwrap();
-    let retail = prompts.toml_with("rules/retail.toml", RetailRules::from_toml).unwrap();
-    let language = prompts.toml_with("rules/language.toml", LanguageRules::from_toml).unwrap();
-    let lexicon = prompts.toml_with("rules/facts.toml", Lexicon::from_toml).unwrap();
-    let search = prompts.toml_with("rules/search.toml", SearchRules::from_toml).unwrap();
+    let retail = RetailRules::read(&prompts).unwrap();
+    let language = LanguageRules::read(&prompts).unwrap();
+    let lexicon = Lexicon::read(&prompts).unwrap();
+    let search = SearchRules::read(&prompts).unwrap();
     let index = LexicalIndex::load("knowledge".as_ref(), &search).unwrap();
     let vocabulary: Vocabulary = crate::retrieval::search::vocabulary(index.chunks());
     let grounding = grounding();
@@ -120,7 +121,7 @@ fn doubling_a_text_never_triples_its_cost() {
         ("numbers and contacts", MESSAGE, &|text| drop(returns.find(text))),
         ("serials", MESSAGE, &|text| drop(find_candidates(text))),
         ("damage", MESSAGE, &|text| {
-            let _ = returns.damage().is_told_in(text);
+            let _ = returns.damage().is_reported_in(text);
         }),
         ("facts", MESSAGE, &|text| drop(facts::read(text, &lexicon))),
         ("language", MESSAGE, &|text| {
@@ -158,4 +159,17 @@ fn doubling_a_text_never_triples_its_cost() {
         }
     }
     assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
+
+#[test]
+fn shop_with_one_language_needs_no_other() {
+    for code in ["en", "vi"] {
+        let prompts = Prompts::shipped().with_only_language(code);
+        ReturnsRules::read(&prompts).expect("rules of the returns desk");
+        RetailRules::read(&prompts).expect("rules of the retail desk");
+        LanguageRules::read(&prompts).expect("rules of languages");
+        Lexicon::read(&prompts).expect("words around numbers");
+        ClaimRules::read(&prompts).expect("rules of claims");
+        SearchRules::read(&prompts).expect("rules of the search");
+    }
 }

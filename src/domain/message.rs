@@ -22,7 +22,7 @@ string_enum! {
     }
 }
 
-/// What an assistant message is for: `metadata.type` in the history, `kind` in the events.
+/// The purpose of an assistant message: `metadata.type` in the history, `kind` in the events.
 ///
 /// A desk's own kinds are [`Kind::Desk`], declared by its factory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -123,12 +123,12 @@ impl Kind {
         Self::Desk(DeskKind::new(name))
     }
 
-    /// Whether a message of this kind goes along with another one, and is not what its turn is about.
+    /// Whether a message of this kind only accompanies the main message of its turn.
     pub fn is_aside(self) -> bool {
         matches!(self, Self::LanguageAck | Self::CuteGreeting | Self::FollowUp)
     }
 
-    /// The kind as clients see it.
+    /// Returns the name on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Desk(name) => name.as_str(),

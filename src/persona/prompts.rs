@@ -160,6 +160,13 @@ impl Prompts {
         })
     }
 
+    /// The same with one file replaced.
+    #[cfg(test)]
+    pub(super) fn with_file(mut self, name: String, content: String) -> Self {
+        self.files.insert(name, content);
+        self
+    }
+
     /// A TOML file, read by `parse`, whose error becomes a `PromptError` with its file and line.
     pub fn toml_with<T>(
         &self,

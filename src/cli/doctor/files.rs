@@ -19,7 +19,7 @@ pub(super) fn examine(config: &Config) -> (Vec<Check>, Option<Prompts>) {
         Ok(()) => Check::ok("prompts", personas(&prompts)),
         Err(mistake) => Check::fail("prompts", mistake.to_string()),
     }];
-    match prompts.toml_with("rules/search.toml", SearchRules::from_toml) {
+    match SearchRules::read(&prompts) {
         Err(mistake) => checks.push(Check::fail("prompts", mistake.to_string())),
         Ok(rules) => checks.extend(knowledge(config, &rules)),
     }

@@ -21,7 +21,7 @@ impl Documents {
     /// place than theirs.
     pub fn read(args: &Args, config: &Config) -> anyhow::Result<Self> {
         let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
-        let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
+        let rules = SearchRules::read(&prompts)?;
         let root = args.path.as_ref().unwrap_or(&config.knowledge.folder);
         check_folder(root)?;
         let mut folders = prompts.knowledge_folders();

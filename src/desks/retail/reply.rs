@@ -43,7 +43,7 @@ impl Retail {
         match self.begin(turn, incoming, &found).await? {
             Ok(deltas) => {
                 let sources = self.sources(turn, &found.passages);
-                let guarded = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
+                let guarded = Grounded::new(&self.grounding, &self.placeholders(turn), &sources);
                 let common = self.common.get(turn.language());
                 answer::stream(turn, deltas, guarded, &quotation, common, metadata).await?;
             }

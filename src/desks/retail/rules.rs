@@ -1,17 +1,17 @@
 //! Classifies messages by rules, without a model.
 //!
-//! The words are in `prompts/rules/retail.toml`; this file adds up their evidence. Each group of words counts once for shopping or
+//! The words are in `prompts/rules/retail.toml` and `prompts/rules/retail.LANG.toml`; this file adds up their evidence. Each group of words counts once for shopping or
 //! for warranty. A serial number is evidence for warranty unless it could be a quantity or a model name: "SSD 1TB" is not a warranty
 //! question.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use serde::de::Error as _;
 
 use super::intent::Intent;
 use crate::domain::Vocabulary;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, cover};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, match_mask};
+use crate::persona::{PromptError, Prompts};
 pub use candidates::{Candidate, Known};
 use evidence::Evidence;
 
@@ -68,12 +68,14 @@ pub struct Verdict {
 enum InvalidRules {
     #[error(transparent)]
     Pattern(#[from] InvalidPattern),
-    #[error("the group {group:?} is for messages without {missing:?}, but no group before it has that name")]
+    #[error("the group {group:?} names {missing:?} in `unless`, but no group before it has that name")]
     Unless { group: String, missing: String },
+    #[error("{0:?} is neither a topic nor a group: add it to `topics` or [[groups]] of retail.toml")]
+    Unknown(String),
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct RuleFile {
     plain_words: Vec<String>,
     aliases: HashMap<String, String>,
@@ -84,15 +86,14 @@ struct RuleFile {
     wants: Vec<String>,
     patience: Vec<String>,
     other_numbers: Vec<String>,
-    social: Vec<SocialFile>,
+    /// The topics of small talk, in order.
+    topics: Vec<String>,
+    /// The patterns of each topic.
+    social: HashMap<String, Vec<String>>,
+    /// The groups of business patterns, in order.
     groups: Vec<GroupFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SocialFile {
-    topic: String,
-    patterns: Vec<String>,
+    /// The patterns of each group.
+    patterns: HashMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -109,7 +110,6 @@ struct GroupFile {
     looks_up: bool,
     #[serde(default)]
     unless: Vec<String>,
-    patterns: Vec<String>,
 }
 
 /// Keywords that say the same thing.
@@ -137,14 +137,12 @@ const FOLLOW_UP: f64 = 0.7;
 const CHANGES_SUBJECT: f64 = 1.5;
 
 impl RetailRules {
-    /// # Errors
-    /// The text is not TOML of this shape, or a pattern names an unknown class.
-    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        let file: RuleFile = toml::from_str(text)?;
-        Self::new(file).map_err(toml::de::Error::custom)
+    /// Reads `rules/common.*.toml`, `rules/retail.toml` and `rules/retail.*.toml`.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.rules(&["common", "retail"], Self::new)
     }
 
-    fn new(file: RuleFile) -> Result<Self, InvalidRules> {
+    fn new(mut file: RuleFile) -> Result<Self, InvalidRules> {
         let lexicon = Lexicon::new(file.aliases.clone(), file.classes).with_plain_words(&file.plain_words);
         for (at, group) in file.groups.iter().enumerate() {
             let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
@@ -152,12 +150,19 @@ impl RetailRules {
                 return Err(InvalidRules::Unless { group: group.name.clone(), missing: missing.clone() });
             }
         }
-        let social = file
-            .social
-            .into_iter()
-            .map(|social| Ok((social.topic, lexicon.patterns(&social.patterns)?)))
-            .collect::<Result<_, InvalidPattern>>()?;
-        let groups = file.groups.into_iter().map(|group| Group::new(group, &lexicon)).collect::<Result<_, _>>()?;
+        let mut social = Vec::new();
+        for topic in file.topics {
+            let written = file.social.remove(&topic).unwrap_or_default();
+            social.push((topic, lexicon.patterns(&written)?));
+        }
+        let mut groups = Vec::new();
+        for group in file.groups {
+            let written = file.patterns.remove(&group.name).unwrap_or_default();
+            groups.push(Group::new(group, lexicon.patterns(&written)?));
+        }
+        if let Some(name) = file.social.into_keys().chain(file.patterns.into_keys()).next() {
+            return Err(InvalidRules::Unknown(name));
+        }
         Ok(Self {
             social,
             groups,
@@ -189,10 +194,10 @@ impl RetailRules {
 
     /// Returns whether the message holds only polite words or asks for a moment.
     pub fn says_nothing(&self, text: &str) -> bool {
-        let wording = self.lexicon.read(text);
-        let filler = cover(&self.filler, &wording, &[]);
+        let stream = self.lexicon.tokenize(text);
+        let filler = match_mask(&self.filler, &stream, &[]);
         !filler.is_empty()
-            && (filler.iter().all(|filler| *filler) || cover(&self.patience, &wording, &[]).contains(&true))
+            && (filler.iter().all(|filler| *filler) || match_mask(&self.patience, &stream, &[]).contains(&true))
     }
 
     /// Classifies an answer to the question for a serial number: warranty, unless its words say otherwise.
@@ -212,8 +217,8 @@ impl RetailRules {
 }
 
 impl Group {
-    fn new(file: GroupFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
-        Ok(Self {
+    fn new(file: GroupFile, patterns: Vec<Pattern>) -> Self {
+        Self {
             name: file.name,
             speaks_for: file.speaks_for,
             weight: file.weight,
@@ -221,8 +226,8 @@ impl Group {
             weak: file.weak,
             looks_up: file.looks_up,
             unless: file.unless,
-            patterns: lexicon.patterns(&file.patterns)?,
-        })
+            patterns,
+        }
     }
 }
 

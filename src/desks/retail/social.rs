@@ -54,7 +54,7 @@ impl Retail {
         sources.instructions.push(&self.social_prompt);
         // A reply may use the prompt's examples.
         sources.shop.extend(self.social_prompt.lines().filter_map(|line| line.strip_prefix("Reply: ")));
-        let mut speech = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
+        let mut speech = Grounded::new(&self.grounding, &self.placeholders(turn), &sources);
         let mut pieces = speech.push(reply);
         pieces.extend(speech.finish());
         if speech.stopped().is_some() {

@@ -140,7 +140,8 @@ impl Retail {
                 let verdict = if record.is_expired(today(turn.accepted_at(), self.config().time_zone)) {
                     fill(&texts.warranty_expired, &[hotline])
                 } else {
-                    let date = turn.language().date(record.warranty_end_date);
+                    let dates = &self.common.get(turn.language()).date_format;
+                    let date = dates.format(record.warranty_end_date);
                     fill(&texts.warranty_valid, &[("date", &date)])
                 };
                 (format!("{found}. {verdict}"), &record.serial)

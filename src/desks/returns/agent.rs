@@ -54,7 +54,7 @@ impl Agent {
         let instructions = prompts.text("returns/agent.md")?.to_owned();
         let decision_words = DecisionWords::read(prompts)?;
         let claims = Arc::new(ClaimRules::read(prompts)?);
-        let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
+        let facts = Lexicon::read(prompts)?;
         Ok(move |services: &Services| {
             let hosts = services.config.grounding.link_hosts.clone();
             let grounding = Grounding::new(facts, claims, hosts, Canary::new(rand::random()));

@@ -60,7 +60,7 @@ impl Returns {
             Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
             Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
             Ending::Other if state.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
-            // The desk has done nothing yet, so it says what it can do.
+            // The desk has done nothing yet, so it lists what it can do.
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other if state.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
             // The desk asked "anything else?" before.
@@ -110,7 +110,7 @@ impl Returns {
         let number = state.order_number.as_ref().or(state.meta.tried.as_ref());
         values.extend(number.map(|number| ("order_number", number.to_string())));
         if let Some(order) = &state.order {
-            values.push(("order_date", language.date(order.ordered_on)));
+            values.push(("order_date", self.common.get(turn.language()).date_format.format(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
             let to = state.ticket.as_ref().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
             let to = to.map_or(order.masked_email.clone(), |to: crate::domain::identity::Email| to.masked());

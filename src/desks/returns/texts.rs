@@ -13,7 +13,7 @@ use crate::tools::label::LabelTexts;
 /// How many variants each text has at least.
 const LEAST_VARIANTS: usize = 3;
 
-/// The desk's texts in one language. The file says what each is for.
+/// The desk's texts in one language. The file explains each.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReturnsTexts {
     pub lines: Lines,

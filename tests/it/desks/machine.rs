@@ -124,7 +124,7 @@ fn turn(conversation: Conversation, sink: impl Sink + 'static) -> Turn {
 }
 
 #[tokio::test]
-async fn a_message_is_stored_before_the_state_that_says_it_was_said() {
+async fn message_is_stored_before_its_state() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
@@ -140,7 +140,7 @@ async fn a_message_is_stored_before_the_state_that_says_it_was_said() {
 }
 
 #[tokio::test]
-async fn a_turn_that_is_cut_off_while_its_message_is_being_stored_ends_it_once() {
+async fn turn_cancelled_while_storing_ends_message_once() {
     let (conversation, _) = conversation(&tenant("acme"), Utc::now());
     let told = Stuck::default();
     let mut turn = turn(conversation, told.clone());

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::RetailRules;
 use crate::domain::Vocabulary;
 use crate::domain::serial::{Likeness, find_candidates};
-use crate::nlu::wording::Wording;
+use crate::domain::text::TokenStream;
 
 /// A word that could be a serial number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,16 +43,16 @@ impl Candidate<'_> {
 impl RetailRules {
     /// Returns a message's distinct candidates in order, ignoring case.
     pub fn candidates<'a>(&self, text: &'a str, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
-        self.candidates_in(&self.lexicon.read(text), vocabulary)
+        self.candidates_in(&self.lexicon.tokenize(text), vocabulary)
     }
 
-    pub(super) fn candidates_in<'a>(&self, wording: &Wording<'a>, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
-        let text = wording.text();
-        let tokens = wording.tokens();
+    pub(super) fn candidates_in<'a>(&self, stream: &TokenStream<'a>, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
+        let text = stream.text();
+        let tokens = stream.tokens();
         let labels: HashSet<usize> = self
             .other_numbers
             .iter()
-            .flat_map(|pattern| pattern.find_all(wording, &[]))
+            .flat_map(|pattern| pattern.find_all(stream, &[]))
             .map(|words| words.end)
             .collect();
         let mut candidates: Vec<Candidate<'a>> = Vec::new();

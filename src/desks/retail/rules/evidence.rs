@@ -4,7 +4,7 @@ use super::candidates::{Candidate, Known};
 use super::{CHANGES_SUBJECT, Intent, RetailRules, SURE, Verdict};
 use crate::domain::Vocabulary;
 use crate::domain::serial::Likeness;
-use crate::nlu::wording::{Wording, cover};
+use crate::domain::text::{TokenStream, match_mask};
 
 /// A serial number alone or with polite words.
 const BARE_SERIAL: f64 = 2.5;
@@ -45,11 +45,11 @@ pub(super) struct Evidence {
 
 impl Evidence {
     pub(super) fn gather(rules: &RetailRules, text: &str, vocabulary: &Vocabulary) -> Self {
-        let wording = rules.lexicon.read(text);
-        let words = wording.tokens().len();
-        let (social, hidden) = social(rules, &wording);
-        let filler = cover(&rules.filler, &wording, &[]);
-        let any = |patterns: &[_]| cover(patterns, &wording, &[]).contains(&true);
+        let stream = rules.lexicon.tokenize(text);
+        let words = stream.tokens().len();
+        let (social, hidden) = social(rules, &stream);
+        let filler = match_mask(&rules.filler, &stream, &[]);
+        let any = |patterns: &[_]| match_mask(patterns, &stream, &[]).contains(&true);
         let mut evidence = Self {
             shopping: 0.0,
             wish: 0.0,
@@ -66,16 +66,16 @@ impl Evidence {
             follow_up: any(&rules.follow_up),
             cancel: any(&rules.cancel),
         };
-        let mut weak = evidence.weigh(rules, &wording, hidden);
-        let candidates = rules.candidates_in(&wording, vocabulary);
-        if names_goods(&wording, &filler, &candidates, vocabulary) {
+        let mut weak = evidence.weigh(rules, &stream, hidden);
+        let candidates = rules.candidates_in(&stream, vocabulary);
+        if names_goods(&stream, &filler, &candidates, vocabulary) {
             evidence.matched.push("catalogue".to_owned());
             weak = f64::max(weak, NAMED_GOODS);
         }
-        evidence.add_serials(&candidates, &wording, &filler);
+        evidence.add_serials(&candidates, &stream, &filler);
         evidence.looks_up &= candidates.iter().any(|candidate| candidate.likeness == Likeness::Serial);
         evidence.names_other_number = candidates.iter().any(|candidate| candidate.known == Some(Known::Named));
-        let wants = cover(&rules.wants, &wording, &[]);
+        let wants = match_mask(&rules.wants, &stream, &[]);
         evidence.names_nothing =
             evidence.wish > 0.0 && filler.iter().zip(wants).all(|(filler, wants)| *filler || wants);
         // "Màn hình bị sọc": a warranty question names goods, too.
@@ -84,13 +84,13 @@ impl Evidence {
     }
 
     /// Adds up the groups. Returns the evidence for shopping that comes from names of goods alone.
-    fn weigh(&mut self, rules: &RetailRules, wording: &Wording<'_>, mut hidden: Vec<bool>) -> f64 {
+    fn weigh(&mut self, rules: &RetailRules, stream: &TokenStream<'_>, mut hidden: Vec<bool>) -> f64 {
         let mut weak = 0.0;
         for group in &rules.groups {
             if group.unless.iter().any(|other| self.matched.contains(other)) {
                 continue;
             }
-            let covered = cover(&group.patterns, wording, &hidden);
+            let covered = match_mask(&group.patterns, stream, &hidden);
             if !covered.contains(&true) {
                 continue;
             }
@@ -109,11 +109,11 @@ impl Evidence {
         weak
     }
 
-    fn add_serials(&mut self, candidates: &[Candidate<'_>], wording: &Wording<'_>, filler: &[bool]) {
+    fn add_serials(&mut self, candidates: &[Candidate<'_>], stream: &TokenStream<'_>, filler: &[bool]) {
         // A word that the catalogue or the customer uses for something else is not a serial number.
         let candidates: Vec<&Candidate<'_>> = candidates.iter().filter(|candidate| candidate.known.is_none()).collect();
         let Some(likeness) = candidates.iter().map(|candidate| candidate.likeness).max() else { return };
-        let tokens = wording.tokens();
+        let tokens = stream.tokens();
         let mut says_nothing_else = filler.to_vec();
         for candidate in &candidates {
             says_nothing_else[candidate.words.clone()].fill(true);
@@ -193,8 +193,8 @@ fn confidence(net: f64) -> f64 {
 }
 
 /// Returns whether the message contains a name of the shop's catalogue.
-fn names_goods(wording: &Wording<'_>, filler: &[bool], candidates: &[Candidate<'_>], vocabulary: &Vocabulary) -> bool {
-    let tokens = wording.tokens();
+fn names_goods(stream: &TokenStream<'_>, filler: &[bool], candidates: &[Candidate<'_>], vocabulary: &Vocabulary) -> bool {
+    let tokens = stream.tokens();
     let says = |at: usize| !filler[at];
     let together = |at: usize| {
         (says(at) || says(at + 1)) && vocabulary.names_goods_together(tokens[at].folded(), tokens[at + 1].folded())
@@ -205,11 +205,11 @@ fn names_goods(wording: &Wording<'_>, filler: &[bool], candidates: &[Candidate<'
 }
 
 /// Returns the first topic of small talk in the message, and its words.
-fn social(rules: &RetailRules, wording: &Wording<'_>) -> (Option<String>, Vec<bool>) {
+fn social(rules: &RetailRules, stream: &TokenStream<'_>) -> (Option<String>, Vec<bool>) {
     let mut found = None;
-    let mut covered = vec![false; wording.tokens().len()];
+    let mut covered = vec![false; stream.tokens().len()];
     for (topic, patterns) in &rules.social {
-        for (at, said) in cover(patterns, wording, &[]).into_iter().enumerate() {
+        for (at, said) in match_mask(patterns, stream, &[]).into_iter().enumerate() {
             if said {
                 found.get_or_insert_with(|| topic.clone());
                 covered[at] = true;

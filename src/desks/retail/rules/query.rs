@@ -3,17 +3,17 @@
 use super::RetailRules;
 use crate::domain::Vocabulary;
 use crate::domain::text::fold;
-use crate::nlu::wording::cover;
+use crate::domain::text::match_mask;
 
 impl RetailRules {
     /// Returns the search text: abbreviations are expanded ("bn" is "bao nhiêu") and polite words removed. Words of the documents stay
     /// unchanged.
     pub fn search_text(&self, text: &str, vocabulary: &Vocabulary) -> String {
-        let wording = self.lexicon.read(text);
-        let filler = cover(&self.filler, &wording, &[]);
+        let stream = self.lexicon.tokenize(text);
+        let filler = match_mask(&self.filler, &stream, &[]);
         let mut query = String::with_capacity(text.len());
         let mut copied = 0;
-        let mut words = wording.tokens().iter().zip(&filler).peekable();
+        let mut words = stream.tokens().iter().zip(&filler).peekable();
         while let Some((token, filler)) = words.next() {
             let mut is_filler = *filler;
             // An abbreviation covers several words.

@@ -15,7 +15,7 @@ use crate::desks::returns::work::status_of;
 use crate::desks::returns::{Returns, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
-use crate::grounding::{Grounded, Guard, Piece, StandIns};
+use crate::grounding::{Grounded, Guard, Piece, Placeholders};
 
 impl Returns {
     /// Ends the turn. The state holds everything that the model did, so the desk takes the next step from there: it announces a
@@ -98,12 +98,12 @@ impl Returns {
 
     /// Checks the text against the tools' results and the sources of every reply.
     fn grounded(&self, turn: &Turn, text: &str, facts: &[String]) -> Vec<Piece> {
-        let stand_ins = StandIns::of(self.common.get(turn.language()));
+        let placeholders = Placeholders::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
         sources.instructions.push(&self.agent.instructions);
         sources.shop.extend(facts.iter().map(String::as_str));
         sources.shop.push(self.hotline(turn));
-        let mut speech = Grounded::new(&self.agent.grounding, &stand_ins, &sources);
+        let mut speech = Grounded::new(&self.agent.grounding, &placeholders, &sources);
         let mut pieces = speech.push(text);
         pieces.extend(speech.finish());
         crate::grounding::joined(pieces)

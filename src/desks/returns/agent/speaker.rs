@@ -2,12 +2,11 @@
 //!
 //! A list of forbidden claims is never complete. So the desk announces every refusal, review, return, refund and ticket, and
 //! asks every question, with the shop's texts. The model's text is sent in small talk, and for the status of an order that
-//! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.toml`).
+//! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.LANG.toml`).
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use serde::de::Error as _;
 
 use crate::desks::machine::Step;
 use crate::desks::returns::kind;
@@ -16,7 +15,7 @@ use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
 use crate::domain::Kind;
 use crate::domain::commerce::OrderStatus;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern};
 use crate::persona::{PromptError, Prompts};
 
 /// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
@@ -73,8 +72,8 @@ pub(in crate::desks::returns) struct DecisionWords {
     promises: Vec<Pattern>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct WordFile {
     plain_words: Vec<String>,
     stems: Vec<String>,
@@ -83,9 +82,9 @@ struct WordFile {
 }
 
 impl DecisionWords {
-    /// Reads `rules/agent.toml`.
+    /// Reads `rules/agent.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        prompts.toml_with("rules/agent.toml", |text| Self::new(toml::from_str(text)?).map_err(toml::de::Error::custom))
+        prompts.rules(&["agent"], Self::new)
     }
 
     fn new(file: WordFile) -> Result<Self, InvalidPattern> {
@@ -114,11 +113,11 @@ impl DecisionWords {
     }
 
     fn has(&self, text: &str, patterns: &[Pattern]) -> bool {
-        let wording = self.lexicon.read(text);
+        let stream = self.lexicon.tokenize(text);
         let has_stem = |word: &str| self.stems.iter().any(|stem| word.starts_with(stem.as_str()));
         text.contains(['$', '€', '£', '₫', '%'])
-            || wording.tokens().iter().any(|token| has_stem(token.folded()))
-            || patterns.iter().any(|pattern| pattern.find(&wording, &[]).is_some())
+            || stream.tokens().iter().any(|token| has_stem(token.folded()))
+            || patterns.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
     }
 }
 

@@ -134,7 +134,7 @@ impl Returns {
     pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
-        let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
+        let zone = self.services.config.returns.time_zone;
         let seen = self.order_snapshot(&order);
         if state.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
@@ -142,7 +142,8 @@ impl Returns {
             return Ok(said);
         }
         let texts = self.texts(turn);
-        let day = |at| language.date(day_of(at, zone));
+        let dates = &self.common.get(turn.language()).date_format;
+        let day = |at| dates.format(day_of(at, zone));
         let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
         let returns = self.store_of(turn).list_rmas_of(&order.number).await?;
         let returns = returns.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));

@@ -1,9 +1,12 @@
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::*;
 
 fn lexicon() -> Lexicon {
     let owned = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     let classes = HashMap::from([("product".to_owned(), vec!["laptop".to_owned(), "màn hình".to_owned()])]);
-    Lexicon::new(owned(&[("bh", "bảo hành"), ("ko", "không")]), classes)
+    Lexicon::new(owned(&[("bh", "bảo hành"), ("ko", "không"), ("it's", "it is")]), classes)
         .with_plain_words(&["con".to_owned(), "gia".to_owned()])
 }
 
@@ -11,8 +14,8 @@ fn lexicon() -> Lexicon {
 fn found(pattern: &str, text: &str) -> Option<String> {
     let lexicon = lexicon();
     let patterns = lexicon.patterns(&[pattern.to_owned()]).expect("a pattern");
-    let wording = lexicon.read(text);
-    patterns[0].find(&wording, &[]).map(|words| wording.typed(words).to_owned())
+    let stream = lexicon.tokenize(text);
+    patterns[0].find(&stream, &[]).map(|words| stream.source(words).to_owned())
 }
 
 #[test]
@@ -42,7 +45,13 @@ fn a_pattern_covers_what_its_page_says() {
         ("# triệu", "753NTXRA522 triệu", None),
         ("# tháng", "24 tháng", Some("24 tháng")),
         ("còn .. không", "còn màu trắng này không", Some("còn màu trắng này không")),
+        ("còn .. không", "còn một hai ba bốn không", Some("còn một hai ba bốn không")),
         ("còn .. không", "còn một hai ba bốn năm không", None),
+        ("damag*", "badly damaged", Some("damaged")),
+        ("damag*", "a dam", None),
+        ("it is", "it’s fine", Some("it’s")),
+        ("là", "ừ là — bốn", Some("là")),
+        ("là bốn", "ừ là — bốn", None),
         ("còn .. không", "còn hàng, không?", None),
         ("giá bao nhiêu", "giá, bao nhiêu", None),
         ("^ thôi $", "thôi, giá bao nhiêu", Some("thôi")),
@@ -59,9 +68,9 @@ fn a_pattern_covers_what_its_page_says() {
 fn hidden_words_are_not_seen() {
     let lexicon = lexicon();
     let patterns = lexicon.patterns(&["mua".to_owned()]).expect("a pattern");
-    let wording = lexicon.read("mua rồi mua");
-    assert_eq!(patterns[0].find(&wording, &[true, false, false]), Some(2..3));
-    assert_eq!(cover(&patterns, &wording, &[]), [true, false, true]);
+    let tokens = lexicon.tokenize("mua rồi mua");
+    assert_eq!(patterns[0].find(&tokens, &[true, false, false]), Some(2..3));
+    assert_eq!(match_mask(&patterns, &tokens, &[]), [true, false, true]);
 }
 
 #[test]
@@ -80,8 +89,30 @@ fn no_text_makes_it_fail() {
     let lexicon = lexicon();
     for text in ["", " ", "\u{301}", "\u{301}a", "a\0b", "😀", "İİİ", "ﬁﬁﬁ", "''", "a'", "...", "1.2.3", "đđđđ"]
     {
-        let wording = lexicon.read(text);
-        let typed: Vec<&str> = (0..wording.tokens().len()).map(|at| wording.typed(at..at + 1)).collect();
+        let stream = lexicon.tokenize(text);
+        let typed: Vec<&str> = (0..stream.tokens().len()).map(|at| stream.source(at..at + 1)).collect();
         assert!(typed.iter().all(|word| !word.is_empty()), "{text:?}: {typed:?}");
     }
+}
+
+#[test]
+fn cleaning_removes_controls_and_keeps_scripts() {
+    for (text, cleaned) in [
+        ("a\0b\u{1b}[31m\u{7f}\u{85}c\r\n\td", "ab[31mc\n\td"),
+        ("\u{feff}x\u{202e}gnp.exe\u{202c}\u{2067}y\u{2069}\u{200e}\u{200f}\u{61c}", "xgnp.exey"),
+    ] {
+        assert_eq!(clean(text), cleaned);
+    }
+    let kept = "Bảo hành e\u{302}\u{301} 👨\u{200d}👩 می\u{200c}خواهم ☕\u{fe0f} שלום";
+    assert!(matches!(clean(kept), Cow::Borrowed(text) if text == kept));
+    let value = serde_json::json!({"a\0": ["b\u{202e}", 1, null, {"c": "\0"}]});
+    assert_eq!(clean_json(value), serde_json::json!({"a": ["b", 1, null, {"c": ""}]}));
+}
+
+#[test]
+fn folding_takes_every_vietnamese_mark_away() {
+    assert_eq!(fold("Bảo hành ĐÚNG hạn, ưỡng ẹo — SSD 1TB"), "bao hanh dung han, uong eo — ssd 1tb");
+    assert_eq!(fold("ế\u{323}"), "e");
+    assert_eq!(fold("e\u{302}\u{301}"), fold("ế"));
+    assert_eq!(words("máy-tính (mới) 2TB!"), ["may", "tinh", "moi", "2tb"]);
 }
