@@ -364,7 +364,7 @@ impl<'a> Grounded<'a> {
     }
 }
 
-/// The same pieces, texts in a row as one: for what is said at once.
+/// Joins neighboring texts, for a reply that is not streamed.
 pub fn joined(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
     let mut all = Vec::new();
     pieces.into_iter().for_each(|piece| add(&mut all, piece));

@@ -122,7 +122,7 @@ struct Group {
     hides: bool,
     /// Names goods rather than a wish: no evidence against a warranty question, and no change of subject.
     weak: bool,
-    /// Speaks of a warranty: with a serial number beside it, that is looked up whatever else is said.
+    /// Names a warranty: a serial number in the same message is looked up, whatever else the message says.
     looks_up: bool,
     /// Earlier groups that leave no room for this one.
     unless: Vec<String>,

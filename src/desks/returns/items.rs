@@ -22,8 +22,7 @@ fn words(text: &str) -> Vec<Spelling> {
     composed.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(singular).collect()
 }
 
-/// The lines whose names stand in the customer's words. A word of two items' names ("winter boots", "winter jacket") tells
-/// neither.
+/// Returns the lines that the text names. A word that two items share ("winter boots", "winter jacket") names neither.
 pub(super) fn named(items: &[ItemSnapshot], said: &str) -> Vec<u32> {
     let said = words(said);
     let names: Vec<Vec<Spelling>> = items.iter().map(|item| words(&item.name)).collect();

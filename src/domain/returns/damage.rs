@@ -139,7 +139,7 @@ impl Reader<'_> {
         patterns.iter().filter_map(|pattern| pattern.match_len(self.stream, at, &window)).max().unwrap_or(0)
     }
 
-    /// Where the text speaks of damage, without overlaps.
+    /// The ranges of words that name damage, without overlaps.
     fn places(&self) -> Vec<Range<usize>> {
         let window = Window { words: 0..self.len(), barred: &[] };
         let negates = self.longest_everywhere(&self.patterns.negations, &window);

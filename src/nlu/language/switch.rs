@@ -203,7 +203,7 @@ impl Wishes {
         found
     }
 
-    /// Refusals are believed only where no goods are spoken of: "I don't read English, which laptop has Vietnamese?"
+    /// Refusals count only in a message without goods: "I don't read English, which laptop has Vietnamese?"
     fn refusals(&self, reading: &Reading<'_, '_>) -> Vec<Found> {
         if reading.speaks_of_goods() {
             return Vec::new();
