@@ -1,4 +1,4 @@
-//! The wired parts: what a server is made of.
+//! The parts of a running server, wired together.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -59,9 +59,9 @@ pub use start::StartError;
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
-/// No token holds longer after its conversation began, by the wire contract.
+/// The longest validity of a token after its conversation began, by the wire contract.
 const TOKEN_LAST: TimeDelta = TimeDelta::days(30);
-/// How long turns that were told to stop may take to say so.
+/// How long interrupted turns may take to end.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// A running server, without its socket.
@@ -72,13 +72,13 @@ pub struct App {
     /// `None`: development.
     pub keys: Option<Keys>,
     pub tokens: Tokens,
-    /// `None`: nobody signs in, since there are no keys or no console.
+    /// `None` disables signing in: there are no keys or no console.
     pub sessions: Option<Sessions>,
     pub metrics: PrometheusHandle,
     pub streams: Streams,
     pub limits: Arc<Limits>,
     pub personas: Personas,
-    /// Why the last change of a file was not taken into use.
+    /// Why the last change of a file was refused.
     unusable: Arc<ArcSwapOption<Warning>>,
     desks: Arc<ArcSwap<Desks>>,
     knowledge: Arc<Knowledge>,
@@ -97,17 +97,17 @@ pub struct App {
     stop: CancellationToken,
 }
 
-/// How a part of the server fares.
+/// The state of a part of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PartState {
     Ok,
     Down,
-    /// Not wanted.
+    /// Disabled by a setting.
     Off,
 }
 
-/// The parts and how they fare.
+/// The state of each part.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Parts {
     /// `ok` if the store takes writes, else `down`.
@@ -121,23 +121,23 @@ pub struct Parts {
     pub vectors: PartState,
 }
 
-/// A conversation that somebody wants to open.
+/// A request to open a conversation.
 #[derive(Debug, Default)]
 pub struct NewConversation {
     pub user_id: Option<String>,
     pub persona: Option<String>,
     pub language: Option<Language>,
-    /// What the customer probably reads, the best first. The first message can still change it.
+    /// The languages that the customer probably reads, the best first. The first message can still change the language.
     pub likely_languages: Vec<Language>,
     pub metadata: Map<String, Value>,
     pub idempotency: Option<IdempotencyKey>,
-    /// A visitor without a key, by address: keys of the shop and of other visitors are none of theirs.
+    /// The address of a visitor without an API key. Idempotency keys are scoped to it.
     pub visitor: Option<IpAddr>,
-    /// Nothing new is opened: only a request that was answered before is answered again.
+    /// Opens nothing new: only a request that was answered before is answered again.
     pub repeats_only: bool,
 }
 
-/// A conversation that is open.
+/// An open conversation.
 #[derive(Debug)]
 pub struct Opened {
     pub conversation: Conversation,
@@ -155,17 +155,17 @@ pub enum OpenError {
     NoSuchLanguage { known: Vec<Language> },
     #[error("the idempotency key was used with another body")]
     KeyReused,
-    /// Only a repetition was welcome, and this is none.
+    /// Only a repeated request is accepted, and this is a new one.
     #[error("nothing new is opened now")]
     NotRepeated,
-    #[error("the server is going down")]
+    #[error("the server is shutting down")]
     Draining,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl App {
-    /// One line a part, for whoever starts the server.
+    /// Returns one line for each part, for the start of the server.
     pub fn report(&self) -> Vec<(&'static str, String)> {
         let desks = self.desks.load();
         let personas: Vec<&str> = desks.prompts().personas().map(|persona| persona.id.as_str()).collect();
@@ -203,19 +203,19 @@ impl App {
         }
     }
 
-    /// The desks and the prompts that they were made from, as they are now.
+    /// Returns the current desks and the prompts that they were made from.
     pub fn desks(&self) -> Arc<Desks> {
         self.desks.load_full()
     }
 
-    /// What is indexed, and what should be mended: documents with mistakes, and the change that could not be taken into use.
+    /// Returns what is indexed, and problems to fix: documents with mistakes, and the last change that was refused.
     pub async fn knowledge(&self) -> Overview {
         let mut overview = self.knowledge.overview().await;
         overview.problems.splice(0..0, self.unusable.load_full().as_deref().cloned());
         overview
     }
 
-    /// How the parts fare now.
+    /// Checks the parts.
     pub async fn parts(&self) -> Parts {
         let store_outage = self.store.probe().await;
         Parts {
@@ -330,7 +330,7 @@ impl App {
         Some((self.tokens.sign(&Claims { tenant, conversation, expires_at }), expires_at))
     }
 
-    /// Takes no more messages, and lets running turns end for at most `DRAIN_SECONDS`; then they are interrupted.
+    /// Accepts no more messages and waits for running turns for at most `DRAIN_SECONDS`. Then interrupts them.
     pub async fn drain(&self) {
         self.engine.drain();
         self.turns.close();

@@ -137,7 +137,7 @@ impl Personas {
         // Every text and rule is looked at, which takes long enough to hold other requests up.
         let checking = tokio::task::spawn_blocking(move || {
             let prompts = desks.prompts().with_persona(&persona, &text)?;
-            Desks::check(&prompts)?;
+            Desks::check(desks.registry(), &prompts)?;
             let mut missing = prompts.missing_knowledge(&config.knowledge.folder);
             if let Some((_, error)) = missing.find(|(lacking, _)| lacking.id == persona) {
                 return Err(error);

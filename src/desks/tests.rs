@@ -5,8 +5,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 
 use super::retail::rules::{Context, RetailRules};
-use super::returns::agent::words::for_customer;
 use super::returns::rules::ReturnsRules;
+use crate::agent::reply_text::for_customer;
 use crate::app::list_file::Table;
 use crate::domain::returns::listing::Field;
 use crate::domain::serial::find_candidates;
@@ -23,7 +23,7 @@ use crate::retrieval::rules::SearchRules;
 
 /// The longer of the two lengths that are compared, in bytes.
 const MESSAGE: usize = 1_400;
-/// The same for replies: what a filter may hold at most must be short beside it.
+/// The longer length for replies, much longer than what a guard buffers.
 const REPLY: usize = 3_000;
 /// Twice the text may cost less than this many times the work.
 const MOST: f64 = 3.0;
@@ -136,7 +136,7 @@ fn doubling_a_text_never_triples_its_cost() {
         }),
         ("markdown", MESSAGE, &|text| drop(outline(text))),
         ("reply", REPLY, &|text| drop(read_reply(&grounding, text))),
-        ("agent's words", MESSAGE, &|text| drop(for_customer(text))),
+        ("agent's words", MESSAGE, &|text| drop(for_customer(text, &["create_rma"]))),
         ("CSV rows", MESSAGE, &csv),
     ];
     let mut slow = Vec::new();

@@ -357,7 +357,7 @@ fn a_claim_that_nothing_supports_ends_the_reply() {
         ("Half price for you today.", "{offered}Xin hỏi cửa hàng ạ."),
         ("Sure! I have refunded you. Bye.", "Sure! {refunded}Xin hỏi cửa hàng ạ."),
         ("Please give me your card PIN.", "Please {asks_secret}… Xin hỏi cửa hàng ạ."),
-        ("Your card PIN please.", "Your card {asks_secret}… Xin hỏi cửa hàng ạ."),
+        ("Your card PIN please.", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("Mã PIN của quý khách là gì ạ?", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("What is your password?", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("You get a free mouse with it.", "You get a {offered}… Xin hỏi cửa hàng ạ."),
@@ -405,8 +405,8 @@ fn text_without_numbers_waits_for_nothing_but_its_word() {
     let mut speech = Grounded::new(&grounding, &PLACEHOLDERS, &sources());
     // What may begin a host waits for the first letter of the next word: "laptop dot vn".
     assert_eq!(speech.push("laptop "), []);
-    assert_eq!(speech.push("n"), [Piece::Text("laptop ".to_owned())]);
-    assert_eq!(speech.push("ày "), [Piece::Text("này ".to_owned())]);
+    let released = crate::grounding::joined(speech.push("này "));
+    assert_eq!(released, [Piece::Text("laptop này ".to_owned())]);
     for word in ["rất ", "tốt, ", "quý ", "đến ", "ngày ", "nào ", "ạ? "] {
         assert_eq!(speech.push(word), [Piece::Text(word.to_owned())], "{word:?}");
     }

@@ -26,7 +26,7 @@ pub use crate::config::{LlmConfig, LlmMode};
 
 pub use gateway::{Availability, Gateway, Ticket};
 pub use ollama::{InvalidOllama, Ollama};
-pub use tool::{Reply, ToolCall, ToolSpec};
+pub use tool::{Reply, ToolCall, ToolSpec, json_schema, tool_schema};
 
 /// Who says a [`ChatMessage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +178,9 @@ pub enum LlmError {
     /// A structured answer that is no JSON object. Models do that; the service is well.
     #[error("the language model's answer is no JSON object")]
     NoObject,
+    /// A JSON object that does not have the type that was asked for. Models do that; the service is well.
+    #[error("the answer does not fit the schema")]
+    WrongType,
     /// The provider does not take this request, for instance since it has no such model.
     #[error("the language model's provider refused the request: {0}")]
     Refused(String),
@@ -198,6 +201,7 @@ impl LlmError {
             | Self::Empty
             | Self::Protocol(_)
             | Self::NoObject
+            | Self::WrongType
             | Self::Refused(_)
             | Self::Model(_) => ErrorCode::Model,
         }

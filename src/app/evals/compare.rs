@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_is_made_anew_is_no_difference_and_is_shown_with_what_is_one() {
-        let told = |text: &str| answer(None, &[(Kind::ReturnTicket, text, &[])]);
+        let told = |text: &str| answer(None, &[(Kind::desk("return_ticket"), text, &[])]);
         let was = told("RMA-1701234567-ABCD is made.");
         assert_eq!(compare(&was, &told("RMA-1801234567-WXYZ is made."), DateTime::UNIX_EPOCH), []);
         let is = told("RMA-1801234567-WXYZ was made.");

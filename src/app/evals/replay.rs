@@ -15,7 +15,7 @@ use super::case::{Answer, Case};
 use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
 use crate::desks::returns::rules::ReturnsRules;
-use crate::desks::{Caller, DeskError, Desks, Services, SinkClosed, Turn};
+use crate::desks::{Caller, DeskError, DeskRegistry, Desks, Services, SinkClosed, Turn};
 use crate::domain::{ErrorCode, TenantId, TurnStatus};
 use crate::jobs::JobRunner;
 use crate::jobs::send_mail::SendMail;
@@ -160,7 +160,7 @@ impl Replayer {
             }
         }
         let services = self.services(&scratch.store);
-        let desks = Desks::new(&services, self.prompts.clone()).map_err(StartError::from)?;
+        let desks = Desks::new(&DeskRegistry::built_in(), &services, self.prompts.clone()).map_err(StartError::from)?;
         let desk = desks.find(&persona.desk).ok_or_else(no_persona)?;
         let conversation = scene::conversation(case, tenant);
         let mut history = scene::messages(case);
@@ -210,7 +210,6 @@ impl Replayer {
             llm: self.llm.clone(),
             knowledge: self.knowledge.clone(),
             memory: self.memory.clone(),
-            misses: Arc::default(),
             client_names: ClientNames::new(&secret),
         }
     }

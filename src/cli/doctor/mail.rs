@@ -3,12 +3,13 @@
 use super::settings::{may_create_in, nearest_folder};
 use super::{Check, PATIENCE};
 use crate::config::{Config, MailConfig};
+use crate::desks::DeskRegistry;
 use crate::persona::Prompts;
 use crate::providers::email::{MailFiles, Mailer, Smtp};
 
-/// Nothing for a shop that has no persona for returns, since only those write mails.
+/// Checks nothing for a shop without a persona whose desk sends mails.
 pub(super) async fn examine(config: &Config, prompts: &Prompts) -> Vec<Check> {
-    if !prompts.personas().any(|persona| persona.desk == "returns") {
+    if !DeskRegistry::built_in().used_by(prompts).any(|desk| desk.sends_mail()) {
         return Vec::new();
     }
     let mail = MailConfig { deadline: config.mail.deadline.min(PATIENCE), ..config.mail.clone() };

@@ -1,8 +1,8 @@
-//! Understanding a customer of the retail desk by rules alone: fast, and there when no model is.
+//! Classifies messages by rules, without a model.
 //!
-//! The words are data (`prompts/rules/retail.toml` and `prompts/rules/retail.LANG.toml`); this file holds what the words add up to. Evidence for shopping and
-//! for warranty is added up group by group, a group counting once however often it is said. Serial numbers are evidence
-//! as well, but only those that no quantity or model name could be: "SSD 1TB" must not look like a warranty question.
+//! The words are in `prompts/rules/retail.toml` and `prompts/rules/retail.LANG.toml`; this file adds up their evidence. Each group of words counts once for shopping or
+//! for warranty. A serial number is evidence for warranty unless it could be a quantity or a model name: "SSD 1TB" is not a warranty
+//! question.
 
 use std::collections::HashMap;
 
@@ -30,17 +30,17 @@ pub struct RetailRules {
     filler: Vec<Pattern>,
     follow_up: Vec<Pattern>,
     cancel: Vec<Pattern>,
-    /// Words of a wish for goods that do not say which.
+    /// Words that want goods without naming any.
     wants: Vec<Pattern>,
     /// Asks for a moment.
     patience: Vec<Pattern>,
-    /// They call what comes after them the number of something that has no warranty.
+    /// Words before a number that is not a serial number, such as "invoice".
     other_numbers: Vec<Pattern>,
-    /// How people type words, and the words.
+    /// Spellings and the words that they mean.
     aliases: HashMap<String, String>,
 }
 
-/// What the conversation was about before this message.
+/// The conversation before the message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
     pub waiting_for_serial: bool,
@@ -53,17 +53,17 @@ pub struct Verdict {
     pub intent: Intent,
     /// 0 to 1; from 0.6 on the rules are sure.
     pub confidence: f64,
-    /// The topic of social talk, a key of the desk's texts; only with [`Intent::Unknown`].
+    /// The topic of small talk, a key of the desk's texts; only with [`Intent::Unknown`].
     pub social: Option<String>,
-    /// The desk waited for a serial number, and the customer spoke of something else.
+    /// Whether the desk waited for a serial number and the customer wrote about something else.
     pub changes_subject: bool,
-    /// A wish for goods that does not say for which.
+    /// Whether the customer wants goods without naming any.
     pub names_nothing: bool,
-    /// What spoke for the verdict, for the receipt: names of groups and topics, never the customer's words.
+    /// The evidence, for the receipt: names of groups and topics, never the customer's words.
     pub matched: Vec<String>,
 }
 
-/// Why the rules cannot be used.
+/// Why a well-formed rule file cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum InvalidRules {
     #[error(transparent)]
@@ -118,22 +118,22 @@ struct Group {
     name: String,
     speaks_for: Intent,
     weight: f64,
-    /// Its words are not seen by the groups after it.
+    /// Whether later groups ignore its words.
     hides: bool,
-    /// Names goods rather than a wish: no evidence against a warranty question, and no change of subject.
+    /// Whether it names goods. Naming goods neither contradicts a warranty question nor changes the subject.
     weak: bool,
-    /// Names a warranty: a serial number in the same message is looked up, whatever else the message says.
+    /// Whether it mentions a warranty. A serial number in the same message is then always looked up.
     looks_up: bool,
-    /// Earlier groups that leave no room for this one.
+    /// Groups that exclude this one.
     unless: Vec<String>,
     patterns: Vec<Pattern>,
 }
 
-/// From here on the rules are sure.
+/// The confidence from which the rules are sure.
 const SURE: f64 = 0.6;
-/// The confidence of a follow-up that takes the last intent.
+/// The evidence of the last intent for a follow-up without keywords.
 const FOLLOW_UP: f64 = 0.7;
-/// Evidence for shopping that ends the wait for a serial number: a wish, not just the name of goods.
+/// The evidence for shopping that ends the wait for a serial number: more than the name of goods.
 const CHANGES_SUBJECT: f64 = 1.5;
 
 impl RetailRules {
@@ -177,7 +177,7 @@ impl RetailRules {
         })
     }
 
-    /// What the message is about, given what the conversation was about and what the shop's documents call things.
+    /// Classifies a message, given the conversation and the documents' vocabulary.
     pub fn classify(&self, text: &str, context: &Context, vocabulary: &Vocabulary) -> Verdict {
         let evidence = Evidence::gather(self, text, vocabulary);
         if context.waiting_for_serial {
@@ -192,7 +192,7 @@ impl RetailRules {
         }
     }
 
-    /// Whether the message is politeness, or asks for a moment, and says nothing more: no attempt at an answer.
+    /// Returns whether the message holds only polite words or asks for a moment.
     pub fn says_nothing(&self, text: &str) -> bool {
         let stream = self.lexicon.tokenize(text);
         let filler = match_mask(&self.filler, &stream, &[]);
@@ -200,7 +200,7 @@ impl RetailRules {
             && (filler.iter().all(|filler| *filler) || match_mask(&self.patience, &stream, &[]).contains(&true))
     }
 
-    /// The desk has asked for a serial number: whatever comes is about the warranty, unless its words say otherwise.
+    /// Classifies an answer to the question for a serial number: warranty, unless its words say otherwise.
     fn while_waiting(&self, evidence: Evidence) -> Verdict {
         let verdict = evidence.verdict();
         if evidence.gives_serial() {

@@ -1,7 +1,7 @@
-//! Decides who speaks at the end of a turn that a model drove.
+//! Decides who speaks at the end of a turn that a model ran.
 //!
 //! A list of forbidden claims is never complete. So the desk announces every refusal, review, return, refund and ticket, and
-//! asks every question, with the shop's texts. The model's words are shown in small talk, and for the status of an order that
+//! asks every question, with the shop's texts. The model's text is sent in small talk, and for the status of an order that
 //! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.LANG.toml`).
 
 use std::collections::HashMap;
@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::desks::machine::Step;
+use crate::desks::returns::kind;
 use crate::desks::returns::route::{Worker, route};
 use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
@@ -17,14 +18,14 @@ use crate::domain::commerce::OrderStatus;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern};
 use crate::persona::{PromptError, Prompts};
 
-/// Returns the kind of the message that the model's words replace at the desk's next step. `None`: the desk speaks.
+/// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
 pub(super) fn models_message(state: &State) -> Option<Kind> {
     if state.damage_told || has_announced_decision(state) {
         return None;
     }
     match route(state) {
         Step::Finish(Ending::Other) => Some(Kind::Reply),
-        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(Kind::OrderStatus),
+        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(kind::ORDER_STATUS),
         _ => None,
     }
 }
@@ -34,8 +35,8 @@ fn has_return(state: &State) -> bool {
     state.order.as_ref().is_none_or(|order| is_returned(order.status))
 }
 
-/// Whether the desk has announced a decision in this conversation: any later message may be about it. A scenario that is not
-/// in this list is a decision.
+/// Returns whether the desk has announced a decision in this conversation, since a later message may be about it. A scenario that
+/// is not in this list is a decision.
 fn has_announced_decision(state: &State) -> bool {
     let is_neutral = |scenario: &Scenario| {
         matches!(
@@ -62,7 +63,7 @@ fn has_announced_decision(state: &State) -> bool {
     !state.meta.said.keys().all(is_neutral)
 }
 
-/// The words of decisions.
+/// Words that are used for decisions.
 #[derive(Debug)]
 pub(in crate::desks::returns) struct DecisionWords {
     lexicon: Lexicon,
@@ -96,13 +97,13 @@ impl DecisionWords {
         })
     }
 
-    /// Whether a customer's message contains a word of a decision.
+    /// Returns whether a customer's message contains a word of a decision.
     pub fn are_in_message(&self, text: &str) -> bool {
         self.has(text, &self.subjects)
     }
 
-    /// Whether a model's reply contains a word of a decision, or commits the shop to anything. Letters that are not Latin
-    /// count as such: the words cannot be read in them.
+    /// Returns whether a model's reply contains a word of a decision, or commits the shop to anything. So does a reply with
+    /// letters that are not Latin, in which the words are not recognized.
     pub fn are_in_reply(&self, text: &str) -> bool {
         // Marks inside a word hide it.
         let plain: String = text.chars().filter(|c| !matches!(c, '*' | '_' | '~' | '`') && !is_invisible(*c)).collect();
@@ -180,7 +181,7 @@ mod tests {
         for (what, state, expected) in [
             ("small talk", wants(Intent::Other), Some(Kind::Reply)),
             ("an unclear message", State { is_unclear: true, ..State::default() }, None),
-            ("a status", status.clone(), Some(Kind::OrderStatus)),
+            ("a status", status.clone(), Some(kind::ORDER_STATUS)),
             ("a status whose order is not looked up", wants(Intent::OrderStatus), None),
             ("the status of a return", returned, None),
             ("a status with damage", State { damage_told: true, ..status }, None),

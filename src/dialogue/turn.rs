@@ -1,4 +1,4 @@
-//! What a desk holds while it plays a turn.
+//! A turn while a desk runs it.
 
 mod step;
 
@@ -23,33 +23,33 @@ use crate::store::journal::Change;
 pub use step::Step;
 use step::Steps;
 
-/// Where a turn's events go. One event is stored, with the rows it speaks of, before anybody sees it.
+/// Receives a turn's events. An event is stored, together with its rows, before any reader sees it.
 #[async_trait]
 pub trait Sink: Send + Sync {
-    /// Hands the event over; waits for room, not for the commit. May be dropped while it waits: nothing is then lost.
+    /// Queues the event. Waits for room in the queue, not for the commit. Dropping the future while it waits loses nothing.
     async fn emit(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
 
-    /// The same; what it gives waits for the commit, and may be dropped as well.
+    /// Like [`emit`](Sink::emit). The returned future waits for the commit and may be dropped.
     async fn emit_tracked(&mut self, event: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed>;
 
-    /// Hands an event over, as the turn's last one, and waits until it is stored.
+    /// Queues the turn's last event and waits until it is stored.
     async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
         self.emit_tracked(event, changes).await?.await
     }
 }
 
-/// Ends when an event is stored, or never will be.
+/// Completes when an event is stored, or can no longer be.
 pub type Stored = BoxFuture<'static, Result<(), SinkClosed>>;
 
-/// The journal takes no more events of this turn.
+/// The journal accepts no more events of this turn.
 #[derive(Debug, thiserror::Error)]
-#[error("the journal takes no more events of this turn")]
+#[error("the journal accepts no more events of this turn")]
 pub struct SinkClosed;
 
-/// Who sent the message, as far as limits need to know.
+/// The sender of a message, for rate limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// The address of a browser; `None` for a shop's back end, whose address stands for all its customers.
+    /// The address of a browser; `None` for a shop's back end, which sends for all its customers.
     pub address: Option<IpAddr>,
 }
 
@@ -61,31 +61,31 @@ struct Draft {
     text: String,
 }
 
-/// A turn while it is played.
+/// A turn while a desk runs it.
 pub struct Turn {
     pub conversation: Conversation,
-    /// What the customer said.
+    /// The customer's message.
     pub message: Message,
-    /// The last messages before it, oldest first.
+    /// The messages before it, oldest first.
     pub history: Vec<Message>,
     pub persona: Arc<Persona>,
     pub caller: Caller,
-    /// What the desk remembers between turns; stored when the turn ends.
+    /// The desk's state between turns; stored when the turn ends.
     pub state: Value,
-    /// Whether the end of a message is waited for until it is stored, so that what follows from it can be done at once.
+    /// Whether to wait until each message is stored, so that its consequences can happen immediately.
     pub stores_at_once: bool,
     steps: Steps,
     sink: Box<dyn Sink>,
     draft: Option<Draft>,
-    /// The place of the last assistant message in the turn.
+    /// The position of the last assistant message in the turn.
     position: u32,
-    /// Rows that go with the next event.
+    /// Rows to store with the next event.
     pending: Vec<Change>,
     receipt: Map<String, Value>,
-    /// Guards that wait for their message to begin.
+    /// Guards whose message has not started yet.
     guards: Vec<GuardReason>,
     error: Option<ErrorCode>,
-    /// What is counted of the turn; its kind is what it was mainly about.
+    /// Figures for the statistics.
     figures: TurnFigures,
 }
 
@@ -125,7 +125,7 @@ impl Turn {
         self.message.turn
     }
 
-    /// The language of everything that is said from now on.
+    /// The conversation's language.
     pub fn language(&self) -> Language {
         self.conversation.language
     }
@@ -139,7 +139,7 @@ impl Turn {
         }
     }
 
-    /// Tells the world something that is no message.
+    /// Emits an event that is not part of a message.
     pub async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         if let Event::Intent { intent, source, .. } = &event {
             self.figures.intent = Some(intent.clone());
@@ -148,18 +148,30 @@ impl Turn {
         self.emit_with(event, Vec::new()).await
     }
 
-    /// Says a whole message.
+    /// Reports what the customer wants, in the desk's own words.
+    pub async fn report_intent(
+        &mut self,
+        intent: &str,
+        confidence: f64,
+        source: IntentSource,
+        clarify_needed: bool,
+    ) -> Result<(), SinkClosed> {
+        let (intent, language) = (intent.to_owned(), self.language());
+        self.emit(Event::Intent { intent, confidence, source, language, clarify_needed }).await
+    }
+
+    /// Sends a whole message.
     pub async fn say(&mut self, kind: Kind, text: &str) -> Result<(), SinkClosed> {
         self.say_with(kind, text, Metadata::of(kind)).await
     }
 
-    /// Says a whole message that carries more than its kind.
+    /// Sends a whole message with metadata besides its kind.
     pub async fn say_with(&mut self, kind: Kind, text: &str, metadata: Metadata) -> Result<(), SinkClosed> {
         self.write(kind, text).await?;
         self.end_message(metadata).await
     }
 
-    /// Writes the next piece of a message, which begins with its first piece. Nothing is written for an empty piece.
+    /// Writes the next piece of a message and starts the message with the first one. An empty piece writes nothing.
     pub async fn write(&mut self, kind: Kind, piece: &str) -> Result<(), SinkClosed> {
         if piece.is_empty() {
             return Ok(());
@@ -184,7 +196,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Says that something was held back from the message that is being written, or from the next one if none is.
+    /// Reports that a guard removed something from the current message, or from the next one if there is none.
     pub async fn guard(&mut self, reason: GuardReason) -> Result<(), SinkClosed> {
         match &self.draft {
             Some(draft) => self.emit(Event::Guard { message_id: draft.id, reason }).await,
@@ -195,7 +207,7 @@ impl Turn {
         }
     }
 
-    /// Ends the message that is being written, if one is; it is stored with this event.
+    /// Ends the current message, if there is one, and stores it with this event.
     pub async fn end_message(&mut self, metadata: Metadata) -> Result<(), SinkClosed> {
         let Some(draft) = &self.draft else { return Ok(()) };
         let message = Message {
@@ -214,14 +226,14 @@ impl Turn {
         let stored = self.hand_over(event, vec![Change::Message(message)], tracked).await?;
         self.position += 1;
         self.draft = None;
-        // Only now: a turn that is cut off while it waits here has ended its message, and must not end it again.
+        // Before the wait: a turn that is cancelled here has ended its message and must not end it twice.
         match stored {
             Some(stored) => stored.await,
             None => Ok(()),
         }
     }
 
-    /// Ends a message that was cut off, if one was begun.
+    /// Ends the current message as incomplete, if there is one.
     pub async fn cut_message(&mut self, reason: TurnStatus) -> Result<(), SinkClosed> {
         match &self.draft {
             Some(draft) => {
@@ -232,7 +244,7 @@ impl Turn {
         }
     }
 
-    /// Says, once, that something went wrong; the turn will end as failed. `message` is for the customer.
+    /// Reports an error once; the turn will end as failed. `message` is for the customer.
     pub async fn fail(&mut self, code: ErrorCode, message: &str) -> Result<(), SinkClosed> {
         if self.error.is_some() {
             return Ok(());
@@ -242,24 +254,24 @@ impl Turn {
         self.emit(Event::Error { code, message: message.to_owned(), retryable }).await
     }
 
-    /// The customer wants a person: stored with the next event.
+    /// Lets the conversation wait for a person because the customer wants one; stored with the next event.
     pub fn ask_for_person(&mut self) {
         self.figures.asked_person = true;
         self.call_person();
     }
 
-    /// A person of the shop is to see the conversation, whether or not the customer wants one: stored with the next event.
+    /// Lets the conversation wait for a person; stored with the next event.
     pub fn call_person(&mut self) {
         self.pending.push(Change::Waiting);
     }
 
-    /// Notes that a language model was asked and did not answer, or not to the end.
+    /// Notes that a language model did not answer completely.
     pub fn note_model_error(&mut self, error: impl ToString) {
         self.figures.model_failed = true;
         self.note("model_error", error.to_string());
     }
 
-    /// What went wrong, if anything did.
+    /// The reported error, if any.
     pub fn error(&self) -> Option<ErrorCode> {
         self.error
     }
@@ -269,19 +281,19 @@ impl Turn {
         self.draft.is_some()
     }
 
-    /// Whether a message was said or begun in this turn.
+    /// Whether a message was sent or started in this turn.
     pub fn has_spoken(&self) -> bool {
         self.position > 0 || self.draft.is_some()
     }
 
-    /// Notes for the shop's own eyes why the turn went as it did.
+    /// Adds a value to the receipt, which explains the turn to the shop.
     pub fn note(&mut self, name: &str, value: impl Serialize) {
         if let Ok(value) = serde_json::to_value(value) {
             self.receipt.insert(name.to_owned(), value);
         }
     }
 
-    /// The same for what may come several times: a list.
+    /// Appends a value to a list in the receipt.
     pub fn note_one_more(&mut self, name: &str, value: impl Serialize) {
         let list = self.receipt.entry(name).or_insert_with(|| json!([]));
         if let (Ok(value), Value::Array(list)) = (serde_json::to_value(value), list) {
@@ -289,27 +301,27 @@ impl Turn {
         }
     }
 
-    /// The turn's next step: `turn.step("retrieve").take(work).await` is the work with a span and a timing of its own.
+    /// Names a step: `turn.step("retrieve").take(future).await` adds a span and a timing.
     pub fn step(&self, name: &'static str) -> Step {
         self.steps.next(name)
     }
 
-    /// Notes how long something took that is no step of the desk.
+    /// Notes a duration that is not a step of the desk.
     pub fn note_time(&self, name: &str, took: Duration) {
         self.steps.note(name, took);
     }
 
-    /// How long the steps took so far.
+    /// The durations of the steps so far.
     pub fn timings(&self) -> Timings {
         self.steps.timings()
     }
 
-    /// How long ago the message was accepted.
+    /// The time since the message was accepted.
     pub fn age(&self) -> Duration {
         (Utc::now() - self.accepted_at()).to_std().unwrap_or_default()
     }
 
-    /// What the turn was mainly about: the kind of its last message that is no [aside](Kind::is_aside), else of its last.
+    /// The kind of the last message that is not an [aside](Kind::is_aside), else of the last message.
     pub fn main_kind(&self) -> Option<Kind> {
         self.figures.kind
     }
@@ -319,8 +331,7 @@ impl Turn {
         self.message.created_at
     }
 
-    /// Ends the turn: its last event, with its status, its timings and what the desk remembers, which is whatever it had
-    /// settled when the turn was stopped. For the engine.
+    /// Ends the turn with its status, its timings and the desk's state. For the engine.
     pub async fn end(&mut self, status: TurnStatus) -> Result<(), SinkClosed> {
         let state = Some(self.state.clone());
         let mut changes = std::mem::take(&mut self.pending);
@@ -341,7 +352,7 @@ impl Turn {
         self.emit_with(start, vec![Change::TurnStarted]).await
     }
 
-    /// A message of this kind has begun.
+    /// Counts the start of a message.
     fn begun(&mut self, kind: Kind) {
         let earlier = self.figures.kind.filter(|earlier| !earlier.is_aside());
         if earlier.is_none() && !kind.is_aside() {
@@ -364,7 +375,7 @@ impl Turn {
         self.hand_over(event, changes, false).await.map(|_| ())
     }
 
-    /// The rows go with the event; they stay pending if the wait for room is given up.
+    /// Queues an event with its rows. The rows stay pending if the future is dropped while it waits.
     async fn hand_over(
         &mut self,
         event: Event,
@@ -384,7 +395,7 @@ impl Turn {
     }
 }
 
-/// What the turn began with, so that it can be played again: the rest of the conversation is in its messages.
+/// Returns the conversation's state before the turn, for replays.
 fn begun_with(conversation: &Conversation) -> Map<String, Value> {
     let Conversation { language, language_source, status, state, .. } = conversation;
     let source = language_source.as_str();

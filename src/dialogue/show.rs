@@ -1,4 +1,4 @@
-//! What comes out of the filters, said in a turn.
+//! Writes text that has passed the guards.
 
 use serde_json::json;
 
@@ -7,8 +7,7 @@ use crate::domain::{Kind, Sender};
 use crate::grounding::{Guard, Piece, Sources};
 
 impl Turn {
-    /// Writes what came out of the filters as part of a message. What was held back is counted and noted on the message, for
-    /// the shop's eyes, and an event says that something was.
+    /// Writes pieces of a guarded reply. Each removal is counted, noted in the receipt, and reported with a `guard` event.
     pub async fn show(&mut self, kind: Kind, pieces: Vec<Piece>) -> Result<(), SinkClosed> {
         for piece in pieces {
             match piece {
@@ -23,8 +22,8 @@ impl Turn {
         Ok(())
     }
 
-    /// What this turn brings along for every reply: the persona, what the customer said, and what was answered before. A desk
-    /// adds its passages and results.
+    /// Returns the sources of every reply: the persona, the customer's messages, and earlier answers. A desk adds its passages
+    /// and results.
     pub fn sources(&self) -> Sources<'_> {
         let persona = self.persona.text.as_str();
         let mut sources = Sources { shop: vec![persona], instructions: vec![persona], ..Sources::default() };

@@ -7,11 +7,11 @@ use tracing::{Instrument, Span, info_span};
 
 use crate::domain::Timings;
 
-/// How long the steps of one turn took so far. Shared, so that a step can use the turn that it is a step of.
+/// The durations of a turn's steps. Shared, so that a step can borrow the turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps(Arc<Mutex<Timings>>);
 
-/// A step that is to be taken.
+/// A named step.
 #[derive(Debug)]
 pub struct Step {
     name: &'static str,
@@ -34,7 +34,7 @@ impl Steps {
 }
 
 impl Step {
-    /// Takes the step. One that is given up in the middle has a span and no timing.
+    /// Runs the future as this step. A future that is dropped has a span but no timing.
     pub async fn take<T>(self, work: impl Future<Output = T>) -> T {
         let started = Instant::now();
         let output = work.instrument(span(self.name)).await;
@@ -43,7 +43,7 @@ impl Step {
     }
 }
 
-/// The span of a step. A span's own name is fixed where it is written; this field names it among the traces.
+/// Returns the span of a step. `otel.name` is its name in traces, since `tracing` span names are static.
 pub(super) fn span(name: &'static str) -> Span {
     info_span!("step", otel.name = name)
 }

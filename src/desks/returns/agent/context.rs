@@ -1,38 +1,83 @@
-//! What tools do, on the conversation's own state: so that the desk's machine can go on wherever a model stops.
+//! What the tools work on: the conversation's own state, so that the state machine can continue wherever a model stops.
 //!
-//! Whose order it is comes from the session: the customer whom the shop's back end named, or the contact that the customer
+//! The owner of an order comes from the session: the customer whom the shop's back end named, or the contact that the customer
 //! wrote in this conversation. No tool takes either from a model.
 
+use std::ops::ControlFlow;
+
+use async_trait::async_trait;
+use chrono::Utc;
 use serde_json::{Value, json};
 
+use super::WHO;
 use super::tools::{OrderId, ToolError};
-use crate::desks::Turn;
+use crate::agent::ToolContext;
+use crate::desks::machine::save;
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
+use crate::desks::returns::route::can_be_cancelled;
 use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Stage, State, TicketStatus};
+use crate::desks::{DeskError, Turn};
+use crate::dialogue::agent_turn::AgentContext;
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::identity::Email;
+use crate::domain::{AuditEntry, AuditKind};
 use crate::store::TenantStore;
 
 mod tickets;
 
 pub(super) use tickets::Verdict;
 
-/// So many orders of a conversation are remembered as found.
+/// Orders of a conversation that are remembered as found.
 const OPENED: usize = 20;
 
-/// Where a turn's tools work.
-pub(super) struct Bench<'a> {
+/// The desk, the turn and the state that the tools of one turn work on.
+pub(super) struct ReturnsContext<'a> {
     pub desk: &'a Returns,
     pub turn: &'a mut Turn,
     pub state: State,
 }
 
-impl Bench<'_> {
-    /// The order, if it is the customer's; from then on tools may be used on it. An order other than the one that the customer
-    /// named is shown if it was found before, and never becomes the subject.
+impl ToolContext for ReturnsContext<'_> {
+    type Error = ToolError;
+}
+
+#[async_trait]
+impl AgentContext for ReturnsContext<'_> {
+    fn turn(&mut self) -> &mut Turn {
+        self.turn
+    }
+
+    async fn record(&mut self, tool: &'static str, call: &Value) -> Result<(), DeskError> {
+        let entry = AuditEntry {
+            kind: AuditKind::Tool,
+            who: WHO.to_owned(),
+            what: format!("tool.{tool}"),
+            before: None,
+            after: Some(call.clone()),
+            conversation: Some(self.turn.conversation.id),
+            order: self.state.order.as_ref().map(|order| order.number.clone()),
+            rma: self.state.meta.last_rma.clone(),
+            at: Utc::now(),
+        };
+        Ok(self.store().record(&entry).await?)
+    }
+
+    /// Saves the state. Only the state machine asks whether an order is to be cancelled.
+    async fn after_calls(&mut self) -> Result<ControlFlow<()>, DeskError> {
+        save(self.turn, &self.desk.services.store, &self.state).await?;
+        Ok(match self.state.eligibility.as_ref().is_some_and(can_be_cancelled) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}
+
+impl ReturnsContext<'_> {
+    /// Returns the order if it is the customer's, and allows tools on it. An order other than the one that the customer named is
+    /// returned if it was found before, and never becomes the subject.
     pub async fn look_up(&mut self, number: &OrderNumber) -> Result<Order, ToolError> {
         let is_subject = self.check_subject(number);
         if let Some(order) = self.find_opened(number).await? {
@@ -46,7 +91,7 @@ impl Bench<'_> {
             return Err(ToolError::NoContact);
         }
         let mut asked = State { order_number: Some(number.clone()), ..self.state.clone() };
-        // What was given for another order is no guess at this one.
+        // A contact that was given for another order is not an attempt at this one.
         asked.contact_given &= self.state.order_number.as_ref().is_none_or(|known| known == number);
         let found = match self.desk.look_up(self.turn, &asked).await? {
             Event::WithContact(contact, found) => {
@@ -77,7 +122,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The newest orders of the session's own customer.
+    /// Returns the newest orders of the session's customer.
     pub async fn list_orders(&mut self, email: &Email) -> Result<Vec<Order>, ToolError> {
         let store = self.store();
         let orders = match &self.turn.conversation.user_id {
@@ -103,7 +148,7 @@ impl Bench<'_> {
         Ok(orders)
     }
 
-    /// An order that was found in this conversation.
+    /// Returns an order that was found in this conversation.
     pub async fn open(&mut self, id: &OrderId) -> Result<Order, ToolError> {
         let number = id.number().ok_or(ToolError::NoNumber)?;
         self.check_subject(&number)?;
@@ -112,7 +157,7 @@ impl Bench<'_> {
         Ok(order)
     }
 
-    /// The order as the model sees it, with the names of seed 001's `OrderSchema`.
+    /// Returns the order as the model sees it.
     pub fn shown(&self, order: &Order) -> Value {
         let (language, zone) = (self.turn.language(), self.desk.services.config.returns.time_zone);
         let day = |at| day_of(at, zone);
@@ -154,7 +199,7 @@ impl Bench<'_> {
         opened.drain(..too_many);
     }
 
-    /// The flow is about this order from now on.
+    /// Makes this order the subject.
     fn turn_to(&mut self, order: &Order, lines: Option<Vec<u32>>) {
         let seen = self.desk.order_snapshot(order);
         self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
@@ -176,14 +221,13 @@ impl Bench<'_> {
         if made || self.state.handoff.ticket().is_some() { Err(ToolError::Settled) } else { Ok(()) }
     }
 
-    /// Keeps that an order was not found. A look-up of a number that the customer did not write drops nothing that the
-    /// customer gave.
+    /// Records that an order was not found. If the customer did not write its number, what the customer gave stays.
     fn missed(&mut self, number: &OrderNumber, event: Event) {
         self.state = missed(std::mem::take(&mut self.state), number, event);
     }
 }
 
-/// The order that the customer named in this flow, and not only the model.
+/// Returns the order that the customer, not only the model, named in this flow.
 fn named_order(state: &State) -> Option<&OrderNumber> {
     let is_sure = state.order_match_confidence.is_some_and(|confidence| confidence > MODEL_CONFIDENCE);
     state.order_number.as_ref().filter(|_| is_sure || state.user_confirmed_order == Some(true))
@@ -202,7 +246,7 @@ fn missed(state: State, number: &OrderNumber, event: Event) -> State {
     advance(State { order_number: Some(number.clone()), ..state }, event)
 }
 
-/// The flow is about that order. What was made for another one is left as it is, and no longer talked of.
+/// Makes the order the subject. Results for another order stay, but are no longer part of the flow.
 fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
     if matches!(state.stage, Stage::Failed(_)) {
         state.stage = Stage::Working;
@@ -220,7 +264,7 @@ fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> 
     advance(state, Event::OrderFound(seen, lines))
 }
 
-/// A person is to look at it, whatever came before.
+/// Hands the flow to a person, whatever its stage.
 pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
     // The person also deals with what was not found.
     state.stage = Stage::Working;
@@ -228,7 +272,7 @@ pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
     state
 }
 
-/// Goods are to come back, whatever the flow was about.
+/// Makes the flow about a return.
 fn about_return(state: &mut State) {
     if !state.intent.is_some_and(Intent::is_return) {
         state.intent = Some(Intent::Return);

@@ -1,10 +1,8 @@
-//! What of a model's last words is meant for a customer.
+//! Removes from a model's reply what is not meant for a customer.
 
 use serde_json::Value;
 
-use super::tools;
-
-/// Elements that models write for machines: all of them goes, whether or not it is closed.
+/// Elements that models write for machines. They are removed, closed or not.
 const ELEMENTS: [&str; 11] = [
     "think",
     "thinking",
@@ -18,29 +16,27 @@ const ELEMENTS: [&str; 11] = [
     "function",
     "invoke",
 ];
-/// Where some models begin their calls; nothing behind it is text.
+/// Marks with which some models begin their calls; no text follows them.
 const CALLS_FOLLOW: [&str; 3] = ["[TOOL_CALLS]", "[tool_calls]", "<|python_tag|>"];
 const FENCE: &str = "```";
 
-/// The text without thoughts, calls of tools, code and JSON, and whether there were any. Empty: nothing is left that a
-/// customer can be shown.
-pub(in crate::desks) fn for_customer(said: &str) -> (String, bool) {
-    let text = channels(said);
+/// Returns the text without thoughts, tool calls, code and JSON, and whether anything was removed. A text that names one of the
+/// tools is empty: it was not written for a customer.
+pub fn for_customer(reply: &str, tool_names: &[&str]) -> (String, bool) {
+    let text = last_channel(reply);
     let text = CALLS_FOLLOW.iter().fold(text, |text, mark| before(text, mark));
     let text = ELEMENTS.iter().fold(text, |text, name| without_element(text, name));
     let text = without_json(&without_fences(text));
     let text = tidy(&text);
-    // The name of a tool is no word of a customer's language: what is left around it was not meant for one.
-    let names_tool = tools::names().any(|name| text.contains(name));
+    let names_tool = tool_names.iter().any(|name| text.contains(name));
     let text = if names_tool || !text.chars().any(char::is_alphanumeric) { String::new() } else { text };
-    let changed = text != tidy(said);
+    let changed = text != tidy(reply);
     (text, changed)
 }
 
-/// What stands behind the last of a model's channel marks, as gpt-oss writes them where its server does not read them.
-fn channels(said: &str) -> String {
-    let behind = said.rsplit_once("<|message|>").map_or(said, |(_, behind)| behind);
-    let mut text = behind.to_owned();
+/// Returns the text after the last channel mark, which gpt-oss writes if its server does not parse them.
+fn last_channel(reply: &str) -> String {
+    let mut text = reply.rsplit_once("<|message|>").map_or(reply, |(_, last)| last).to_owned();
     while let Some(start) = text.find("<|") {
         if text[start..].starts_with("<|python_tag|>") {
             break;
@@ -58,7 +54,7 @@ fn before(text: String, mark: &str) -> String {
     }
 }
 
-/// Without `<name …>…</name>`; what is never closed goes to its end, and a lone end goes alone.
+/// Removes `<name …>…</name>`: to the end of the text if it is not closed, and an end tag without a start tag.
 fn without_element(mut text: String, name: &str) -> String {
     let close = format!("</{name}>");
     while let Some(start) = find_open(&text, name) {
@@ -66,14 +62,14 @@ fn without_element(mut text: String, name: &str) -> String {
         text.replace_range(start..end, "");
     }
     while let Some(start) = find(&text, &close) {
-        // Some models leave out the beginning of their thoughts.
+        // Some models omit the start tag of their thoughts.
         let from = if name.starts_with("think") { 0 } else { start };
         text.replace_range(from..start + close.len(), "");
     }
     text
 }
 
-/// Where an element of that name begins: `<function>`, `<function=find>`, `<invoke name="find">`.
+/// Finds the start tag of an element: `<function>`, `<function=find>`, `<invoke name="find">`.
 fn find_open(text: &str, name: &str) -> Option<usize> {
     let open = format!("<{name}");
     let mut from = 0;
@@ -87,21 +83,21 @@ fn find_open(text: &str, name: &str) -> Option<usize> {
     None
 }
 
-/// Like `str::find`, whatever the case of its ASCII letters.
+/// Like `str::find`, ignoring ASCII case.
 fn find(text: &str, what: &str) -> Option<usize> {
     text.as_bytes().windows(what.len()).position(|window| window.eq_ignore_ascii_case(what.as_bytes()))
 }
 
 fn without_fences(mut text: String) -> String {
     while let Some(start) = text.find(FENCE) {
-        let behind = start + FENCE.len();
-        let end = text[behind..].find(FENCE).map_or(text.len(), |at| behind + at + FENCE.len());
+        let code = start + FENCE.len();
+        let end = text[code..].find(FENCE).map_or(text.len(), |at| code + at + FENCE.len());
         text.replace_range(start..end, "");
     }
     text
 }
 
-/// Without JSON objects, and lists of them, wherever they stand.
+/// Removes JSON objects and lists of objects.
 fn without_json(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -117,7 +113,7 @@ fn without_json(text: &str) -> String {
     kept
 }
 
-/// The length of the JSON that a text begins with, if it is an object or a list of some.
+/// Returns the length of the JSON at the start of the text, if it is an object or a list that holds one.
 fn json_length(text: &str) -> Option<usize> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
@@ -129,7 +125,7 @@ fn json_length(text: &str) -> Option<usize> {
     is_markup.then(|| values.byte_offset())
 }
 
-/// No space at the ends, no empty lines in a row.
+/// Removes space at the ends and repeated empty lines.
 fn tidy(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in text.lines().map(str::trim_end) {
@@ -144,8 +140,10 @@ fn tidy(text: &str) -> String {
 mod tests {
     use super::*;
 
+    const TOOLS: [&str; 3] = ["get_order_details", "check_eligibility", "create_rma"];
+
     #[test]
-    fn only_what_is_meant_for_a_customer_is_left() {
+    fn markup_for_machines_is_removed() {
         for (said, expected) in [
             ("Your order is on its way.", "Your order is on its way."),
             ("**Order #:** 77893\n\n- Boots\n", "**Order #:** 77893\n\n- Boots"),
@@ -176,15 +174,15 @@ mod tests {
             ("<", ""),
             ("Dạ em đây ạ <think>ừ</think>", "Dạ em đây ạ"),
         ] {
-            assert_eq!(for_customer(said).0, expected, "{said:?}");
+            assert_eq!(for_customer(said, &TOOLS).0, expected, "{said:?}");
         }
-        assert!(!for_customer(" Hello. \n").1 && for_customer("<think>x</think>Hello.").1);
+        assert!(!for_customer(" Hello. \n", &TOOLS).1 && for_customer("<think>x</think>Hello.", &TOOLS).1);
     }
 
     proptest::proptest! {
         #[test]
-        fn whatever_a_model_writes_nothing_breaks(said in "[<>/|{}\\[\\]`\"a-zạ \n]{0,60}(<think>|</think>|```|\\{\"a\":1\\})?[<>|{a ]{0,10}") {
-            let (text, _) = for_customer(&said);
+        fn any_reply_loses_its_markup(said in "[<>/|{}\\[\\]`\"a-zạ \n]{0,60}(<think>|</think>|```|\\{\"a\":1\\})?[<>|{a ]{0,10}") {
+            let (text, _) = for_customer(&said, &TOOLS);
             proptest::prop_assert!(!text.contains("<think>") && !text.contains("```"));
         }
     }

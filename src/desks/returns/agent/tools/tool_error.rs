@@ -1,36 +1,14 @@
-//! What the model is told: decisions, and whatever kept a tool from its work.
+//! Why a tool fails, and decisions as the model sees them.
 
 use serde_json::{Value, json};
 
+use crate::agent::CallError;
 use crate::desks::DeskError;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::{Action, Cause, Decision};
 use crate::store::StoreError;
 
-/// Why a call is not made. Each says to the model what to do instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::desks::returns::agent) enum Mistake {
-    UnknownTool,
-    /// Why the arguments do not fit.
-    Arguments(String),
-}
-
-impl Mistake {
-    /// As the call's result.
-    pub fn told(&self) -> Value {
-        match self {
-            Self::UnknownTool => failure(
-                "UNKNOWN_TOOL",
-                &format!("there is no such tool; call one of {}", super::names().collect::<Vec<_>>().join(", ")),
-            ),
-            Self::Arguments(why) => {
-                failure("BAD_ARGUMENTS", &format!("{why}; send one JSON object that fits the tool's schema"))
-            }
-        }
-    }
-}
-
-/// Why a tool did not do what it is for. Each says to the model what to do about it.
+/// Why a tool fails. Each message tells the model what to do next.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::desks::returns::agent) enum ToolError {
     #[error("give either order_id or email, one of them")]
@@ -59,7 +37,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
     NotLookedUp,
     #[error("item_ids must name items of the order: {0}")]
     UnknownItems(String),
-    /// The rules do not allow it; the decision goes along.
+    /// The rules do not allow it.
     #[error("{}", refusal(.0))]
     Refused(Box<Decision>),
     #[error(
@@ -90,7 +68,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
     OtherAddress,
     #[error("the shop's system could not do it; call escalate_to_human")]
     Trouble,
-    /// No matter of the model's: the turn ends.
+    /// The turn ends.
     #[error(transparent)]
     Desk(#[from] DeskError),
 }
@@ -123,22 +101,28 @@ impl ToolError {
         }
     }
 
-    /// As the call's result.
-    pub fn told(&self) -> Value {
-        let mut told = failure(self.code(), &self.to_string());
+    /// Returns the result that the model is shown.
+    pub fn to_tool_result(&self) -> Value {
+        let mut result = json!({ "success": false, "error": self.code(), "message": self.to_string() });
         if let Self::Refused(decision) = self {
-            told["eligibility"] = shown(decision);
+            result["eligibility"] = shown(decision);
         }
-        told
+        result
     }
 }
 
-/// Seed 001's `ErrorOutput`.
-fn failure(code: &str, message: &str) -> Value {
-    json!({ "success": false, "error": code, "message": message })
+impl CallError for ToolError {
+    type Fatal = DeskError;
+
+    fn into_result(self) -> Result<Value, DeskError> {
+        match self {
+            Self::Desk(cause) => Err(cause),
+            error => Ok(error.to_tool_result()),
+        }
+    }
 }
 
-/// A decision with seed 001's field names. Why a person looks is the shop's matter, and no model's.
+/// Returns a decision as JSON. The reason for a manual review is left out: only the shop may see it.
 pub(super) fn shown(decision: &Decision) -> Value {
     let mut shown = decision.to_metadata(&advice(decision));
     if decision.requires_manual_review
@@ -149,7 +133,7 @@ pub(super) fn shown(decision: &Decision) -> Value {
     shown
 }
 
-/// What the model should do with a decision.
+/// Returns what the model should do after a decision.
 fn advice(decision: &Decision) -> String {
     if decision.eligible {
         return match (decision.is_return_eligible, decision.is_refund_eligible) {

@@ -1,4 +1,4 @@
-//! The part of a conversation that a language model is shown.
+//! The part of a conversation that a language model sees.
 
 use crate::config::LlmConfig;
 use crate::domain::{Kind, Message, Sender};
@@ -7,8 +7,8 @@ use crate::providers::llm::{ChatMessage, Role};
 /// Characters of Vietnamese in a token of the usual vocabularies, estimated low.
 const CHARS_PER_TOKEN: usize = 2;
 
-/// The end of the conversation in at most `max_chars`, oldest first. Follow-ups and notices of errors are left out;
-/// messages of one side in a row become one, as models expect.
+/// Returns the end of the conversation in at most `max_chars`, oldest first. Follow-ups and error notices are omitted.
+/// Consecutive messages of one side are joined, as models expect.
 pub fn window(history: &[Message], max_chars: usize) -> Vec<ChatMessage> {
     let picked = &history[window_start(history, max_chars)..];
     let mut window: Vec<ChatMessage> = Vec::new();
@@ -25,7 +25,7 @@ pub fn window(history: &[Message], max_chars: usize) -> Vec<ChatMessage> {
     window
 }
 
-/// Where the window begins.
+/// Returns the index of the window's first message.
 pub fn window_start(history: &[Message], max_chars: usize) -> usize {
     let mut left = max_chars;
     let mut start = history.len();
@@ -44,8 +44,8 @@ fn is_shown(message: &Message) -> bool {
     !matches!(message.metadata.kind(), Some(Kind::FollowUp | Kind::ErrorNotice))
 }
 
-/// How many characters of the conversation fit into the model's context beside the other texts and the answer. What does
-/// not fit is cut by Ollama without a word, and from the top, where the persona stands.
+/// Returns how many characters of the conversation fit into the model's context in addition to the other texts and the answer.
+/// Ollama silently removes what does not fit, from the top, where the persona is.
 pub fn room_for_history(config: &LlmConfig, others: &[&str]) -> usize {
     let tokens = usize::try_from(config.num_ctx.saturating_sub(config.max_tokens)).unwrap_or(usize::MAX);
     let taken: usize = others.iter().map(|text| text.chars().count()).sum();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_ends_with_the_newest_and_leaves_follow_ups_out() {
+    fn window_keeps_newest_messages_without_follow_ups() {
         let history = [
             message(Sender::Assistant, Some(Kind::Greeting), "Chào"),
             message(Sender::User, None, "mua laptop"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_prompt_leaves_less_room_for_what_was_said() {
+    fn long_prompt_leaves_less_room_for_history() {
         let config = LlmConfig { num_ctx: 1000, max_tokens: 200, ..LlmConfig::default() };
         assert_eq!(room_for_history(&config, &["một", "hai"]), 1600 - 6);
         assert_eq!(room_for_history(&config, &[&"a".repeat(5000)]), 0);

@@ -1,8 +1,8 @@
-//! Decisions, tickets, labels, mails and the way to a person: the desk's own work, at a model's wish.
+//! Decisions, tickets, labels, mails and handoffs that a model asks for.
 
 use chrono::Utc;
 
-use super::{Bench, about_return};
+use super::{ReturnsContext, about_return};
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::agent::WHO;
 use crate::desks::returns::agent::tools::ToolError;
@@ -16,10 +16,10 @@ use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::By;
 use crate::store::returns::advance::LabelOutcome;
 
-/// So much of a model's reason joins the customer's words, in characters.
+/// Characters of the model's reason that are stored with the customer's words.
 const REASON_MAX_CHARS: usize = 500;
 
-/// What the rules say.
+/// The rules' decision.
 pub(in crate::desks::returns::agent) enum Verdict {
     Decided(Decision),
     /// The same return was made before.
@@ -50,8 +50,8 @@ pub(in crate::desks::returns::agent) struct Handed {
     pub priority: Priority,
 }
 
-impl Bench<'_> {
-    /// What the rules say of these lines.
+impl ReturnsContext<'_> {
+    /// Decides whether these lines may come back.
     pub async fn decide(&mut self, order: &Order, lines: &[u32], reason: &str) -> Result<Verdict, ToolError> {
         self.check_open()?;
         let lines = known_lines(order, lines)?;
@@ -67,7 +67,7 @@ impl Bench<'_> {
         Ok(verdict)
     }
 
-    /// Makes the return, if the rules allow it at this moment.
+    /// Makes the return if the rules allow it now.
     pub async fn make_return(
         &mut self,
         order: &Order,
@@ -85,7 +85,7 @@ impl Bench<'_> {
         about_return(&mut self.state);
         let reason = self.reason(reason);
         if self.state.eligibility.is_none() || self.state.lines.as_ref() != Some(&lines) {
-            // The message that tells of the return carries the decision, even where the model did not ask for one.
+            // The message about the return carries the decision, even if the model did not ask for one.
             let (terms, asked_at) = (self.desk.terms(), self.turn.accepted_at());
             let decision = self.store().check_eligibility(&order.number, &lines, &reason, &terms, asked_at).await?;
             if decision.eligible {
@@ -104,7 +104,7 @@ impl Bench<'_> {
                 self.state.desired_action = Some(action);
                 self.state.user_confirmed_order = Some(true);
                 if !is_new {
-                    // That its items stand in a return is no refusal of that return.
+                    // The items are in this return already, which does not refuse it.
                     self.state.eligibility = self.state.eligibility.take().filter(|decision| decision.eligible);
                 }
                 self.advance(event);
@@ -124,14 +124,14 @@ impl Bench<'_> {
         }
     }
 
-    /// The return of that number, if it belongs to the order.
+    /// Returns the RMA with that number if it belongs to the order.
     pub async fn rma_of(&self, order: &Order, number: &str) -> Result<Rma, ToolError> {
         let number: RmaNumber = number.trim().parse().map_err(|_| ToolError::NoRma)?;
         let rma = self.store().find_rma(&number).await?;
         rma.filter(|rma| rma.order == order.number).ok_or(ToolError::NoRma)
     }
 
-    /// The label of a return: a new one, or the one that there is.
+    /// Returns the label of a return, and issues one if there is none.
     pub async fn label(&self, rma: &Rma) -> Result<GivenLabel, ToolError> {
         let tracking = TrackingNumber::new(rand::random());
         let outcome = self.store().issue_label(&rma.number, &tracking, &self.by()).await?;
@@ -145,7 +145,7 @@ impl Bench<'_> {
         Ok(GivenLabel { url, tracking: label.tracking.to_string() })
     }
 
-    /// Sends a mail to the address on the order; the same one again is the same mail.
+    /// Sends a mail to the address on the order. Sending the same one again has no effect.
     pub async fn mail(&mut self, order: &Order, rma: Option<&Rma>, template: Template) -> Result<Sent, ToolError> {
         let new = self.new_mail(order, rma, template)?;
         let (id, status) = {
@@ -198,7 +198,7 @@ impl Bench<'_> {
         })
     }
 
-    /// A person takes over; the same ticket again while it is open.
+    /// Hands the conversation to a person. Returns the same ticket while it is open.
     pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<Handed, ToolError> {
         if self.state.handoff == Handoff::None {
             self.check_open()?;
@@ -221,7 +221,7 @@ impl Bench<'_> {
         self.state = advance(std::mem::take(&mut self.state), event);
     }
 
-    /// Why it comes back: the customer's own words, whatever the model makes of them, and then the model's.
+    /// Returns the reason for the return: the customer's own words, then the model's.
     fn reason(&self, given: &str) -> String {
         let (said, given) = (self.state.reason.trim(), given.trim());
         if said.contains(given) {
@@ -232,7 +232,7 @@ impl Bench<'_> {
     }
 }
 
-/// The lines, each once and in order, if the order has them all.
+/// Returns the distinct lines in order if the order has all of them.
 fn known_lines(order: &Order, lines: &[u32]) -> Result<Vec<u32>, ToolError> {
     let mut lines = lines.to_vec();
     lines.sort_unstable();
