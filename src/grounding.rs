@@ -25,7 +25,7 @@ pub(super) mod tests;
 
 pub use canary::Canary;
 use canary::{Seen, Watched};
-use claims::{ClaimRules, ClaimWatch, Facts, ClaimCheck};
+use claims::{ClaimCheck, ClaimRules, ClaimWatch, Facts};
 use leak::LeakWatch;
 use links::{KnownAddresses, Links, Part};
 use lock::FactLock;

@@ -48,7 +48,9 @@ fn tells(name: &[Spelling], place: usize, word: &Spelling) -> bool {
         (true, false) => TELLING_NOUN_LETTERS,
         _ => TELLING_LETTERS,
     };
-    word.folded.chars().count() >= least && word.folded.chars().any(char::is_alphabetic) && !ORDINARY.contains(&word.folded.as_str())
+    word.folded.chars().count() >= least
+        && word.folded.chars().any(char::is_alphabetic)
+        && !ORDINARY.contains(&word.folded.as_str())
 }
 
 /// The lines that are named where others are not; `None`: none of them is, or all.

@@ -216,7 +216,11 @@ impl Pattern {
 
     /// The matches by position. The pattern is tried only at its first words: trying thousands of patterns at every word of a
     /// long message would delay other turns.
-    fn matches<'s>(&'s self, stream: &'s TokenStream<'_>, hidden: &'s [bool]) -> impl Iterator<Item = Range<usize>> + 's {
+    fn matches<'s>(
+        &'s self,
+        stream: &'s TokenStream<'_>,
+        hidden: &'s [bool],
+    ) -> impl Iterator<Item = Range<usize>> + 's {
         let search = Search { is_phrase: self.is_phrase, stream, hidden, window: None };
         self.starts(stream).into_iter().filter_map(move |at| {
             let end = search.end(&self.elements, at, at)?;
@@ -381,9 +385,9 @@ impl Search<'_, '_> {
     }
 
     fn can_skip(&self, begun: usize, at: usize) -> bool {
-        let is_allowed = self.window.is_none_or(|window| {
-            window.words.contains(&at) && !window.barred.get(at).copied().unwrap_or(false)
-        });
+        let is_allowed = self
+            .window
+            .is_none_or(|window| window.words.contains(&at) && !window.barred.get(at).copied().unwrap_or(false));
         is_allowed && self.is_same_clause(begun, at)
     }
 

@@ -166,15 +166,14 @@ impl Switcher {
 }
 
 impl Wishes {
-    fn new(
-        language: Language,
-        file: &SwitchFile,
-        languages: &[LanguageProfile],
-    ) -> Result<Self, InvalidPattern> {
+    fn new(language: Language, file: &SwitchFile, languages: &[LanguageProfile]) -> Result<Self, InvalidPattern> {
         let mut classes = file.classes.clone();
         let (own, others): (Vec<_>, Vec<_>) = languages.iter().partition(|other| other.code == language);
         for (class, among) in [("name", own), ("other", others)] {
-            classes.insert(class.to_owned(), among.into_iter().flat_map(|profile: &LanguageProfile| profile.names.clone()).collect());
+            classes.insert(
+                class.to_owned(),
+                among.into_iter().flat_map(|profile: &LanguageProfile| profile.names.clone()).collect(),
+            );
         }
         let lexicon = Lexicon::new(HashMap::new(), classes);
         let asked = [
