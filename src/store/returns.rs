@@ -6,7 +6,7 @@
 //! - [`create`]: a return, a refund or a cancellation, once for each key
 //! - [`advance`]: an RMA's later steps, and its label
 //! - [`escalate`]: handing over to a person; [`resolve`]: what the person decides
-//! - [`overview`]: all that a conversation has to do with returns; [`loan`]: what it had to do with them at a moment, for another store
+//! - [`overview`]: all that a conversation has to do with returns; [`snapshot`]: its rows as of one question
 //! - `rows`: RMAs and tickets as they are read
 
 use chrono::{DateTime, Utc};
@@ -27,10 +27,10 @@ use crate::domain::{ConversationId, TenantId};
 pub mod advance;
 pub mod create;
 pub mod escalate;
-pub mod loan;
 pub mod overview;
 pub mod resolve;
 mod rows;
+pub mod snapshot;
 
 /// Who changes something, and where.
 #[derive(Clone, Copy, Debug)]

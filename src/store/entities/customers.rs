@@ -1,8 +1,9 @@
 use sea_orm::entity::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// A customer of a shop. `user_id` is what the shop's own system calls them.
 #[sea_orm::model]
-#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel, Serialize, Deserialize)]
 #[sea_orm(table_name = "customers")]
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]

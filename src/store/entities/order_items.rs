@@ -1,8 +1,9 @@
 use sea_orm::entity::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// A line of an order. `unit_price` is in minor units of the order's currency.
 #[sea_orm::model]
-#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel, Serialize, Deserialize)]
 #[sea_orm(table_name = "order_items")]
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]

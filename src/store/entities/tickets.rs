@@ -1,8 +1,9 @@
 use sea_orm::entity::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// What was asked of the shop, once for each `idempotency_key`.
 #[sea_orm::model]
-#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel, Serialize, Deserialize)]
 #[sea_orm(table_name = "tickets")]
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
