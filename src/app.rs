@@ -1,4 +1,4 @@
-//! The wired parts: what a server is made of.
+//! The running server without its socket: all services, and what the HTTP layer calls.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -58,33 +58,33 @@ pub use start::StartError;
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
-/// No token holds longer after its conversation began, by the wire contract.
+/// The latest expiry of a token after its conversation started, by the wire contract.
 const TOKEN_LAST: TimeDelta = TimeDelta::days(30);
-/// How long turns that were told to stop may take to say so.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long stopped turns may take to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A running server, without its socket.
 pub struct App {
     pub config: Arc<Config>,
     pub store: Store,
     pub engine: Engine,
-    /// `None`: development.
+    /// `None` in development mode.
     pub keys: Option<Keys>,
     pub tokens: Tokens,
-    /// `None`: nobody signs in, since there are no keys or no console.
+    /// `None` without keys or without the console.
     pub sessions: Option<Sessions>,
     pub metrics: PrometheusHandle,
     pub streams: Streams,
     pub limits: Arc<Limits>,
     pub personas: Personas,
-    /// Why the last change of a file was not taken into use.
+    /// The error of the last file change that could not be loaded.
     unusable: Arc<ArcSwapOption<Warning>>,
     desks: Arc<ArcSwap<Desks>>,
     knowledge: Arc<Knowledge>,
     embedder: Arc<Embedder>,
     vectors: Arc<dyn VectorIndex>,
     outbox: Arc<Outbox>,
-    /// Labels and mails of returns.
+    /// Sends labels and mails of returns.
     pub post: Arc<Post>,
     client_names: ClientNames,
     llm: Arc<Gateway>,
@@ -93,22 +93,22 @@ pub struct App {
     stop: CancellationToken,
 }
 
-/// How a part of the server fares.
+/// The state of a part of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PartState {
     Ok,
     Down,
-    /// Not wanted.
+    /// Disabled by the configuration.
     Off,
 }
 
-/// The parts and how they fare.
+/// The states of the server's parts.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Parts {
-    /// `ok` if the store takes writes, else `down`.
+    /// `ok` if the store accepts writes, else `down`.
     pub store: PartState,
-    /// Why the store is down; the server's log names the remedy.
+    /// Why the store is down. The server's log says how to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_outage: Option<Outage>,
     /// `ok`, `down` or `off`.
@@ -117,23 +117,23 @@ pub struct Parts {
     pub vectors: PartState,
 }
 
-/// A conversation that somebody wants to open.
+/// A request to open a conversation.
 #[derive(Debug, Default)]
 pub struct NewConversation {
     pub user_id: Option<String>,
     pub persona: Option<String>,
     pub language: Option<Language>,
-    /// What the customer probably reads, the best first. The first message can still change it.
+    /// Languages that the customer probably reads, best first. The first message can change the language.
     pub likely_languages: Vec<Language>,
     pub metadata: Map<String, Value>,
     pub idempotency: Option<IdempotencyKey>,
-    /// A visitor without a key, by address: keys of the shop and of other visitors are none of theirs.
+    /// The address of a visitor without an API key. Idempotency keys are scoped to it.
     pub visitor: Option<IpAddr>,
-    /// Nothing new is opened: only a request that was answered before is answered again.
+    /// Only repeat an earlier response; do not open a new conversation.
     pub repeats_only: bool,
 }
 
-/// A conversation that is open.
+/// An opened conversation.
 #[derive(Debug)]
 pub struct Opened {
     pub conversation: Conversation,
@@ -145,36 +145,36 @@ pub struct Opened {
 /// Why a conversation was not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("no such persona")]
+    #[error("the persona does not exist")]
     NoSuchPersona { known: Vec<String> },
     #[error("the persona does not speak that language")]
     NoSuchLanguage { known: Vec<Language> },
-    #[error("the idempotency key was used with another body")]
+    #[error("the idempotency key was used with a different body")]
     KeyReused,
-    /// Only a repetition was welcome, and this is none.
-    #[error("nothing new is opened now")]
+    /// Only a repeated request was accepted, and this is a new one.
+    #[error("new conversations are not accepted now")]
     NotRepeated,
-    #[error("the server is going down")]
+    #[error("the server is shutting down")]
     Draining,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl App {
-    /// One line a part, for whoever starts the server.
+    /// Describes each part on one line, for the output at the start.
     pub fn report(&self) -> Vec<(&'static str, String)> {
         let desks = self.desks.load();
         let personas: Vec<&str> = desks.prompts().personas().map(|persona| persona.id.as_str()).collect();
         let report = self.knowledge.report(&desks.prompts().default_persona().knowledge);
         let model = match (self.config.llm.mode, self.llm.availability()) {
-            (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote the shop's documents".to_owned(),
+            (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote documents".to_owned(),
             (_, Availability::Up) => format!("Ollama, {}", self.config.llm.model),
             (_, Availability::ModelMissing) => format!(
-                "Ollama does not have it yet: run `ollama pull {}`; rules classify, replies quote the shop's documents",
+                "missing: run `ollama pull {}`; until then, rules classify, replies quote documents",
                 self.config.llm.model
             ),
             _ => format!(
-                "none answers at {}; rules classify, replies quote the shop's documents; looking again every {} s",
+                "no answer from {}; rules classify, replies quote documents; retrying every {} s",
                 self.config.llm.host,
                 self.config.llm.probe_every.as_secs()
             ),
@@ -182,36 +182,39 @@ impl App {
         vec![
             ("store", self.store.describe()),
             ("language model", model),
-            ("vectors", format!("{}; {} documents, {} chunks", self.meaning(), report.documents, report.chunks)),
+            (
+                "vectors",
+                format!("{}; {} documents, {} chunks", self.describe_vectors(), report.documents, report.chunks),
+            ),
             ("mails", self.post.describe()),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
     }
 
-    fn meaning(&self) -> String {
-        let kept = match &self.config.vectors.chroma_url {
+    fn describe_vectors(&self) -> String {
+        let place = match &self.config.vectors.chroma_url {
             Some(_) => "in Chroma",
             None => "in the database",
         };
         match self.embedder.is_on() {
-            true => format!("{} by Ollama while it answers, kept {kept}", self.embedder.model()),
-            false => "none: search by words".to_owned(),
+            true => format!("{} by Ollama while it answers, stored {place}", self.embedder.model()),
+            false => "off, search by words".to_owned(),
         }
     }
 
-    /// The desks and the prompts that they were made from, as they are now.
+    /// Returns the current desks with their prompts.
     pub fn desks(&self) -> Arc<Desks> {
         self.desks.load_full()
     }
 
-    /// What is indexed, and what should be mended: documents with mistakes, and the change that could not be taken into use.
+    /// Describes the indexed documents and the problems to fix: invalid documents, and a change that could not be loaded.
     pub async fn knowledge(&self) -> Overview {
         let mut overview = self.knowledge.overview().await;
         overview.problems.splice(0..0, self.unusable.load_full().as_deref().cloned());
         overview
     }
 
-    /// How the parts fare now.
+    /// Checks the state of each part.
     pub async fn parts(&self) -> Parts {
         let store_outage = self.store.probe().await;
         Parts {
@@ -237,7 +240,7 @@ impl App {
         }
     }
 
-    /// Opens a conversation: the persona greets.
+    /// Opens a conversation with the persona's greeting.
     pub async fn open(&self, tenant: &TenantId, new: NewConversation) -> Result<Opened, OpenError> {
         if self.engine.is_draining() {
             return Err(OpenError::Draining);
@@ -304,7 +307,7 @@ impl App {
                 let greeting = door.find_greeting(id).await?;
                 match (conversation, greeting) {
                     (Some(conversation), Some(greeting)) => Ok(self.opened(conversation, greeting, now)),
-                    // Deleted since: the key opens nothing any more.
+                    // The conversation was deleted since.
                     _ => Err(OpenError::KeyReused),
                 }
             }
@@ -316,25 +319,25 @@ impl App {
         Opened { token, token_expires_at, conversation, greeting }
     }
 
-    /// A token for the conversation and when it expires; `None` once the conversation is too old for one.
+    /// Signs a token for the conversation and returns it with its expiry. Returns `None` once the conversation is too old.
     pub fn token(&self, conversation: &Conversation, now: DateTime<Utc>) -> Option<(String, DateTime<Utc>)> {
         let ttl = TimeDelta::from_std(self.config.auth.token_ttl).unwrap_or(TOKEN_LAST);
         let until = (now + ttl).min(conversation.created_at + TOKEN_LAST);
-        // Whole seconds, as the token holds them.
+        // Tokens store whole seconds.
         let expires_at = DateTime::from_timestamp(until.timestamp(), 0).filter(|expires_at| now < *expires_at)?;
         let (tenant, conversation) = (conversation.tenant.clone(), conversation.id);
         Some((self.tokens.sign(&Claims { tenant, conversation, expires_at }), expires_at))
     }
 
-    /// Takes no more messages, and lets running turns end for at most `DRAIN_SECONDS`; then they are interrupted.
+    /// Rejects new messages and waits up to `DRAIN_SECONDS` for running turns, then interrupts them.
     pub async fn drain(&self) {
         self.engine.drain();
         self.turns.close();
         if tokio::time::timeout(self.config.turns.drain, self.turns.wait()).await.is_err() {
-            warn!("Turns still run; they are interrupted");
+            warn!("Interrupting turns that are still running");
             self.engine.stop();
-            if tokio::time::timeout(LAST_WORDS, self.turns.wait()).await.is_err() {
-                error!("Turns did not end; the next start will end them");
+            if tokio::time::timeout(STOP_TIMEOUT, self.turns.wait()).await.is_err() {
+                error!("Some turns did not end; the next start will end them");
             }
         }
         self.engine.close_readers();

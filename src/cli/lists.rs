@@ -1,4 +1,4 @@
-//! What commands that bring a list into the database have in common.
+//! Shared arguments and output of the commands that import a list.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -8,19 +8,19 @@ use crate::app::list_file::{Refused, VALUE_SHOWN, quoted};
 use crate::domain::TenantId;
 use crate::store::{Store, StoreOptions};
 
-/// The server's default as well.
+/// The same default as the server's.
 const DEFAULT_DATABASE_URL: &str = "sqlite://database/frontdesk.db";
 
-/// How long the database may keep us waiting.
+/// How long to wait for the database.
 const STORE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where a list goes.
+/// The shop and database that a list is imported into.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Destination {
-    /// Compare and report, but write nothing
+    /// Compare and report without writing anything
     #[arg(long)]
     pub dry_run: bool,
-    /// The shop whose list it is
+    /// The shop to import into
     #[arg(long, value_name = "NAME", default_value_t)]
     pub tenant: TenantId,
     /// The database: sqlite://PATH or postgres://…
@@ -32,19 +32,18 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// That shop in that database, to be written.
+    /// Creates a destination without `--dry-run`.
     pub fn new(tenant: TenantId, database_url: impl Into<String>) -> Self {
         Self { dry_run: false, tenant, database_url: database_url.into() }
     }
 
-    /// The shop's database. A dry run does not create one: it compares with an empty one in a temporary folder, which
-    /// vanishes with the second value.
+    /// Opens the database. See [`open_store`].
     pub(super) async fn open(&self) -> anyhow::Result<(Store, Option<tempfile::TempDir>)> {
         open_store(&self.database_url, STORE_TIMEOUT, self.dry_run).await
     }
 }
 
-/// The database of that URL; for a dry run that would create it, an empty one that vanishes with the second value.
+/// Opens the database. A dry run does not create one: it gets an empty database in the returned temporary folder instead.
 pub(super) async fn open_store(
     url: &str,
     timeout: Duration,
@@ -60,14 +59,19 @@ pub(super) async fn open_store(
     Ok((Store::open(&options).await?, scratch))
 }
 
-/// A variable that is set to nothing counts as unset, as it does for the server.
+/// Reads DATABASE_URL. An empty value counts as unset, as on the server.
 fn database_url(text: &str) -> Result<String, Infallible> {
     let text = text.trim();
     Ok(if text.is_empty() { DEFAULT_DATABASE_URL } else { text }.to_owned())
 }
 
-/// A line for each refused row; `place` is what their numbers count.
-pub(super) fn write_refused(out: &mut impl Write, place: &str, rows: &[Refused], not_shown: u64) -> io::Result<()> {
+/// Prints each refused row on one line. `place` names what the row numbers count, such as "line".
+pub(super) fn write_refused(
+    out: &mut (impl Write + ?Sized),
+    place: &str,
+    rows: &[Refused],
+    not_shown: u64,
+) -> io::Result<()> {
     for Refused { line, column, value, reason, .. } in rows {
         let column = column.unwrap_or("row");
         writeln!(out, "{place} {line}: {column} {}: {reason}", quoted(value, VALUE_SHOWN + 1))?;

@@ -5,11 +5,11 @@ use super::Env;
 /// Desks that a language model drives with tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentConfig {
-    /// `AGENT_ROUNDS`: the model is asked so often in a turn; the last time without tools, so that it has to answer.
+    /// `AGENT_ROUNDS`: model calls per turn. The last one has no tools, so that the model must answer.
     pub rounds: u32,
-    /// `AGENT_CALL_SECONDS`: how long the model may take each time; waiting in line does not count.
+    /// `AGENT_CALL_SECONDS`: how long each call may take, without waiting in the queue.
     pub call: Duration,
-    /// `AGENT_DEADLINE_SECONDS`: how long all its rounds of a turn may take, waiting included.
+    /// `AGENT_DEADLINE_SECONDS`: how long all calls of a turn may take, including waiting.
     pub deadline: Duration,
 }
 

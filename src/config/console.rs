@@ -5,15 +5,15 @@ use super::Env;
 /// The owner's console.
 #[derive(Clone, Debug)]
 pub struct ConsoleConfig {
-    /// `CONSOLE`: whether it is there at all.
+    /// `CONSOLE`: whether the console is enabled.
     pub on: bool,
-    /// `CONSOLE_SESSION_HOURS`: how long somebody who has signed in stays so.
+    /// `CONSOLE_SESSION_HOURS`: how long a session lasts.
     pub session_ttl: Duration,
-    /// `CONSOLE_CSV_MAX_MB`: how large a list of warranties may be, in bytes here.
+    /// `CONSOLE_CSV_MAX_MB`: the maximum size of an uploaded list, in bytes.
     pub csv_max_bytes: usize,
-    /// `CONSOLE_CSV_SECONDS`: how long such a list may take to come, to be read and to be written.
+    /// `CONSOLE_CSV_SECONDS`: how long uploading, reading and writing a list may take.
     pub csv_timeout: Duration,
-    /// `AUDIT_RETENTION_DAYS`: entries of the console's audit log are removed after this many days; `None`: never.
+    /// `AUDIT_RETENTION_DAYS`: how long entries of the console's audit log are kept; `None` = forever.
     pub audit_retention_days: Option<u32>,
 }
 

@@ -2,10 +2,10 @@ use std::path::PathBuf;
 
 use super::Env;
 
-/// Conversations that are kept to be played again.
+/// Evaluation cases.
 #[derive(Clone, Debug)]
 pub struct EvalConfig {
-    /// `EVALS_PATH`; cases of conversations stand in its folder `conversations`.
+    /// `EVALS_PATH`; its folder `conversations` contains the cases.
     pub folder: PathBuf,
 }
 

@@ -1,10 +1,10 @@
 use super::Env;
 use crate::domain::LinkHost;
 
-/// What a reply that a language model writes is held against, besides its sources.
+/// Checks of replies that a language model writes.
 #[derive(Clone, Debug)]
 pub struct GroundingConfig {
-    /// `LINK_HOSTS`: links in a reply lead there or are taken out; none by default.
+    /// `LINK_HOSTS`: allowed hosts of links in replies. Other links are removed, except to hosts in the sources.
     pub link_hosts: Vec<LinkHost>,
 }
 

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::Env;
 
-/// How lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     Text,
@@ -16,11 +16,11 @@ pub struct LogConfig {
     pub filter: String,
     /// `LOG_FORMAT`
     pub format: LogFormat,
-    /// `LOG_FILE`: a file that gets everything from debug up, as well.
+    /// `LOG_FILE`: a file for all lines from debug level up.
     pub file: Option<PathBuf>,
-    /// `LOG_FILE_MAX_MB`: the file is rotated at this size.
+    /// `LOG_FILE_MAX_MB`: the size at which the file is rotated.
     pub file_max_bytes: usize,
-    /// `LOG_FILE_KEEP`: so many rotated files are kept.
+    /// `LOG_FILE_KEEP`: rotated files that are kept.
     pub file_keep: usize,
 }
 

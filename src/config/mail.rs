@@ -3,16 +3,16 @@ use std::time::Duration;
 
 use super::Env;
 
-/// How e-mails leave the house.
+/// Outgoing e-mail.
 #[derive(Clone)]
 pub struct MailConfig {
-    /// `SMTP_URL`: the mail server, as `smtps://user:password@host`; `None` = files in `folder`. Holds a password.
+    /// `SMTP_URL`: the mail server, as `smtps://user:password@host`; `None` = write files to `folder`. Contains a password.
     pub smtp_url: Option<String>,
-    /// `MAIL_FROM`: the address that mails come from.
+    /// `MAIL_FROM`: the sender address.
     pub from: String,
-    /// `MAIL_OUTBOX_PATH`: where mails go as `.eml` files without a mail server.
+    /// `MAIL_OUTBOX_PATH`: the folder of `.eml` files, without a mail server.
     pub folder: PathBuf,
-    /// `SMTP_TIMEOUT_SECONDS`: how long one attempt may take, from connecting to the server's last word.
+    /// `SMTP_TIMEOUT_SECONDS`: how long one attempt may take in total.
     pub deadline: Duration,
 }
 

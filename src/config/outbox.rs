@@ -2,20 +2,20 @@ use std::time::Duration;
 
 use super::{EmbedConfig, Env};
 
-/// Doing what was stored to be done.
+/// Background jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutboxConfig {
-    /// Jobs that are taken at once: `EMBED_BATCH`.
+    /// `EMBED_BATCH`: jobs that are taken at once.
     pub batch: u64,
-    /// `OUTBOX_ATTEMPTS`: a job that failed so often by its own fault is given up.
+    /// `OUTBOX_ATTEMPTS`: attempts before a job fails permanently. Attempts while a service is down do not count.
     pub attempts: u32,
-    /// `OUTBOX_BACK_OFF_SECONDS`: the first wait; each one is twice as long, up to ten minutes.
+    /// `OUTBOX_BACK_OFF_SECONDS`: the wait after the first failure. It doubles each time, up to ten minutes.
     pub back_off: Duration,
-    /// `OUTBOX_REST_SECONDS`: how long a service that is down is left alone.
+    /// `OUTBOX_REST_SECONDS`: the pause before retrying a service that is down.
     pub rest: Duration,
-    /// How long a job that was begun belongs to who began it: longer than a request may take.
+    /// How long a started job is leased to its worker, which is longer than a request may take.
     pub lease: Duration,
-    /// With `EMBED_SYNC`, how long a turn waits for its jobs at most.
+    /// With `EMBED_SYNC`, how long a turn waits for its jobs.
     pub awaited: Option<Duration>,
 }
 

@@ -3,18 +3,18 @@ use std::time::Duration;
 
 use super::Env;
 
-/// Where vectors are kept and searched. `Default` gives the documented defaults.
+/// The vector index. `Default` gives the documented defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorConfig {
-    /// `CHROMA_URL`: a Chroma server; `None`: vectors are kept in the database and searched in the process.
+    /// `CHROMA_URL`: a Chroma server; `None` = vectors are stored in the database and searched in the process.
     pub chroma_url: Option<String>,
-    /// `CHROMA_COLLECTION`: of the conversations' memory.
+    /// `CHROMA_COLLECTION`: the collection of conversation memory.
     pub collection: String,
-    /// `CHROMA_TIMEOUT_SECONDS`: for one request, connecting included.
+    /// `CHROMA_TIMEOUT_SECONDS`: the timeout of one request, including connecting.
     pub timeout: Duration,
-    /// `CHROMA_PATH`: where `scripts/chroma` keeps its server's data. The server itself never looks there.
+    /// `CHROMA_PATH`: the data folder of `scripts/chroma`. The server itself does not use it.
     pub chroma_path: PathBuf,
-    /// `VECTORS_MAX_MB`: memory for the collections that are searched in the process; larger ones are read for each question.
+    /// `VECTORS_MAX_MB`: memory for collections that are searched in the process. Larger ones are read from the database each time.
     pub memory_max_mb: usize,
 }
 

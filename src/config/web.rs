@@ -1,9 +1,9 @@
 use super::Env;
 
-/// The pages that the server serves by itself.
+/// The chat page and its widget.
 #[derive(Clone, Debug)]
 pub struct WebConfig {
-    /// `WIDGET_ORIGINS`, comma separated: sites whose pages may show the chat page in a frame; empty = our own alone.
+    /// `WIDGET_ORIGINS`, comma-separated: other sites whose pages may embed the chat page.
     pub widget_origins: Vec<String>,
 }
 
@@ -13,8 +13,8 @@ impl WebConfig {
     }
 }
 
-/// A scheme and a host as a content security policy takes them, `https://*.shop.example` included. Strict, since one
-/// stray letter (`;`, a space) would change what the policy says.
+/// Parses scheme and host for a content security policy, such as `https://*.shop.example`. Strict, since a stray `;` or space would
+/// change the policy.
 fn origin(entry: &str) -> Option<String> {
     let entry = entry.trim_end_matches('/').to_ascii_lowercase();
     let authority = entry.strip_prefix("https://").or_else(|| entry.strip_prefix("http://"))?;
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_scheme_and_a_host_may_stand_in_the_policy() {
+    fn frame_origin_has_only_scheme_and_host() {
         let good = [
             ("https://shop.example", "https://shop.example"),
             ("https://Shop.example/", "https://shop.example"),

@@ -1,7 +1,7 @@
-//! Shortening a text without breaking it.
+//! Shortens text at sentence and word boundaries.
 
-/// The beginning of `text`, at most `max_chars` characters, ended behind a sentence where there is one, else behind a
-/// word, else behind a letter (never inside one: a base and its combining marks stay together).
+/// Returns at most the first `max_chars` characters of `text`, cut after a sentence if possible, else after a word, else after a
+/// letter with its combining marks.
 pub fn cut_at_sentence(text: &str, max_chars: usize) -> &str {
     let Some((limit, _)) = text.char_indices().nth(max_chars) else { return text };
     let head = &text[..limit];
@@ -14,7 +14,7 @@ pub fn cut_at_sentence(text: &str, max_chars: usize) -> &str {
         })
         .map(|(at, c)| at + c.len_utf8())
         .next_back();
-    // A sentence that ends in the first half would throw too much away; then a word is the better place.
+    // A sentence that ends in the first half would cut too much.
     if let Some(end) = sentence.filter(|end| *end * 2 >= head.len()) {
         return head[..end].trim_end();
     }
@@ -34,7 +34,7 @@ mod tests {
     use super::cut_at_sentence;
 
     #[test]
-    fn a_text_is_cut_behind_a_sentence_a_word_or_a_letter() {
+    fn text_is_cut_after_sentence_word_or_letter() {
         for (text, max, expected) in [
             ("Ngắn.", 10, "Ngắn."),
             ("Một câu. Hai câu. Ba", 18, "Một câu. Hai câu."),

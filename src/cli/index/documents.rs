@@ -1,4 +1,4 @@
-//! Which folders are read.
+//! The folders of documents that are indexed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,16 @@ use crate::config::Config;
 use crate::persona::Prompts;
 use crate::retrieval::{Library, SearchRules, folder};
 
-/// The documents that personas know.
+/// The documents of all personas.
 pub(super) struct Documents {
     pub root: PathBuf,
     pub library: Library,
-    /// Folders with documents that no persona names.
+    /// Folders that no persona names.
     pub unnamed: Vec<String>,
 }
 
 impl Documents {
-    /// The files at the top and the folders that personas name. With `--path`, what the personas name need not be there: it is another
-    /// place than theirs.
+    /// Reads the files of the top folder and of the folders that personas name. With `--path`, those folders may be missing.
     pub fn read(args: &Args, config: &Config) -> anyhow::Result<Self> {
         let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
         let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
@@ -37,12 +36,15 @@ impl Documents {
     }
 }
 
-/// A folder that is not there is an empty one to a server; whoever asks for it to be indexed mistyped it.
+/// Rejects a missing folder, which is probably mistyped. A server treats it as empty instead.
 pub(in crate::cli) fn check_folder(folder: &Path) -> anyhow::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    anyhow::bail!("{} is no folder: name the folder of the documents with --path or KNOWLEDGE_PATH", folder.display())
+    anyhow::bail!(
+        "{} is not a folder: name the folder of the documents with --path or KNOWLEDGE_PATH",
+        folder.display()
+    )
 }
 
 fn unnamed(folders: Vec<String>, named: &BTreeSet<&str>) -> Vec<String> {

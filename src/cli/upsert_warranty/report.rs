@@ -1,4 +1,4 @@
-//! What the command found, and how it is printed.
+//! The result of the command and its output.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,9 +10,10 @@ use super::{Args, REFUSED};
 use crate::app::list_file::Refused;
 use crate::app::warranty_list::Found;
 use crate::cli::lists::write_refused;
+use crate::cli::output;
 use crate::store::warranty_import::{Applied, Comparison};
 
-/// Everything there is to say about one run; as JSON, what `--json` prints.
+/// The result of one run, as printed with `--json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub file: String,
@@ -21,26 +22,26 @@ pub struct Report {
     pub changed: u64,
     pub unchanged: u64,
     pub refused: u64,
-    /// Lines that say the same as an earlier one; they are in none of the other counts.
+    /// Lines that repeat an earlier one, which the other counts leave out.
     pub repeated: u64,
     pub dry_run: bool,
-    /// Whether the database now holds the new and the changed rows.
+    /// Whether the new and changed rows were written.
     pub written: bool,
-    /// The first refused rows, in the order of the file.
+    /// The first refused rows, in file order.
     pub refused_rows: Vec<Refused>,
-    /// How many more there are.
+    /// The number of further refused rows.
     pub refused_rows_not_shown: u64,
-    /// Columns of the file that mean nothing to us, as quoted names.
+    /// The quoted names of unknown columns.
     pub ignored_columns: Vec<String>,
     pub seconds: f64,
-    /// Rows of the file, whatever became of them, a second.
+    /// Rows read per second.
     pub rows_per_second: u64,
-    /// How long the transaction that writes was open: on SQLite, how long others who write had to wait at most.
+    /// How long the writing transaction was open. On SQLite, other writers wait that long at most.
     pub locked_seconds: f64,
 }
 
 impl Report {
-    /// Brings together what was found. `applied` is `None` if nothing was to be written.
+    /// Creates the report. `applied` is `None` if nothing was written.
     pub fn new(args: &Args, found: Found, applied: Option<Applied>, took: Duration) -> Self {
         let Found { comparison, refusals, ignored_columns, .. } = found;
         let Comparison { new, changed, unchanged, repeated } = comparison;
@@ -60,31 +61,29 @@ impl Report {
             refused_rows,
             refused_rows_not_shown,
             ignored_columns,
-            seconds: milliseconds(took),
+            seconds: output::seconds(took),
             rows_per_second: (rows as f64 / took.as_secs_f64().max(0.001)) as u64,
-            locked_seconds: milliseconds(applied.unwrap_or_default().locked),
+            locked_seconds: output::seconds(applied.unwrap_or_default().locked),
         }
     }
 
-    /// 1 if rows were refused and, for their sake, nothing was written or nothing would be.
+    /// Returns 1 if refused rows prevented the import.
     pub fn exit_code(&self, skip_invalid: bool) -> ExitCode {
         if self.refused > 0 && !skip_invalid { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
     }
+}
 
-    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        writeln!(out)
-    }
-
-    /// The counts, then the refused rows.
-    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+impl output::Report for Report {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { new, changed, unchanged, refused, .. } = self;
         writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged, {refused} refused")?;
         write_refused(out, "line", &self.refused_rows, self.refused_rows_not_shown)
     }
 
-    /// What one should know beside the result.
-    pub fn write_remarks(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_remarks(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {
+        if json {
+            return Ok(());
+        }
         if !self.ignored_columns.is_empty() {
             writeln!(out, "ignored columns: {}", self.ignored_columns.join(", "))?;
         }
@@ -106,8 +105,4 @@ impl Report {
             )
         }
     }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1_000.0).round() / 1_000.0
 }

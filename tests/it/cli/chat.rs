@@ -52,7 +52,7 @@ fn a_pipe_gets_the_conversation_as_clean_paragraphs() {
         format!("SSTC: {follow_up}"),
     ];
     assert_eq!(history, expected);
-    assert_eq!(run.stderr, "There is no /nothing; /help lists what there is.\n");
+    assert_eq!(run.stderr, "Unknown command /nothing. Type /help for commands.\n");
     assert!(!run.stdout.contains('\x1b'), "{run:?}");
 }
 
@@ -107,7 +107,7 @@ async fn where_keys_are_set_it_comes_with_the_default_tenants() {
 fn a_server_that_is_not_there_is_said_plainly() {
     let shop = Shop::new();
     shop.run(&["chat", "--url", "http://127.0.0.1:1"], &[]).is_refused_with(&["annot reach the server"]);
-    shop.run(&["chat", "--url", "here"], &[]).is_refused_with(&["here is no URL"]);
+    shop.run(&["chat", "--url", "here"], &[]).is_refused_with(&["here is not a URL"]);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_refused_message_is_said_and_the_conversation_goes_on() {
     let long = "a".repeat(4_001);
     let run = shop.run_with_input(&["chat"], &[], &format!("{long}\nkiểm tra bảo hành ABC123\n"));
     assert!(run.stdout.contains(RESULT), "{run:?}");
-    assert!(run.stderr.contains("1 to 4000 characters") && run.stderr.contains("1 of the messages got no answer"));
+    assert!(run.stderr.contains("1 to 4000 characters") && run.stderr.contains("messages without an answer: 1"));
     assert_eq!(run.code, Some(1), "{run:?}");
 }
 
@@ -130,7 +130,7 @@ async fn a_connection_lost_in_the_middle_is_taken_up_again_and_nothing_is_said_o
     network.cuts_behind("Thông tin");
     let run = shop.run_with_input(&["chat", "--url", &network.url()], &[], "kiểm tra bảo hành ABC123\n");
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("The connection to the server was lost. Trying again"), "{run:?}");
+    assert!(run.stderr.contains("Lost the connection to the server. Retrying"), "{run:?}");
     let persona = |text: &str| text.replacen("system_persona_vi:", "SSTC:", 1).split_whitespace().collect::<String>();
     assert_eq!(persona(&run.stdout), persona(&whole.stdout), "every word once, whatever paragraph it stands in");
     assert_eq!(said(&address, None).await, ["kiểm tra bảo hành ABC123"]);
@@ -144,6 +144,6 @@ async fn a_server_that_asks_to_come_back_is_asked_again() {
     network.refuses_first("/stream");
     let run = shop.run_with_input(&["chat", "--url", &network.url()], &[], "kiểm tra bảo hành ABC123\n");
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("Wait. Trying again in 1 s"), "{run:?}");
+    assert!(run.stderr.contains("Wait. Retrying in 1 s"), "{run:?}");
     assert!(run.stdout.contains(RESULT), "{run:?}");
 }

@@ -121,7 +121,7 @@ fn questions_that_cannot_be_used_are_named_with_their_line() {
             "questions.jsonl:2",
             "documents is empty",
         ),
-        (String::new(), "questions.jsonl", "holds no questions"),
+        (String::new(), "questions.jsonl", "has no questions"),
     ] {
         std::fs::write(&file, lines).unwrap();
         let output = eval(&[], &["--path", shop.path().to_str().unwrap(), "--questions", file.to_str().unwrap()]);

@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use frontdesk::cli::index::{Args, Report, index};
+use frontdesk::cli::output::Report as _;
 use frontdesk::config::{Config, Env};
 use frontdesk::providers::vector::VectorIndex;
 use tempfile::TempDir;
@@ -85,7 +86,7 @@ impl From<Output> for Run {
 fn text(report: &Report) -> (String, String) {
     let (mut out, mut remarks) = (Vec::new(), Vec::new());
     report.write_text(&mut out).unwrap();
-    report.write_remarks(&mut remarks).unwrap();
+    report.write_remarks(&mut remarks, false).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(remarks).unwrap())
 }
 
@@ -110,7 +111,7 @@ async fn every_folder_that_a_persona_names_has_a_collection_and_others_are_told(
         out.contains("/returns: 1 documents, 1 chunks; knowledge_dev-returns: 1 embedded, 0 kept, 0 removed\n"),
         "{out}"
     );
-    assert!(remarks.contains("/archive: no persona names it"), "{remarks}");
+    assert!(remarks.contains("/archive: not indexed, since no persona names it"), "{remarks}");
 
     let args = Args { path: Some(shop.path("knowledge/archive")), collection: Some("old".into()), ..Args::default() };
     let report = shop.index(args).await.unwrap();
@@ -179,7 +180,7 @@ fn without_a_model_the_documents_are_told_and_what_to_do() {
     let run = shop.run(&[]);
     assert_eq!(run.code, 2, "{}", run.stderr);
     assert!(run.stdout.contains("2 documents, 2 chunks, 0 dropped, 0 refused"), "{}", run.stdout);
-    assert!(run.stderr.contains("error: embedding is switched off: set EMBED=auto"), "{}", run.stderr);
+    assert!(run.stderr.contains("error: embedding is disabled: set EMBED=auto"), "{}", run.stderr);
     let json: serde_json::Value = serde_json::from_str(&shop.run(&["--json"]).stdout).unwrap();
     assert_eq!((json["documents"].as_u64(), json["folders"][1]["folder"].as_str()), (Some(2), Some("returns")));
     assert!(json["error"].as_str().unwrap().contains("EMBED=auto"), "{json}");
@@ -192,7 +193,7 @@ fn what_cannot_be_read_is_named_with_its_mend() {
     let run = shop.run(&["--path", "nowhere"]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
     assert!(
-        run.stderr.contains("nowhere is no folder: name the folder of the documents with --path"),
+        run.stderr.contains("nowhere is not a folder: name the folder of the documents with --path"),
         "{}",
         run.stderr
     );

@@ -58,7 +58,7 @@ async fn a_list_that_cannot_be_taken_changes_nothing() {
         line 4: row \"Shoes\": the row has 2 columns and the header 5;";
     assert!(refused.stdout.starts_with(lines), "{}", refused.stdout);
     for (content, says) in [
-        (HEADER.to_owned(), "the list names no policy, and nothing was written"),
+        (HEADER.to_owned(), "nothing was written, since the list has no policies"),
         ("name,days\n".to_owned(), "missing: scope, return_days"),
         (String::new(), "the file is empty"),
     ] {

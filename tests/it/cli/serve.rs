@@ -21,10 +21,10 @@ fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[("LLM", "auto"), ("OLLAMA_HOST", "127.0.0.1:1")]);
     for line in [
-        "warranties: the first start, so knowledge/warranty.csv was read",
+        "warranties: imported knowledge/warranty.csv at the first start",
         "store: SQLite (database/frontdesk.db)",
-        "language model: none answers at ",
-        "vectors: bge-m3 by Ollama while it answers, kept in the database; ",
+        "language model: no answer from ",
+        "vectors: bge-m3 by Ollama while it answers, stored in the database; ",
         "personas: returns_en, returns_vi, system_persona_en, system_persona_vi (default system_persona_vi)",
         "development: ",
     ] {
@@ -48,7 +48,7 @@ fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
 fn a_second_server_of_the_same_database_refuses_and_names_the_first() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
-    shop.run(&["serve"], &[]).is_refused_with(&["another frontdesk serves this database already", &address]);
+    shop.run(&["serve"], &[]).is_refused_with(&["another frontdesk already serves this database", &address]);
     // Another database is no matter of it.
     let (second, _) = shop.serve(&[("DATABASE_URL", "sqlite://second/shop.db")]);
     second.signal("INT");
@@ -65,7 +65,7 @@ fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
     shop.run(&["serve"], &[("BIND_ADDR", "0.0.0.0:0")]).is_refused_with(&["BIND_ADDR: ", "X_API_KEYS"]);
     let (_held, address) = taken_port();
     shop.run(&["serve"], &[("BIND_ADDR", &address)])
-        .is_refused_with(&[&format!("BIND_ADDR={address} is taken by another program"), "another port"]);
+        .is_refused_with(&[&format!("BIND_ADDR={address} is in use by another program"), "another port"]);
     shop.run(&["serve"], &[("LLM", "ollama"), ("OLLAMA_HOST", "127.0.0.1:1")])
         .is_refused_with(&["LLM=ollama, but there is no language model", "LLM=auto"]);
     // A line of .env may hold a key, so its words are not repeated.
@@ -115,7 +115,7 @@ async fn the_log_file_gets_more_than_the_terminal() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(!run.stderr.contains("INFO"), "{run:?}");
     let log = || std::fs::read_to_string(shop.path("log/frontdesk.log")).unwrap();
-    eventually("the file has the end", || log().contains("Ended")).await;
+    eventually("the file has the end", || log().contains("Server stopped")).await;
 }
 
 #[tokio::test]
@@ -143,5 +143,5 @@ fn open_files_are_raised_to_the_hard_limit() {
     limited.current_dir(shop.path(".")).env_clear();
     limited.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
     limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    Running::start(&mut limited).log_line("CONNECTIONS_MAX is 272, because the system allows no more open files");
+    Running::start(&mut limited).log_line("Lowered CONNECTIONS_MAX to 272, since the system limits open files");
 }

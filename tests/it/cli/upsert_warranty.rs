@@ -312,7 +312,7 @@ async fn json_is_one_object_with_the_counts_and_the_refused_rows() {
           "line": 4,
           "column": null,
           "value": "CC-3",
-          "reason": "the row has 2 columns and the header 3; put a field that holds the delimiter into double quotes, or add what is missing"
+          "reason": "the row has 2 columns and the header 3; put fields that contain the delimiter in double quotes, or add the missing fields"
         }
       ],
       "refused_rows_not_shown": 0,

@@ -42,8 +42,8 @@ async fn callers_wait_in_order_see_their_position_and_are_refused_when_the_line_
     ollama.reply("ba");
 
     let first = gateway.stream(question("1")).await.expect("it begins");
-    let mut second = gateway.enter().expect("room in the line");
-    let mut third = gateway.enter().expect("room in the line");
+    let mut second = gateway.enter().expect("room in the queue");
+    let mut third = gateway.enter().expect("room in the queue");
     assert_eq!(gateway.enter().err(), Some(LlmError::Overloaded));
     assert_eq!((second.waiting().await, third.waiting().await), (Some(1), Some(2)));
     assert_eq!(questions(&ollama), ["1"]);
@@ -64,8 +64,8 @@ async fn a_caller_who_leaves_the_line_lets_the_others_move_up() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, ..LlmConfig::default() }).await;
     let running = gateway.enter().expect("free");
-    let leaving = gateway.enter().expect("room in the line");
-    let mut last = gateway.enter().expect("room in the line");
+    let leaving = gateway.enter().expect("room in the queue");
+    let mut last = gateway.enter().expect("room in the queue");
     assert_eq!(last.waiting().await, Some(2));
     drop(leaving);
     assert_eq!(last.waiting().await, Some(1));
@@ -145,7 +145,7 @@ async fn whoever_comes_and_leaves_there_are_never_more_calls_at_once_than_allowe
     let callers = (0..500).map(|n| {
         let gateway = Arc::clone(&gateway);
         tokio::spawn(async move {
-            let ticket = gateway.enter().expect("room in the line");
+            let ticket = gateway.enter().expect("room in the queue");
             match n % 5 {
                 // Leaves the line.
                 0 => drop(ticket),
@@ -190,7 +190,7 @@ async fn whoever_waits_while_the_model_goes_down_is_not_sent_to_it() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, ..LlmConfig::default() }).await;
     let running = gateway.enter().expect("free");
-    let behind = gateway.enter().expect("room in the line");
+    let behind = gateway.enter().expect("room in the queue");
     ollama.has_models(&[]);
     assert!(!gateway.look().await.expect("it answers").installed);
     drop(running);
@@ -225,7 +225,7 @@ async fn failures_in_a_row_open_the_breaker_and_then_nobody_waits() {
 
     // Somebody waits in line while the last straw falls: it must not be their turn then.
     let failing = gateway.enter().expect("free");
-    let behind = gateway.enter().expect("room in the line");
+    let behind = gateway.enter().expect("room in the queue");
     assert!(failing.stream(question("4")).await.is_err());
     let open = LlmError::Unavailable("the circuit breaker is open".to_owned());
     assert_eq!(behind.stream(question("5")).await.err(), Some(open.clone()));

@@ -129,7 +129,7 @@ async fn what_fails_before_the_first_word_is_no_reply_at_all() {
         (Play::new().thinks("em nghĩ").fails("out of memory"), Err(LlmError::Model("out of memory".into()))),
         (Play::new(), Err(LlmError::Truncated)),
         (Play::new().hangs_up(), Err(LlmError::Truncated)),
-        (Play::new().line("<html>"), protocol("a line is no JSON of a chat")),
+        (Play::new().line("<html>"), protocol("a line is not valid JSON")),
         (Play::new().line(&"a".repeat(300 * 1024)), protocol("a line is longer than the limit")),
         (Play::busy(), Err(LlmError::Overloaded)),
         (Play::no_such_model(), Err(LlmError::Refused("404 model 'gpt-oss' not found".into()))),
@@ -149,7 +149,7 @@ async fn what_fails_after_the_first_word_leaves_the_text_so_far() {
         (said(), cut("Dạ em ", LlmError::Truncated)),
         (said().hangs_up(), cut("Dạ em ", LlmError::Truncated)),
         (said().line("{\"message\":{\"con"), cut("Dạ em ", LlmError::Truncated)),
-        (said().line("<html>"), cut("Dạ em ", LlmError::Protocol("a line is no JSON of a chat"))),
+        (said().line("<html>"), cut("Dạ em ", LlmError::Protocol("a line is not valid JSON"))),
         (said().done_because("length"), cut("Dạ em ", LlmError::TooLong)),
     ];
     for (play, expected) in table {
@@ -234,13 +234,13 @@ async fn a_structured_answer_is_a_json_object_of_the_asked_schema() {
         (Play::answer("Dạ, đó là bảo hành"), Err(LlmError::NoObject)),
         (Play::answer("[1]"), Err(LlmError::NoObject)),
         (Play::answer(""), Err(LlmError::Empty)),
-        (Play::new().thinks("hm").done_because("length"), Err(LlmError::Protocol("a line is no JSON of a chat"))),
+        (Play::new().thinks("hm").done_because("length"), Err(LlmError::Protocol("a line is not valid JSON"))),
         (Play::new().done_because("length"), Err(LlmError::TooLong)),
         (Play::new().line("{\"done\":false}"), Err(LlmError::Truncated)),
         (Play::new().hangs_up(), Err(LlmError::Truncated)),
         (Play::busy(), Err(LlmError::Overloaded)),
         (Play::refuses(200, "out of memory"), Err(LlmError::Model("out of memory".into()))),
-        (Play::answer(&"a".repeat(2 * 1024 * 1024)), Err(LlmError::Protocol("the answer is longer than the limit"))),
+        (Play::answer(&"a".repeat(2 * 1024 * 1024)), Err(LlmError::Protocol("the response is longer than the limit"))),
     ];
     for (play, expected) in table {
         ollama.play_answer(play);

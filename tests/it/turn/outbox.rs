@@ -151,7 +151,7 @@ async fn another_embedding_model_is_told_and_after_a_rebuild_everything_is_remem
         .await
         .unwrap();
     let out = String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success() && out.contains(&format!("{} messages of conversations", messages.len())), "{run:?}");
+    assert!(run.status.success() && out.contains(&format!("queued {} messages", messages.len())), "{run:?}");
     until(async || store.count_jobs(JobKind::MEMORY).await.unwrap().waiting == 0).await;
     assert_eq!(remembered(&store).await, messages);
     let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What the command found, and how it is printed.
+//! The result of the command and its output.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -8,12 +8,13 @@ use serde::Serialize;
 use super::Args;
 use crate::app::list_file::{Refusals, Refused};
 use crate::cli::lists::write_refused;
+use crate::cli::output;
 use crate::store::orders_import::OrderComparison;
 
-/// Rows were refused, and nothing was written for their sake.
+/// The exit code for refused rows.
 const REFUSED: u8 = 1;
 
-/// Everything there is to say about one run; as JSON, what `--json` prints. Orders are counted, and rows that were refused.
+/// The result of one run, as printed with `--json`. Counts orders, and refused rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     file: String,
@@ -23,13 +24,13 @@ pub struct Report {
     unchanged: u64,
     refused: u64,
     dry_run: bool,
-    /// Whether the database now holds the new and the changed orders.
+    /// Whether the new and changed orders were written.
     written: bool,
-    /// The first refused rows, in the order of the file.
+    /// The first refused rows, in file order.
     refused_rows: Vec<Refused>,
-    /// How many more there are.
+    /// The number of further refused rows.
     refused_rows_not_shown: u64,
-    /// Columns of the file that mean nothing to us, as quoted names.
+    /// The quoted names of unknown columns.
     ignored_columns: Vec<String>,
     #[serde(skip)]
     place: &'static str,
@@ -56,7 +57,7 @@ impl Report {
             unchanged: comparison.unchanged,
             refused,
             dry_run: args.destination.dry_run,
-            // A return that was made while the list was compared stands in the way of all of it.
+            // A return that was created during the comparison prevents the whole import.
             written: written && (comparison.conflicts.is_empty() || args.skip_invalid),
             refused_rows,
             refused_rows_not_shown,
@@ -66,39 +67,24 @@ impl Report {
         }
     }
 
-    /// 1 if rows were refused and, for their sake, nothing was written or nothing would be.
+    /// Returns 1 if refused rows prevented the import.
     pub fn exit_code(&self) -> ExitCode {
         let is_refused = self.refused > 0 && !self.skips_invalid;
         if is_refused || (!self.written && !self.dry_run) { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
     }
+}
 
-    /// The result goes to standard output; what one should know beside it goes to standard error.
-    pub fn print(&self, json: bool) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        let printed = if json { self.write_json(&mut out) } else { self.write_text(&mut out) };
-        let printed = printed.and_then(|()| out.flush());
-        if !json {
-            self.write_remarks(&mut io::stderr().lock())?;
-        }
-        match printed {
-            // Whoever read the first lines and went away, as `head` does, has what they wanted.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            printed => printed,
-        }
-    }
-
-    fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        writeln!(out)
-    }
-
-    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+impl output::Report for Report {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { new, changed, unchanged, refused, .. } = self;
         writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged orders, {refused} refused rows")?;
         write_refused(out, self.place, &self.refused_rows, self.refused_rows_not_shown)
     }
 
-    fn write_remarks(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_remarks(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {
+        if json {
+            return Ok(());
+        }
         if !self.ignored_columns.is_empty() {
             writeln!(out, "ignored columns: {}", self.ignored_columns.join(", "))?;
         }
