@@ -106,7 +106,6 @@ impl App {
         let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
-        background.spawn(retention::run(store.clone(), config.clone(), stop.clone()));
         background.spawn(personal_files::run_retention(config.clone(), stop.clone()));
         let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone(), background.clone());
@@ -127,6 +126,7 @@ impl App {
         let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
         let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
         engine.recover().await?;
+        background.spawn(retention::run(engine.clone(), config.clone(), stop.clone()));
         background.spawn(post.clone().run(Some(Arc::new(engine.clone())), stop.clone()));
         let keys = config.auth.keys.as_deref().map(Keys::new);
         let sessions = keys.clone().filter(|_| config.console.on);

@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 12;
 const NOTHING: Duration = Duration::from_micros(500);
 
 /// What is repeated to the wanted length. `{n}` counts up.
-const PIECES: [&str; 44] = [
+const PIECES: [&str; 47] = [
     "1,",
     "1, ",
     "a-",
@@ -77,6 +77,9 @@ const PIECES: [&str; 44] = [
     "một trăm ",
     "hoàn tiền, đơn hàng của em bị vỡ ",
     "can you speak English please ",
+    "a . ",
+    "evil dot ",
+    "evil (dot) ",
 ];
 
 /// What is measured: its name, the longer length, and the work.

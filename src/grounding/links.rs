@@ -1,13 +1,15 @@
 //! Links and images in a reply: to the shop's own hosts, or gone.
 
 mod address;
+mod spelled;
 
 use std::sync::Arc;
 
 use crate::domain::LinkHost;
 use crate::nlu::facts::is_unseen;
 pub(super) use address::KnownAddresses;
-use address::{find_addresses, is_target_allowed, may_be_disguise};
+use address::{Address, find_addresses, is_target_allowed, may_be_disguise};
+use spelled::{LONGEST_SPELLED, Spelled, read_spelled};
 
 /// The longest text of a link, and the longest address, in bytes; what is longer is no link.
 const LONGEST_TEXT: usize = 300;
@@ -243,6 +245,13 @@ impl<'a> Links<'a> {
         let Some(end) = end.or_else(|| (at_end || is_long).then_some(held.len())) else {
             return Step::wait(Waiting::Word, LONGEST_WORD + 1);
         };
+        match read_spelled(held, at_end) {
+            Spelled::Maybe => return Step::wait(Waiting::Next, LONGEST_SPELLED),
+            Spelled::Host(host) => {
+                return Step::Done(host.place.end, self.checked(&held[..host.place.end], vec![host]));
+            }
+            Spelled::No => {}
+        }
         // Split a longer run after a character that no address has; without one, remove it.
         let cut = |word: &str| {
             word.char_indices().rev().find(|(_, c)| !c.is_ascii() && !is_unseen(*c)).map(|(at, c)| at + c.len_utf8())
@@ -256,9 +265,14 @@ impl<'a> Links<'a> {
         let image = held[end..].starts_with('[') && held[..end].ends_with('!') && end > 1;
         let end = if image { end - 1 } else { end };
         let word = &held[..end];
+        Step::Done(end, self.checked(word, find_addresses(word)))
+    }
+
+    /// The word in parts: each address stands or goes.
+    fn checked(&self, word: &str, addresses: Vec<Address>) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut at = 0;
-        for address in find_addresses(word) {
+        for address in addresses {
             let place = address.place.clone();
             push_text(&mut parts, &word[at..place.start]);
             let written = word[place.clone()].to_owned();
@@ -267,7 +281,7 @@ impl<'a> Links<'a> {
             at = place.end;
         }
         push_text(&mut parts, &word[at..]);
-        Step::Done(end, parts)
+        parts
     }
 
     /// The text of a link, which may hold an image or another address.

@@ -197,6 +197,30 @@ fn foreign_addresses_are_known_in_any_spelling() {
         "`evil.com`",
         "\"evil.com\"",
         "evil.com|sstc.vn",
+        "evil dot com",
+        "Evil DOT com",
+        "evil chấm com",
+        "evil chấm com chấm vn",
+        "evil (dot) com",
+        "evil [dot] com",
+        "evil (chấm) com",
+        "evil[.] com",
+        "evil [.]com",
+        "evil . com",
+        "evil dot c o m",
+        "e v i l . c o m",
+        "e v i l dot c o m",
+        "e v i l.c o m",
+        "(evil dot com)",
+        "**evil** dot com",
+        "ｅｖｉｌ dot com",
+        "www dot evil dot top",
+        "evil dot com/login",
+        "evil dot me/login",
+        "evil dot me slash login",
+        "evil dot co dot uk",
+        "evil dot com.",
+        "sstc dot vn dot evil dot com",
     ] {
         let found = shown(&grounding, &format!("Quý khách vào {address} nhé"));
         let folded = found.to_lowercase();
@@ -241,6 +265,27 @@ fn what_only_looks_like_a_host_passes() {
         "[dog] và (dot)",
         "máy tính…Em",
         "hotro@sstc.example.",
+        "sstc chấm vn",
+        "w w w . sstc . vn",
+        "the dot com bubble",
+        "a dot com company",
+        "a polka dot top in the shop",
+        "Red dot is the best, blue dot in the store",
+        "The dot on the screen and the dot at the corner",
+        "The red dot in/on the cover",
+        "Gel pens, dot grid, dot me down",
+        "Is it good . Me too . So is it",
+        "I have a b c d e f g",
+        "Option A . B or C",
+        "nuoc cham com tam",
+        "nước chấm cơm tấm",
+        "Dạ chấm bài xong em gửi . Vâng ạ",
+        "Chấm công, chấm điểm, cham vao day la xong",
+        "Em xin chấm dứt hợp đồng",
+        "C# . NET",
+        "Dạ máy còn hàng . Quý khách ghé shop nhé",
+        "I am in. It is on me. Do it so",
+        "Dell, HP . ASUS",
     ] {
         assert_eq!(shown(&grounding, text), text, "{text:?}");
     }
@@ -312,6 +357,8 @@ fn a_claim_that_nothing_supports_ends_the_reply() {
         ("Half price for you today.", "{offered}Xin hỏi cửa hàng ạ."),
         ("Sure! I have refunded you. Bye.", "Sure! {refunded}Xin hỏi cửa hàng ạ."),
         ("Please give me your card PIN.", "Please {asks_secret}… Xin hỏi cửa hàng ạ."),
+        ("Your card PIN please.", "Your card {asks_secret}… Xin hỏi cửa hàng ạ."),
+        ("Mã PIN của quý khách là gì ạ?", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("What is your password?", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("You get a free mouse with it.", "You get a {offered}… Xin hỏi cửa hàng ạ."),
         ("I can offer you a special price", "{offered}Xin hỏi cửa hàng ạ."),
@@ -356,8 +403,11 @@ fn a_third_replaced_figure_ends_the_reply() {
 fn text_without_numbers_waits_for_nothing_but_its_word() {
     let grounding = grounding();
     let mut speech = Grounded::new(&grounding, &STAND_INS, &sources());
-    for word in ["Dạ ", "laptop ", "này ", "rất ", "tốt, ", "quý ", "khách ", "đến ", "ngày ", "nào ", "ạ? "]
-    {
+    // What may begin a host waits for the first letter of the next word: "laptop dot vn".
+    assert_eq!(speech.push("laptop "), []);
+    assert_eq!(speech.push("n"), [Piece::Text("laptop ".to_owned())]);
+    assert_eq!(speech.push("ày "), [Piece::Text("này ".to_owned())]);
+    for word in ["rất ", "tốt, ", "quý ", "đến ", "ngày ", "nào ", "ạ? "] {
         assert_eq!(speech.push(word), [Piece::Text(word.to_owned())], "{word:?}");
     }
     assert_eq!(speech.push("15.990.000đ "), []);

@@ -60,6 +60,15 @@ struct View {
     collections: Vec<Collection>,
 }
 
+/// What a search by words found in some folders.
+pub struct WordHits {
+    shelves: Arc<Shelves>,
+    /// The chunks that answer.
+    answering: Vec<(usize, f64)>,
+    /// The best chunks, also those that would be no answer by themselves: what meaning finds too may be one.
+    ranked: Vec<(usize, f64)>,
+}
+
 /// How passages were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -143,10 +152,29 @@ impl Knowledge {
 
     /// The passages in these folders that answer.
     pub async fn find(&self, folders: &[String], query: &Query) -> Found {
+        self.find_with(folders, query, self.search_words(folders, query)).await
+    }
+
+    /// Searches these folders by words alone: the part of a search that takes the processor. A caller with a long question
+    /// runs it where it may block, and passes the result to [`Self::find_with`].
+    pub fn search_words(&self, folders: &[String], query: &Query) -> WordHits {
         let shelves = self.shelves.load_full();
+        let (answering, ranked) = shelves.views.get(folders).map_or_else(Default::default, |view| {
+            let mut ranked = Vec::new();
+            if self.has_meaning() {
+                ranked = view.index.ranked(&query.text, query.language);
+                ranked.truncate(FETCH);
+            }
+            (view.index.answering(&query.text, query.language), ranked)
+        });
+        WordHits { shelves, answering, ranked }
+    }
+
+    /// The passages in these folders that answer, given what the search by words found.
+    pub async fn find_with(&self, folders: &[String], query: &Query, hits: WordHits) -> Found {
+        let WordHits { shelves, answering: words, ranked } = hits;
         let nothing = Found { passages: Vec::new(), by: By::Words, similarity: None, question: None };
         let Some(view) = shelves.views.get(folders) else { return nothing };
-        let words = view.index.answering(&query.text, query.language);
         let question = match self.question(&query.text).await {
             Ok(question) => question,
             Err(cause) => {
@@ -155,9 +183,6 @@ impl Knowledge {
             }
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
-        // Those as well that would be no answer by themselves: what meaning finds too may be one.
-        let mut ranked = view.index.ranked(&query.text, query.language);
-        ranked.truncate(FETCH);
         match self.near(view, &question, &ranked).await {
             Ok(Some(near)) if words.is_empty() && self.lacks(view, query, &near) => {
                 Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }

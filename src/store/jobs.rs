@@ -120,7 +120,7 @@ impl<'a> NewJob<'a> {
         Self { kind: JobKind::SendMail, subject: mail.0, tenant, conversation: None, payload: None, now }
     }
 
-    /// The same decision again is the same job.
+    /// The same decision again in the same conversation is the same job.
     pub(super) fn say_decision(
         tenant: &'a TenantId,
         conversation: ConversationId,
@@ -129,7 +129,7 @@ impl<'a> NewJob<'a> {
     ) -> Self {
         let payload = serde_json::to_value(notice).unwrap_or_default();
         let mut id = [0; 16];
-        id.copy_from_slice(&Sha256::digest(payload.to_string())[..16]);
+        id.copy_from_slice(&Sha256::digest(format!("{conversation}{payload}"))[..16]);
         let (kind, subject) = (JobKind::SayDecision, Uuid::from_bytes(id));
         Self { kind, subject, tenant, conversation: Some(conversation), payload: Some(payload), now }
     }

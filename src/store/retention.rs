@@ -74,7 +74,10 @@ impl Store {
 
     /// Removes conversations that a visitor opened before `before` without ever writing in them, some at a time. `false`: there
     /// is nothing more to remove.
-    pub async fn forget_empty_conversations(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn forget_empty_conversations(
+        &self,
+        before: DateTime<Utc>,
+    ) -> Result<Vec<(TenantId, ConversationId)>, StoreError> {
         // The first part is the index's own condition, word by word.
         let empty = Condition::all()
             .add(Expr::cust("(visitor AND last_turn = 0)"))
@@ -88,10 +91,12 @@ impl Store {
             .into_tuple()
             .all(&self.read)
             .await?;
-        let mut removed = false;
+        let mut removed = Vec::new();
         for (id, tenant) in found {
-            let Ok(tenant) = tenant.parse::<TenantId>() else { continue };
-            removed |= self.tenant(&tenant).delete_conversation_if(ConversationId(id), empty.clone()).await?;
+            let (Ok(tenant), id) = (tenant.parse::<TenantId>(), ConversationId(id)) else { continue };
+            if self.tenant(&tenant).delete_conversation_if(id, empty.clone()).await? {
+                removed.push((tenant, id));
+            }
         }
         Ok(removed)
     }

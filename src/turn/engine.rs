@@ -164,12 +164,20 @@ impl Engine {
         self.0.lanes.close(conversation).await;
         let deleted = store.delete_conversation(conversation).await;
         if deleted.is_ok() {
-            // Whoever waits for what will never come must not wait for ever.
-            self.0.feeds.get(conversation).close();
-            self.0.journal.changes().tell(tenant, conversation);
+            self.announce_deleted(tenant, conversation);
         }
         self.0.lanes.reopen(conversation);
         deleted
+    }
+
+    /// Ends the streams of a deleted conversation, and notifies the console.
+    pub(super) fn announce_deleted(&self, tenant: &TenantId, conversation: ConversationId) {
+        self.0.feeds.get(conversation).close();
+        self.0.journal.changes().tell(tenant, conversation);
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.0.store
     }
 
     /// Does the work on a task of its own: a client that leaves drops its request's future wherever it stands, and a

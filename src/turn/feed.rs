@@ -103,6 +103,12 @@ impl Feed {
         self.tip.subscribe()
     }
 
+    /// Sends the readers to the store: the running turn ended there without its last event.
+    pub fn forget_live(&self) {
+        self.live.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.tip.send_modify(|_| {});
+    }
+
     /// Ends the readers: the conversation is gone.
     pub fn close(&self) {
         self.closed.cancel();

@@ -199,6 +199,10 @@ impl Reader {
             Some(_) => self.reset().await?,
             None if over => self.ended = true,
             None if self.is_left_behind().await? => self.reset().await?,
+            None if self.is_cut_off().await? => {
+                self.cursor.ends_turn = true;
+                self.ahead = [Item::Reset(self.cursor.at)].into();
+            }
             None => return Ok(Stored::NothingYet),
         }
         Ok(Stored::Read)
@@ -258,6 +262,16 @@ impl Reader {
         // Looked for once more: they may have come since nothing was found.
         Ok(conversation.is_some_and(|conversation| conversation.last_event_id > self.cursor.at)
             && self.stored().await?.is_empty())
+    }
+
+    /// Whether the turn that is being read ended without a `turn.done`, because the database refused it.
+    async fn is_cut_off(&self) -> Result<bool, StoreError> {
+        if self.only.is_some() || self.cursor.ends_turn {
+            return Ok(false);
+        }
+        let turn = self.store.tenant(&self.tenant).find_turn(self.conversation, self.cursor.at.turn).await?;
+        // Looked for once more: the rest may have come since nothing was found.
+        Ok(turn.is_some_and(|turn| turn.status.has_ended()) && self.stored().await?.is_empty())
     }
 
     /// Goes on behind the last ended turn.

@@ -133,7 +133,8 @@ async fn end_whole(
 }
 
 /// Ends a turn whose rows cannot be read or completed: stores `turn.done` after the last event there is, or, if the
-/// database refuses even that, the turn's status alone. So every turn ends.
+/// database refuses even that, the turn's status alone. So every turn ends. Readers receive only what is stored: without a
+/// stored `turn.done`, the turn's stream ends without one and the conversation's streams send a reset.
 ///
 /// # Errors
 /// As [`end_interrupted`].
@@ -152,10 +153,13 @@ pub async fn end_bare(
         Err(cause) if is_refusal(&cause) => {
             error!(error = %cause, conversation.id = %conversation, turn, "The end of a turn was refused; its status alone is stored");
             store.close_turn(conversation, turn, now).await?;
+            feed.forget_live();
         }
-        appended => appended?,
+        appended => {
+            appended?;
+            publish(feed, vec![end]);
+        }
     }
-    publish(feed, vec![end]);
     warn!(conversation.id = %conversation, turn, "A turn was ended without its last message");
     Ok(())
 }

@@ -6,13 +6,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
+use super::Engine;
 use crate::config::Config;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 
 /// Forgets now and then until the shutdown.
-pub async fn run(store: Store, config: Arc<Config>, shutdown: CancellationToken) {
+pub async fn run(engine: Engine, config: Arc<Config>, shutdown: CancellationToken) {
     loop {
-        if let Err(cause) = forget(&store, &config, Utc::now(), &shutdown).await {
+        if let Err(cause) = forget(&engine, &config, Utc::now(), &shutdown).await {
             warn!(error = %cause, "Old events could not be removed; tried again later");
         }
         tokio::select! {
@@ -27,11 +28,12 @@ pub async fn run(store: Store, config: Arc<Config>, shutdown: CancellationToken)
 /// # Errors
 /// The store does not answer.
 pub async fn forget(
-    store: &Store,
+    engine: &Engine,
     config: &Config,
     now: DateTime<Utc>,
     shutdown: &CancellationToken,
 ) -> Result<(), StoreError> {
+    let store = engine.store();
     let kept = TimeDelta::from_std(config.turns.event_retention).unwrap_or(TimeDelta::MAX);
     let before_messages = config.turns.message_retention_days.map(|days| now - TimeDelta::days(i64::from(days)));
     // Events hold the words of their messages, so they are not kept longer.
@@ -57,7 +59,14 @@ pub async fn forget(
         }
     }
     if let Some(before) = config.turns.empty_conversation.and_then(|age| now.checked_sub_signed(age)) {
-        while !shutdown.is_cancelled() && store.forget_empty_conversations(before).await? {
+        while !shutdown.is_cancelled() {
+            let removed = store.forget_empty_conversations(before).await?;
+            if removed.is_empty() {
+                break;
+            }
+            for (tenant, conversation) in removed {
+                engine.announce_deleted(&tenant, conversation);
+            }
             tokio::task::yield_now().await;
         }
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+const DOCUMENTS: [&str; 8] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/invariants.md", "docs/api.md", "docs/back-office.md", "docs/operations.md"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -86,8 +86,9 @@ fn every_file_that_a_document_names_is_there() {
         let links = find_all(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", &text);
         // A name in capitals stands for whatever the reader calls it.
         let named = find_all(path, &text).into_iter().filter(|[path]| !path.contains(char::is_uppercase));
-        for [path] in links.into_iter().chain(named) {
-            assert!(root().join(&path).exists(), "{document} names {path}");
+        let folder = root().join(document).parent().unwrap().to_owned();
+        for path in links.iter().map(|[link]| folder.join(link)).chain(named.map(|[path]| root().join(path))) {
+            assert!(path.exists(), "{document} names {}", path.display());
         }
     }
 }
@@ -95,7 +96,7 @@ fn every_file_that_a_document_names_is_there() {
 #[test]
 fn every_test_that_a_document_names_is_there() {
     let tests = [rust_files(&root().join("src")), rust_files(&root().join("tests"))].concat().join("\n");
-    let named = find_all(r"`((?:[a-z0-9]+_){3,}[a-z0-9]+)`", &read("ARCHITECTURE.md"));
+    let named = find_all(r"`((?:[a-z0-9]+_){3,}[a-z0-9]+)`", &read("docs/invariants.md"));
     assert!(named.len() > 10, "{named:?}");
     for [name] in named.into_iter().filter(|[name]| !name.starts_with("frontdesk_")) {
         assert!(tests.contains(&format!("fn {name}(")), "there is no test {name}");
@@ -116,7 +117,7 @@ fn every_command_that_a_document_shows_is_there() {
 }
 
 #[test]
-fn every_route_of_the_readme_is_in_the_apis_description_and_every_other_way_round() {
+fn documented_routes_equal_openapi() {
     let described = serde_json::to_value(frontdesk::http::openapi()).unwrap();
     let described: BTreeSet<String> = described["paths"]
         .as_object()
@@ -126,16 +127,16 @@ fn every_route_of_the_readme_is_in_the_apis_description_and_every_other_way_roun
             methods.as_object().unwrap().keys().map(move |method| format!("{} {path}", method.to_uppercase()))
         })
         .collect();
-    let rows = find_all(r"(?m)^\| `((?:GET|POST|PUT|DELETE) [^`]+)` \|", &read("README.md"));
+    let rows = find_all(r"(?m)^\| `((?:GET|POST|PUT|DELETE) [^`]+)` \|", &read("docs/api.md"));
     let shown: BTreeSet<String> = rows.into_iter().map(|[route]| route).collect();
     assert_eq!(shown, described);
 }
 
 #[test]
-fn every_metric_stands_in_the_architecture_and_no_other() {
+fn documented_metrics_equal_those_recorded() {
     let described = find_all(r#""(frontdesk_[a-z_]+)""#, &read("src/app/metrics.rs"));
     let described: BTreeSet<String> = described.into_iter().map(|[name]| name).collect();
-    let rows = find_all(r"(?m)^\| `(frontdesk_[a-z_]+)` \|", &read("ARCHITECTURE.md"));
+    let rows = find_all(r"(?m)^\| `(frontdesk_[a-z_]+)` \|", &read("docs/operations.md"));
     assert_eq!(rows.into_iter().map(|[name]| name).collect::<BTreeSet<_>>(), described);
     let used: BTreeSet<String> = rust_files(&root().join("src"))
         .iter()

@@ -7,6 +7,7 @@ use tracing::warn;
 use super::{Heard, Retail};
 use crate::desks::Turn;
 use crate::domain::{Message, MessageId, Sender};
+use crate::nlu::long_text::read_text;
 use crate::retrieval::Query;
 use crate::retrieval::search::Found;
 
@@ -26,23 +27,37 @@ impl Retail {
             let text = self.rules.search_text(text, &vocabulary);
             Query { text, language: turn.language(), limit: PASSAGES }
         };
-        let asked = query(heard.question());
-        let found = knowledge.find(folders, &asked).await;
-        if !found.passages.is_empty() || !knowledge.says_little(folders, &asked) {
+        let (asked, hits) = read_text(heard.question().len(), || {
+            let asked = query(heard.question());
+            let hits = knowledge.search_words(folders, &asked);
+            (asked, hits)
+        });
+        let found = knowledge.find_with(folders, &asked, hits).await;
+        let says_little = || read_text(asked.text.len(), || knowledge.says_little(folders, &asked));
+        if !found.passages.is_empty() || !says_little() {
             return found;
         }
         let questions = turn.history.iter().rev().filter(|message| message.sender == Sender::User);
         let questions: Vec<&Message> = questions.take(EARLIER_QUESTIONS).collect();
-        let is_answered =
-            |message: &&&Message| !knowledge.find_by_words(folders, &query(&message.text)).passages.is_empty();
+        let is_answered = |message: &&&Message| {
+            let find = || knowledge.find_by_words(folders, &query(&message.text));
+            !read_text(message.text.len(), find).passages.is_empty()
+        };
         let Some(earlier) = questions.iter().find(is_answered).or(questions.first()) else {
             return found;
         };
-        let both = query(&format!("{} {}", earlier.text, heard.question()));
+        let both = format!("{} {}", earlier.text, heard.question());
         let again = match found.question {
-            Some(_) => knowledge.find(folders, &both).await,
+            Some(_) => {
+                let (both, hits) = read_text(both.len(), || {
+                    let both = query(&both);
+                    let hits = knowledge.search_words(folders, &both);
+                    (both, hits)
+                });
+                knowledge.find_with(folders, &both, hits).await
+            }
             // Whoever waited once for a model that does not answer does not wait again.
-            None => knowledge.find_by_words(folders, &both),
+            None => read_text(both.len(), || knowledge.find_by_words(folders, &query(&both))),
         };
         // The memory is asked by what was said now.
         Found { question: found.question, ..again }

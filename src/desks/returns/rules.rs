@@ -57,11 +57,15 @@ pub struct Heard {
     pub damage: bool,
     /// It says hello.
     pub greets: bool,
+    /// It says goodbye, and asks for nothing.
+    pub says_goodbye: bool,
     /// "It", "this order": what was talked of before is meant.
     pub points_back: bool,
     pub wants_person: bool,
     /// The rules shall be bent for once.
     pub asks_exception: bool,
+    /// It asks how a return or a refund is going.
+    pub asks_return_status: bool,
     /// The number of the return that was made is asked for.
     pub asks_return_number: bool,
     /// The mail about a return has not come.
@@ -101,6 +105,7 @@ pub struct ReturnsRules {
     cancel_order: Vec<Pattern>,
     unwished: Vec<Pattern>,
     person: Vec<Pattern>,
+    goodbye: Vec<Pattern>,
     exception: Vec<Pattern>,
     return_number: Vec<Pattern>,
     mail_missing: Vec<Pattern>,
@@ -140,6 +145,7 @@ impl ReturnsRules {
             cancel_order: patterns(&file.intents.cancel_order)?,
             unwished: patterns(&file.intents.unwished)?,
             person: patterns(&file.asides.person)?,
+            goodbye: patterns(&file.asides.goodbye)?,
             exception: patterns(&file.asides.exception)?,
             return_number: patterns(&file.asides.return_number)?,
             mail_missing: patterns(&file.asides.mail_missing)?,
@@ -182,6 +188,13 @@ impl ReturnsRules {
         let damage = if asks_policy { self.tells_damage_beside(&wording) } else { self.tells_damage(&wording) };
         // "Không chín một hai" is a number, and no no.
         let spells = has(&self.spelled_number);
+        let intent = match self.intent(&wording).filter(|_| !asks_policy) {
+            _ if asks_label && !asks_policy => Some(Intent::OrderStatus),
+            intent => intent,
+        };
+        let asks_nothing = intent.is_none_or(|intent| intent == Intent::Other)
+            && (number.is_none() && contact.is_none())
+            && !(asks || damage || wants_person || asks_policy || asks_ticket);
         Heard {
             wants_both: !asks_policy && has(&self.both),
             wants_cancel: !asks_policy && has(&self.cancel_order),
@@ -200,16 +213,15 @@ impl ReturnsRules {
             damage,
             greets: has(&self.greeting),
             points_back: has(&self.pointing_back),
-            intent: match self.intent(&wording).filter(|_| !asks_policy) {
-                _ if asks_label && !asks_policy => Some(Intent::OrderStatus),
-                intent => intent,
-            },
+            says_goodbye: asks_nothing && has(&self.goodbye),
+            intent,
             number,
             more_numbers: numbers.map(|found| found.number).collect(),
             contact,
             other_contact,
             wants_person,
             asks_exception: has(&self.exception),
+            asks_return_status: !asks_policy && has(&self.status_of_return),
             asks_return_number: has(&self.return_number),
             misses_mail,
             asks_ticket,

@@ -54,6 +54,7 @@ impl Returns {
             Ending::Done => Some((Kind::ReturnTicket, done(state))),
             Ending::Duplicate => Some((Kind::ReturnTicket, Scenario::Duplicate)),
             Ending::MailLeft => Some((Kind::ReturnTicket, Scenario::MailLeft)),
+            Ending::Other if state.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
             // Nothing was done yet: what can be done is more than "anything else".
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other if self.rules.hear(&turn.message.text).greets => Some((Kind::Clarify, Scenario::Clarify)),
@@ -61,12 +62,12 @@ impl Returns {
             Ending::Other => Some((Kind::Reply, Scenario::Goodbye)),
         };
         self.call_person(turn, state, ending);
-        let mut asks_more = true;
+        let mut asks_more = !state.is_goodbye;
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut voice, scenario)?;
             turn.say_with(kind, &text, tell(kind, state, &text)).await?;
             // A person continues, or the customer has left: there is nothing more to ask.
-            asks_more = kind != Kind::Clarify && !matches!(scenario, Scenario::GaveUp | Scenario::Goodbye);
+            asks_more &= kind != Kind::Clarify && !matches!(scenario, Scenario::GaveUp | Scenario::Goodbye);
         }
         self.record_ending(turn, state, ending).await?;
         if asks_more {

@@ -218,6 +218,8 @@ pub struct State {
     pub is_unclear: bool,
     /// How often in a row the customer was asked what it is about.
     pub clarifies: u32,
+    /// The message says goodbye: nothing more is asked.
+    pub is_goodbye: bool,
     /// The message says no, or to wait, and wants nothing back: a language model makes no return on it.
     pub is_held_back: bool,
     /// The message may name an order in a way that the rules do not read.

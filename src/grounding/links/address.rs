@@ -87,6 +87,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Address {
+    /// A host that is spelled in several words.
+    pub fn spelled(host: String, place: Range<usize>) -> Self {
+        Self { place, text: host, kind: Kind::Host }
+    }
+
     /// Whether it leads to one of the hosts, or is known from the sources.
     pub fn is_allowed(&self, hosts: &[LinkHost], known: &KnownAddresses) -> bool {
         if known.mails.contains(self.text.strip_prefix("mailto:").unwrap_or(&self.text)) {
@@ -124,14 +129,14 @@ pub(super) fn is_target_allowed(target: &str, hosts: &[LinkHost], known: &KnownA
 
 /// A word as a reader understands it, with the place of each byte in the original word.
 #[derive(Default)]
-struct Normalized {
-    text: String,
+pub(super) struct Normalized {
+    pub text: String,
     /// For each byte of `text`, where its character begins and ends in the word.
     places: Vec<Range<usize>>,
     /// For each byte of `text`, whether it was a capital letter.
     capitals: Vec<bool>,
     /// Where a dot or an `@` of `text` was written in another way.
-    disguised: Vec<usize>,
+    pub disguised: Vec<usize>,
 }
 
 impl Normalized {
@@ -142,7 +147,7 @@ impl Normalized {
     }
 
     /// The place in the word of these bytes of `text`.
-    fn place(&self, range: Range<usize>) -> Range<usize> {
+    pub fn place(&self, range: Range<usize>) -> Range<usize> {
         let bytes = self.places.get(range);
         match (bytes.and_then(<[_]>::first), bytes.and_then(<[_]>::last)) {
             (Some(first), Some(last)) => first.start..last.end,
@@ -151,7 +156,7 @@ impl Normalized {
     }
 }
 
-fn normalize(word: &str) -> Normalized {
+pub(super) fn normalize(word: &str) -> Normalized {
     let mut normalized = Normalized::default();
     let mut at = 0;
     while let Some(c) = word[at..].chars().next() {

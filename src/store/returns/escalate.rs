@@ -1,6 +1,6 @@
 //! Handing over to a person: RMAs are locked until the person has decided.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
@@ -13,12 +13,12 @@ use super::create::find_by_key;
 use super::rows::{load_rmas, read_ticket};
 use crate::domain::AuditEntry;
 use crate::domain::AuditKind;
-use crate::domain::TenantId;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
+use crate::domain::{ConversationId, TenantId};
 use crate::store::audit::record;
-use crate::store::entities::{rmas, tickets};
+use crate::store::entities::{audit, rmas, tickets};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore, all_inserted};
 
@@ -71,6 +71,26 @@ async fn latest_escalation(
             found => return Ok((key, found)),
         }
     }
+}
+
+/// What the audit log calls a conversation that joined an open ticket.
+const JOINED: &str = "ticket.joined";
+
+/// The other conversations that asked for what the ticket is about. They receive its decision, too.
+pub(super) async fn joined_conversations(
+    connection: &impl ConnectionTrait,
+    tenant: &TenantId,
+    ticket: &Ticket,
+) -> Result<BTreeSet<ConversationId>, StoreError> {
+    let Some(order) = &ticket.order else { return Ok(BTreeSet::new()) };
+    let rows = audit::Entity::find()
+        .filter(audit::Column::TenantId.eq(tenant.as_str()))
+        .filter(audit::Column::OrderNumber.eq(order.as_str()))
+        .filter(audit::Column::What.eq(JOINED))
+        .all(connection)
+        .await?;
+    let is_joined = |row: &audit::Model| row.after.as_ref().is_some_and(|after| after["ticket"] == ticket.id);
+    Ok(rows.iter().filter(|row| is_joined(row)).filter_map(|row| row.conversation_id.map(ConversationId)).collect())
 }
 
 /// What people have decided about lines of the order, the last decision for each, and whether one is still to look at the
@@ -219,6 +239,7 @@ impl TenantStore<'_> {
             self.mark(transaction, rma, Some((id, new.reason)), by).await?;
         }
         let ticket = self.join_claim(transaction, ticket, new).await?;
+        self.record_joined(transaction, &ticket, by).await?;
         if ticket.priority >= Some(new.priority) {
             return Ok(Some(ticket));
         }
@@ -241,6 +262,31 @@ impl TenantStore<'_> {
         };
         record(transaction, self.tenant, &[raised]).await?;
         Ok(Some(Ticket { priority: Some(new.priority), ..ticket }))
+    }
+
+    /// Records that another conversation waits for the ticket's decision, once for each conversation.
+    async fn record_joined(
+        &self,
+        transaction: &DatabaseTransaction,
+        ticket: &Ticket,
+        by: &By<'_>,
+    ) -> Result<(), StoreError> {
+        let Some(conversation) = by.conversation.filter(|id| ticket.conversation != Some(*id)) else { return Ok(()) };
+        if joined_conversations(transaction, self.tenant, ticket).await?.contains(&conversation) {
+            return Ok(());
+        }
+        let joined = AuditEntry {
+            kind: AuditKind::System,
+            who: by.who.to_owned(),
+            what: JOINED.to_owned(),
+            before: None,
+            after: Some(json!({"ticket": ticket.id})),
+            conversation: Some(conversation),
+            order: ticket.order.clone(),
+            rma: ticket.rma.clone(),
+            at: by.now,
+        };
+        record(transaction, self.tenant, &[joined]).await
     }
 
     /// The ticket, which is from now on about what is claimed as well.

@@ -8,6 +8,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, Que
 use serde_json::json;
 
 use super::create::{NewReturn, ReturnOutcome};
+use super::escalate::joined_conversations;
 use super::rows::{load_rmas, read_ticket};
 use super::{By, write_rma_step};
 use crate::domain::AuditEntry;
@@ -243,7 +244,7 @@ impl TenantStore<'_> {
             }
             queue(transaction, self.tenant, &mail, case.by.who, case.by.now).await?;
         }
-        let Some(conversation) = ticket.conversation else { return Ok(()) };
+        let joined = joined_conversations(transaction, self.tenant, ticket).await?;
         let notice = Notice {
             ticket: ticket.id.clone(),
             order: ticket.order.clone(),
@@ -251,8 +252,11 @@ impl TenantStore<'_> {
             outcome,
             at: case.by.now,
         };
-        enqueue(transaction, &[NewJob::say_decision(self.tenant, conversation, &notice, case.by.now)]).await?;
-        self.end_wait(transaction, conversation, &ticket.id).await
+        for conversation in ticket.conversation.into_iter().chain(joined) {
+            enqueue(transaction, &[NewJob::say_decision(self.tenant, conversation, &notice, case.by.now)]).await?;
+            self.end_wait(transaction, conversation, &ticket.id).await?;
+        }
+        Ok(())
     }
 
     /// The customer waits no longer, unless a person is still to look at another ticket of the conversation.

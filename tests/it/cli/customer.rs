@@ -149,7 +149,7 @@ async fn retention_covers_state_tickets_mails_and_cases() {
     let (app, before) = (&shop.app, shop.rma().await);
     let forget = async |days: i64| {
         let now = Utc::now() + TimeDelta::days(days);
-        retention::forget(&app.inner.store, &app.inner.config, now, &CancellationToken::new()).await.unwrap();
+        retention::forget(&app.inner.engine, &app.inner.config, now, &CancellationToken::new()).await.unwrap();
         forget_files(&app.inner.config, now - TimeDelta::days(30)).await.unwrap();
     };
     forget(29).await;

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::live::Live;
 use super::problem::refused;
 use crate::support::app::TestApp;
 
@@ -200,13 +201,16 @@ async fn empty_conversations_of_visitors_expire() {
     let (shops, _) = open(key.0, key.1).await;
     let said = app.post(&format!("/conversations/{spoken}/messages"), &json!({"text": "ABC123"})).bearer_auth(&token);
     assert_eq!(said.send().await.unwrap().status(), 202);
+    let mut news = Live::open(app.get("/console/api/events").header(key.0, key.1)).await.opened().await;
     for (hours, status) in [(47, 200), (49, 404)] {
         let now = chrono::Utc::now() + chrono::TimeDelta::hours(hours);
-        let App { store, config, .. } = &*app.inner;
-        retention::forget(store, config, now, &CancellationToken::new()).await.unwrap();
+        let App { engine, config, .. } = &*app.inner;
+        retention::forget(engine, config, now, &CancellationToken::new()).await.unwrap();
         for (id, status) in [(&empty, status), (&spoken, 200), (&shops, 200)] {
             let found = app.get(&format!("/conversations/{id}")).header(key.0, key.1).send().await.unwrap();
             assert_eq!(found.status(), status, "after {hours} h");
         }
     }
+    // An open inbox removes its row.
+    news.until(&json!({"type": "conversation.deleted", "conversation_id": empty}).to_string()).await;
 }

@@ -33,14 +33,37 @@ impl<'a> MakeWriter<'a> for Lines {
 /// Set in the process that listens to its own log.
 const LISTENING: &str = "FRONTDESK_TEST_LISTENS_TO_ITS_LOG";
 
-/// In a process of its own: what one test hears of the log depends on the tests beside it.
 #[test]
 fn no_key_token_or_message_stands_in_the_log_even_at_the_finest_level() {
+    alone("no_key_token_or_message_stands_in_the_log_even_at_the_finest_level", listen());
+}
+
+#[test]
+fn untrusted_proxy_is_logged_once() {
+    alone("untrusted_proxy_is_logged_once", async {
+        let (lines, _guard) = logged();
+        let proxied = async |app: &TestApp| {
+            for _ in 0..2 {
+                let request = app.get("/conversations").header("x-forwarded-for", "203.0.113.9");
+                request.header("x-api-key", "a-very-secret-api-key").send().await.unwrap();
+            }
+        };
+        let builder = || TestApp::builder().env("X_API_KEYS", "a-very-secret-api-key");
+        proxied(&builder().env("TRUSTED_PROXIES", "127.0.0.1").start().await).await;
+        assert_eq!(lines.count("TRUSTED_PROXIES"), 0);
+        proxied(&builder().start().await).await;
+        assert_eq!(lines.count("A proxy that is not in TRUSTED_PROXIES passes requests on"), 1);
+        assert_eq!(lines.count("proxy.address=127.0.0.1"), 1);
+    });
+}
+
+/// Runs the test of that name in a process of its own: what one test hears of the log depends on the tests beside it.
+fn alone(name: &str, listening: impl Future<Output = ()>) {
     if std::env::var_os(LISTENING).is_some() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        return runtime.block_on(listen());
+        return runtime.block_on(listening);
     }
-    let name = "http::logs::no_key_token_or_message_stands_in_the_log_even_at_the_finest_level";
+    let name = &format!("http::logs::{name}");
     let test = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
         .env(LISTENING, "1")
@@ -49,7 +72,16 @@ fn no_key_token_or_message_stands_in_the_log_even_at_the_finest_level() {
     assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stderr));
 }
 
-async fn listen() {
+impl Lines {
+    /// How many lines contain that text.
+    fn count(&self, text: &str) -> usize {
+        let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        log.lines().filter(|line| line.contains(text)).count()
+    }
+}
+
+/// The log from now on, at the finest level.
+fn logged() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)
@@ -57,7 +89,11 @@ async fn listen() {
         .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
         .with_writer(lines.clone())
         .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    (lines, tracing::subscriber::set_default(subscriber))
+}
+
+async fn listen() {
+    let (lines, _guard) = logged();
     let (key, secret) = ("a-very-secret-api-key", "a-token-secret-that-is-long-enough-to-be-one");
     let app = TestApp::builder().env("X_API_KEYS", key).env("TOKEN_SECRET", secret).start().await;
     let opened = app.post("/conversations", &json!({"user_id": "nguyen@example.com"})).header("x-api-key", key);

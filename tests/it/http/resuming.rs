@@ -13,7 +13,7 @@ use crate::support::app::TestApp;
 /// Removes what is past its keeping, as seen so many hours from now.
 async fn forget(app: &TestApp, hours: i64) {
     let now = Utc::now() + TimeDelta::hours(hours);
-    retention::forget(&app.inner.store, &app.inner.config, now, &CancellationToken::new()).await.unwrap();
+    retention::forget(&app.inner.engine, &app.inner.config, now, &CancellationToken::new()).await.unwrap();
 }
 
 async fn last_event_id(app: &TestApp, id: &str) -> String {

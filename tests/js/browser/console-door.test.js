@@ -26,6 +26,35 @@ test("who has the key gets in, is greeted by name, and gets out again", async ()
   assertClean(page);
 });
 
+test("a refused sign-out keeps the session and shows an error", async () => {
+  const page = await enter(stage, { expected: [/status of 503/] });
+  await page.locator(".list h1").waitFor();
+  const busy = { status: 503, headers: { "retry-after": "1" }, contentType: "application/problem+json", body: JSON.stringify({ status: 503, code: "unavailable" }) };
+  const refuse = (route) => (route.request().method() === "DELETE" ? route.fulfill(busy) : route.fallback());
+  await page.route("**/console/session", refuse);
+  await page.locator("#sign-out").click();
+  const failed = page.locator("dialog");
+  await failed.locator(".failure").waitFor();
+  assert.equal(await page.getByText("Đã đăng xuất.").count(), 0);
+  assert.equal(await page.locator("#rail").isVisible(), true);
+  await page.unroute("**/console/session", refuse);
+  await failed.locator(".failure button").click();
+  await page.getByText("Đã đăng xuất.").waitFor();
+  assertClean(page);
+});
+
+test("the header shows development and has no sign-out", async () => {
+  const open = await Stage.open({ X_API_KEYS: "" });
+  try {
+    const page = await open.page({ path: "/console" });
+    await page.locator("#development").waitFor();
+    assert.equal(await page.locator("#sign-out").isVisible(), false);
+    assertClean(page);
+  } finally {
+    await open.close();
+  }
+});
+
 test("what is still being read while somebody signs out is given up, and not refused", async () => {
   const page = await enter(stage);
   await page.locator(".list h1").waitFor();

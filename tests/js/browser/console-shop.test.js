@@ -125,6 +125,17 @@ test("two people who edit one persona are told of each other", async () => {
   for (const page of [first, second]) assertClean(page);
 });
 
+test("a shop without customers has no questions yet", async () => {
+  const empty = await Stage.open();
+  try {
+    const page = await enter(empty, { view: "knowledge" });
+    await page.getByText("Chưa có câu hỏi nào").waitFor();
+    assertClean(page);
+  } finally {
+    await empty.close();
+  }
+});
+
 test("a question that no document answers is shown with those who asked it", async () => {
   const { id } = await talk(stage, "shop có bán máy giặt không?");
   await talk(stage, "SHOP CO BAN MAY GIAT KHONG");
@@ -168,5 +179,17 @@ test("the figures show what was asked, by intent, and say their numbers to whoev
   await page.locator(".parts .ok", { hasText: "Cơ sở dữ liệu" }).waitFor();
   await page.locator("select").selectOption("7");
   await page.waitForFunction(() => document.querySelectorAll(".plot")[0].querySelectorAll("tbody tr").length === 7);
+  const colours = await page.evaluate(() => {
+    const colour = (n) => {
+      const bar = document.createElement("i");
+      bar.className = `series-${n}`;
+      document.body.append(bar);
+      const found = getComputedStyle(bar).getPropertyValue("--series");
+      bar.remove();
+      return found.trim();
+    };
+    return [0, 1, 2, 3, 4, 5, 6, 7].map(colour);
+  });
+  assert.equal(new Set(colours.filter((colour) => colour)).size, 8, colours.join(" "));
   assertClean(page);
 });

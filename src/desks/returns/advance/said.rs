@@ -31,6 +31,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
         state.desired_action = None;
     }
     state.is_unclear = false;
+    state.is_goodbye = heard.says_goodbye;
     state.is_held_back = heard.says_no && !heard.intent.is_some_and(Intent::is_return);
     state.error = None;
     state.damage_told |= heard.damage;
@@ -66,6 +67,7 @@ pub(super) fn said(state: State, heard: &Heard) -> State {
     }
     take_intent(&mut state, heard);
     take_label(&mut state, heard);
+    take_last_return(&mut state, heard);
     keep_reason(&mut state, heard);
     state
 }
@@ -86,6 +88,10 @@ fn calls_off(state: &State, heard: &Heard, asked: Option<Question>) -> bool {
         Some(Question::OrderNumber | Question::OtherOrder | Question::Contact | Question::NotFound | Question::Locked)
     );
     let brings = heard.number.is_some() || heard.contact.is_some();
+    let is_about_mail = matches!(asked, Some(Question::MailFailed | Question::MailMissing));
+    if heard.says_goodbye && !is_about_mail && heard.answer != Some(Answer::Yes) {
+        return true;
+    }
     match heard.answer {
         Some(Answer::Cancel) => !((asks_for_slot && brings) || answers_with_cancel(state, heard, asked)),
         Some(Answer::No) => asks_for_slot && !brings,
@@ -312,6 +318,15 @@ fn take_label(state: &mut State, heard: &Heard) {
     if state.order_number.is_none() {
         state.order_number.clone_from(&state.meta.last_returned);
         state.order_match_confidence = state.order_number.as_ref().map(|_| 1.0);
+    }
+}
+
+/// "Where is my refund?" is about the return that was made here, where no other order is named.
+fn take_last_return(state: &mut State, heard: &Heard) {
+    let is_free = state.order_number.is_none() && state.intent == Some(Intent::OrderStatus);
+    if heard.asks_return_status && is_free && state.meta.last_returned.is_some() {
+        state.order_number.clone_from(&state.meta.last_returned);
+        state.order_match_confidence = Some(1.0);
     }
 }
 

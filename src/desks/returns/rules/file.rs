@@ -46,6 +46,9 @@ pub(super) struct IntentFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct AsideFile {
     pub person: Vec<String>,
+    /// A shop's own rule file may lack it.
+    #[serde(default)]
+    pub goodbye: Vec<String>,
     pub exception: Vec<String>,
     pub return_number: Vec<String>,
     pub mail_missing: Vec<String>,

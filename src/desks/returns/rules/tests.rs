@@ -88,3 +88,39 @@ fn a_message_that_only_answers_is_no_reason_and_no_contact_stands_in_one() {
         assert_eq!(rules.hear(text).why, why, "{text}");
     }
 }
+
+#[test]
+fn bare_ticket_asks_about_it_and_goodbye_asks_nothing() {
+    let rules = rules();
+    for text in
+        ["my ticket?", "and my ticket?", "so, the ticket", "ticket?", "ticket của em", "phiếu của mình đâu rồi ạ"]
+    {
+        assert!(rules.hear(text).asks_ticket, "{text}");
+    }
+    for text in ["I lost my ticket to the concert order", "open a ticket please", "the boots are in my case"] {
+        assert!(!rules.hear(text).asks_ticket, "{text}");
+    }
+    for text in [
+        "bye",
+        "ok bye",
+        "thanks, bye!",
+        "see you later",
+        "Take care",
+        "tạm biệt shop nhé",
+        "bye em",
+        "have a great day",
+    ] {
+        assert!(rules.hear(text).says_goodbye, "{text}");
+    }
+    for text in [
+        "bye, but where is my order?",
+        "please take care of my return",
+        "take care of it now",
+        "return order 77893, bye",
+        "john.doe@example.com bye",
+        "I want to buy boots",
+        "a colleague please, bye",
+    ] {
+        assert!(!rules.hear(text).says_goodbye, "{text}");
+    }
+}

@@ -4,6 +4,7 @@ import { Alarm } from "./alarm.js";
 import { announce, ask, giveUpReads, memory, session, settings, words } from "./desk.js";
 import { byId } from "../assets/elements.js";
 import { Live } from "./live.js";
+import { button, dialog, failure } from "./parts.js";
 import { Router } from "./router.js";
 import { signIn } from "./sign-in.js";
 import { audit } from "./audit.js";
@@ -109,6 +110,26 @@ function showSignIn(notice) {
   signIn(byId("view"), notice, () => enter(true));
 }
 
+// A session that the server could not end stays open, and the page says so.
+async function signOut() {
+  const me = session.me;
+  // Before the session is over: what is asked after it would be refused.
+  leave();
+  try {
+    await ask("DELETE", "/console/session");
+  } catch (error) {
+    session.me = me;
+    enter(true);
+    const again = () => {
+      failed.close();
+      signOut();
+    };
+    const failed = dialog("sign_out", undefined, failure(error, again), button("cancel", () => failed.close()));
+    return;
+  }
+  showSignIn("sign_in.left");
+}
+
 function wire() {
   const other = () => words.languages.find((language) => language !== words.language);
   const language = byId("language");
@@ -124,13 +145,7 @@ function wire() {
     name();
     router.title();
   });
-  byId("sign-out").addEventListener("click", async () => {
-    // Before the session is over: what is asked behind it would be refused.
-    leave();
-    // A server that is not to be reached lets the session expire.
-    await ask("DELETE", "/console/session").catch(() => {});
-    showSignIn("sign_in.left");
-  });
+  byId("sign-out").addEventListener("click", signOut);
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();
     (byId("view").querySelector("h1") ?? byId("view")).focus();

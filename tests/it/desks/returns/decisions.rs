@@ -141,10 +141,46 @@ async fn a_question_reaches_the_customer_and_the_answer_the_person() {
 }
 
 #[tokio::test]
+async fn joined_conversation_receives_each_decision_once() {
+    let app = open(TestApp::builder()).await;
+    let (mut first, mut joined) = (Chat::open(&app).await, Chat::open(&app).await);
+    let ticket = first.escalated(&SHATTERED).await;
+    assert_eq!(joined.escalated(&SHATTERED).await, ticket);
+    assert_eq!(joined.escalated(&SHATTERED).await, ticket, "asking again joins once");
+    let mut other = Chat::open(&app).await;
+    let elsewhere = other.escalated(&["return order 77897", "buyer-77897@example.com", "yes"]).await;
+    assert_ne!(elsewhere, ticket);
+    let question = "Is the left sole torn as well?";
+    resolve(&app, &ticket, Resolution::MoreInfo, question).await;
+    for chat in [&first, &joined] {
+        let told = chat.decisions(1).await.remove(0);
+        assert!(told["text"].as_str().unwrap().contains(question), "{told}");
+        assert_eq!(chat.status().await, "bot");
+    }
+    let news = joined.say("my ticket?").await;
+    assert!(news.text("escalation").contains(question), "a question is no answer: {news:?}");
+    assert_eq!(joined.say("yes, the left one too").await.kinds(), ["escalation"]);
+    resolve(&app, &ticket, Resolution::Approve, "clear now").await;
+    for chat in [&first, &joined] {
+        let told = chat.decisions(2).await;
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[1]["text"].as_str().unwrap().contains("RMA-"), "{told:?}");
+        assert_eq!(chat.status().await, "bot");
+    }
+    assert_eq!(joined.say("send me the label again please").await.kinds()[0], "return_ticket");
+    assert_eq!(mailed(&app, 2).await.iter().filter(|mail| mail.contains("RMA-")).count(), 1, "one mail says it");
+    resolve(&app, &elsewhere, Resolution::Reject, "no").await;
+    other.decisions(1).await;
+    assert_eq!(joined.decisions(2).await.len(), 2);
+}
+
+#[tokio::test]
 async fn a_ticket_that_is_open_is_said_to_be_open() {
     let app = open(TestApp::builder()).await;
     for (wish, news) in [
         (serde_json::json!({"language": "en"}), "any news about my ticket?"),
+        (serde_json::json!({"language": "en"}), "my ticket?"),
+        (serde_json::json!({"persona": "returns_vi", "language": "vi"}), "ticket của em đâu ạ?"),
         (serde_json::json!({"persona": "returns_vi", "language": "vi"}), "phiếu của mình tới đâu rồi ạ?"),
     ] {
         let mut chat = Chat::open_with(&app, wish).await;

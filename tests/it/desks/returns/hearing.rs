@@ -80,17 +80,56 @@ async fn a_yes_beside_which_nothing_is_wrong_is_a_yes() {
 }
 
 #[tokio::test]
-async fn a_second_no_ends_it_and_so_does_a_goodbye() {
+async fn a_second_no_ends_it() {
     let app = open(TestApp::builder()).await;
     for (language, turns) in [
         ("en", ["return order 77893", JOHN, "no", "no"]),
-        ("en", ["return order 77893", JOHN, "no", "bye"]),
         ("vi", ["trả hàng đơn 77893", JOHN, "không", "không"]),
         ("vi", ["trả hàng đơn 77893", JOHN, "dạ không", "dạ thôi"]),
     ] {
         let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
         assert_eq!(chat.say_all(&turns[..3]).await.kinds(), ["order_prompt"], "{turns:?}");
         assert_eq!(chat.say(turns[3]).await.kinds(), ["reply", "follow_up"], "{turns:?}");
+    }
+}
+
+#[tokio::test]
+async fn goodbye_ends_without_another_question() {
+    let app = open(TestApp::builder()).await;
+    for (language, turns) in [
+        ("en", &["I want to return something", "ok bye"][..]),
+        ("en", &["I want to return something", "thanks, bye"]),
+        ("en", &["return order 77893", "goodbye"]),
+        ("en", &["return order 77893", JOHN, "no", "bye"]),
+        ("en", &["return order 77893", JOHN, "ok bye"]),
+        ("en", &["return order 77893", JOHN, "no thanks, have a nice day"]),
+        ("en", &["bye"]),
+        ("vi", &["tôi muốn trả hàng", "thôi cảm ơn, tạm biệt"]),
+        ("vi", &["tôi muốn trả hàng", "ok bye"]),
+        ("vi", &["trả hàng đơn 77893", JOHN, "bai bai shop nhé"]),
+    ] {
+        let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
+        let ended = chat.say_all(turns).await;
+        assert_eq!(ended.kinds(), ["reply"], "{turns:?}");
+        assert!(!ended.text("reply").contains('?'), "{turns:?}: {ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn question_about_the_refund_names_the_last_return() {
+    let app = open(TestApp::builder()).await;
+    for (language, question) in [("en", "where is my refund?"), ("vi", "tiền hoàn tới đâu rồi ạ?")] {
+        let order = if language == "en" {
+            ["return order 77893", JOHN]
+        } else {
+            ["trả đơn 77895", "buyer-77895@example.com"]
+        };
+        let mut chat = Chat::open_with(&app, json!({ "language": language })).await;
+        chat.say_all(&order).await;
+        chat.say("yes").await;
+        let answered = chat.say(question).await;
+        assert_eq!(answered.kinds()[0], "order_status", "{question}: {answered:?}");
+        assert!(answered.text("order_status").contains("RMA-"), "{question}: {answered:?}");
     }
 }
 

@@ -108,6 +108,6 @@ async fn console_acts_are_audited_with_their_client() {
     );
 
     let later = Utc::now() + TimeDelta::days(366);
-    retention::forget(&app.inner.store, &app.inner.config, later, &CancellationToken::new()).await.unwrap();
+    retention::forget(&app.inner.engine, &app.inner.config, later, &CancellationToken::new()).await.unwrap();
     assert_eq!(acts(&minh, "").await, []);
 }

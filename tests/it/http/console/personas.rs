@@ -64,6 +64,9 @@ async fn an_edit_is_written_to_the_file_and_speaks_at_once_and_the_text_before_i
     let restored = save(&desk, &first).await;
     assert_eq!(numbers(&restored), [(3, true), (2, false), (1, false)]);
     assert_eq!((restored["text"].as_str(), &restored["hash"]), (Some(first.as_str()), &shown["hash"]));
+    let audit = desk.get("/audit?limit=200").await;
+    let saved = audit["entries"].as_array().unwrap().iter().filter(|entry| entry["what"] == "persona_saved");
+    assert_eq!(saved.map(|entry| &entry["subject"]).collect::<Vec<_>>(), [ID, ID], "{audit}");
     greets(&desk, "Chào quý khách! Em là nhân viên SSTC, rất vui được hỗ trợ quý khách... Em là trợ lý AI của SSTC ạ.")
         .await;
     for missing in ["versions/4", "versions/0", "versions/x", "versions/-1"] {

@@ -280,6 +280,12 @@ async fn an_escalated_rma_is_locked_until_a_person_decides_and_says_why() {
     assert_eq!((&done["rmas"][0]["locked"], &done["rmas"][0]["status"]), (&json!(false), &json!("Label_Sent")));
     case.advance(&locked, "In_Transit").await;
     assert_eq!(case.resolve(number, "approve", "seen the photos").await["ticket"], done["ticket"], "twice is once");
+    let audit = case.lan.json("/console/api/audit?limit=200").await;
+    let decided = audit["entries"].as_array().unwrap().iter().filter(|entry| entry["what"] == "escalation_resolved");
+    let decided = decided.map(|entry| (&entry["who"], &entry["subject"], &entry["detail"]));
+    let by_lan = |decision: &str| (json!("Lan"), json!(number), json!(decision));
+    let decided: Vec<_> = decided.map(|(who, of, what)| (who.clone(), of.clone(), what.clone())).collect();
+    assert_eq!(decided, [by_lan("approve"), by_lan("more_info")], "{audit}");
     let minh = Browser::sign_in(&app, "key-of-the-shop-0", "Minh").await;
     let other = minh.post(&decide(number), &json!({"decision": "reject", "why": "no"}));
     let detail = refused(other, 409, "already_resolved").await["detail"].clone();

@@ -83,6 +83,23 @@ async fn damage_goes_to_a_person_before_anything_is_made() {
 }
 
 #[tokio::test]
+async fn ticket_state_is_told_after_a_handoff() {
+    let shop = driven(TestApp::builder()).await;
+    for (language, handoff, question) in [
+        ("en", "my invoice was eaten by the dog", "my ticket?"),
+        ("vi", "hóa đơn của tôi bị chó ăn mất", "ticket của tôi đâu rồi ạ?"),
+    ] {
+        let mut chat = Chat::open_with(&shop.app, json!({ "language": language })).await;
+        shop.then(vec![escalate("LOW"), say("A colleague will look at it.")]);
+        let handed = chat.say(handoff).await;
+        let ticket = metadata(&handed, "escalation")["escalation"]["ticket_id"].clone();
+        let told = chat.say(question).await;
+        assert_eq!(told.kinds(), ["escalation", "follow_up"], "{question}");
+        assert!(told.text("escalation").contains(ticket.as_str().unwrap()), "{told:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;

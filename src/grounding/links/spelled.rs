@@ -1,0 +1,202 @@
+//! Hosts that are spelled in several words: "evil dot com", "evil (chấm) com", "e v i l . c o m".
+
+use std::ops::Range;
+
+use super::address::{Address, Normalized, normalize};
+
+/// The longest spelled host, in bytes.
+pub(super) const LONGEST_SPELLED: usize = 160;
+/// Words that stand for a dot.
+const DOTS: [&str; 4] = [".", "dot", "chấm", "cham"];
+/// The beginnings of a dot in brackets.
+const BRACKETS: [char; 3] = ['(', '[', '{'];
+/// Suffixes that no sentence has after the word "dot".
+const SUFFIXES: [&str; 10] = ["com", "net", "org", "vn", "io", "xyz", "info", "biz", "ru", "cn"];
+/// Suffixes that are English words as well: no path makes a host of them.
+const WORDS: [&str; 13] = ["in", "is", "it", "to", "at", "so", "as", "no", "us", "do", "by", "be", "am"];
+/// Words before "dot com" that are no names: "the dot com era", "nuoc cham com tam".
+const NO_NAMES: [&str; 27] = [
+    "the", "a", "an", "this", "that", "any", "every", "each", "old", "early", "first", "late", "pre", "post", "big",
+    "new", "of", "or", "and", "our", "your", "their", "my", "nuoc", "dau", "mon", "mam",
+];
+
+/// Whether a text begins with a host that is spelled in words.
+#[derive(Debug)]
+pub(super) enum Spelled {
+    No,
+    /// More text decides.
+    Maybe,
+    Host(Address),
+}
+
+/// The host as far as it has been read.
+#[derive(Default)]
+struct Host {
+    text: String,
+    /// The dots that a word, a space or a bracket spells.
+    dots: usize,
+    is_bracketed: bool,
+    /// Its last label is spelled letter by letter.
+    is_lettered: bool,
+}
+
+/// Reads the host that `held` begins with. `is_whole` says that no more text follows.
+pub(super) fn read_spelled(held: &str, is_whole: bool) -> Spelled {
+    let start = held.find(char::is_alphanumeric).unwrap_or(held.len());
+    let (mut host, mut found, mut at) = (Host::default(), None, start);
+    let verdict = |found: Option<Address>| found.map_or(Spelled::No, Spelled::Host);
+    if held[..start].contains(char::is_whitespace) {
+        return Spelled::No;
+    }
+    loop {
+        let rest = &held[at..];
+        let end = rest.find(char::is_whitespace);
+        let token = &rest[..end.unwrap_or(rest.len())];
+        if end.is_none() && !is_whole {
+            let is_open = host.may_continue_with(token) && held.len() < LONGEST_SPELLED;
+            return if is_open { Spelled::Maybe } else { verdict(found) };
+        }
+        let Some(taken) = host.take(token) else { return verdict(found) };
+        if host.is_host(taken.has_path) {
+            found = Some(Address::spelled(host.text.clone(), start..at + taken.length));
+        }
+        let gap = end.map_or("", |end| &rest[end..]);
+        let next = gap.find(|c: char| !c.is_whitespace()).unwrap_or(gap.len());
+        let is_over = gap[..next].contains('\n') || (next == gap.len() && is_whole);
+        if taken.is_last || is_over {
+            return verdict(found);
+        }
+        at += token.len() + next;
+    }
+}
+
+/// What a word adds to a host.
+struct Taken {
+    /// How many bytes of the word belong to the host.
+    length: usize,
+    has_path: bool,
+    /// Nothing after it belongs to the host.
+    is_last: bool,
+}
+
+impl Host {
+    /// Adds the word. `None`: it does not belong to the host.
+    fn take(&mut self, token: &str) -> Option<Taken> {
+        let word = normalize(token);
+        let whole = Taken { length: token.len(), has_path: false, is_last: false };
+        let awaits_label = self.text.is_empty() || self.text.ends_with('.');
+        if DOTS.contains(&word.text.as_str()) {
+            self.is_bracketed |= !word.disguised.is_empty();
+            self.dots += 1;
+            self.text.push('.');
+            return (!awaits_label).then_some(whole);
+        }
+        if word.text == "slash" || word.text == "/" {
+            return (!awaits_label).then_some(Taken { has_path: true, is_last: true, ..whole });
+        }
+        let labels = labels_of(&word);
+        let text = &word.text[labels.clone()];
+        let tail = &word.text[labels.end..];
+        let is_letter = text.split('.').all(|label| label.len() == 1);
+        let joins = awaits_label || text.starts_with('.') || (self.is_lettered && is_letter);
+        // A dot that is written as a dot ends a sentence, unless the letters stand apart.
+        let is_sentence = text.is_empty() || (self.text.is_empty() && !tail.is_empty());
+        if !joins || is_sentence || (awaits_label && text.starts_with('.')) {
+            return None;
+        }
+        let spells = !word.disguised.is_empty() || (is_letter && text.contains('.'));
+        self.dots += usize::from(spells && text.contains('.'));
+        self.is_bracketed |= !word.disguised.is_empty();
+        self.is_lettered = is_letter;
+        self.text.push_str(text);
+        Some(Taken {
+            length: if tail.starts_with(['/', '?', '#', ':']) { token.len() } else { word.place(labels).end },
+            has_path: tail.strip_prefix('/').is_some_and(|path| path.starts_with(char::is_alphanumeric)),
+            is_last: !tail.is_empty(),
+        })
+    }
+
+    /// Whether a word that begins so may belong to the host.
+    fn may_continue_with(&self, token: &str) -> bool {
+        let begun = normalize(token).text;
+        if self.text.is_empty() {
+            return begun.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));
+        }
+        if self.text.ends_with('.') {
+            return begun.chars().all(|c| !c.is_alphanumeric())
+                || begun.starts_with(|c: char| c.is_ascii_alphanumeric());
+        }
+        let is_dot = DOTS.iter().chain(&["slash"]).any(|dot| dot.starts_with(begun.as_str()));
+        is_dot || token.starts_with(BRACKETS) || begun.starts_with('.') || (self.is_lettered && begun.len() <= 3)
+    }
+
+    fn is_host(&self, has_path: bool) -> bool {
+        let host = self.text.as_str();
+        let labels: Vec<&str> = host.split('.').collect();
+        let ([first, ..], [.., name, last]) = (&labels[..], &labels[..]) else { return false };
+        if self.dots == 0 || labels.iter().any(|label| label.is_empty()) {
+            return false;
+        }
+        let suffix = psl::suffix(host.as_bytes()).filter(psl::Suffix::is_known).map(|suffix| suffix.as_bytes().len());
+        let Some(suffix) = suffix.filter(|length| *length < host.len()) else { return *first == "www" };
+        let is_named = SUFFIXES.contains(last) && !NO_NAMES.contains(name);
+        let is_sure = *first == "www" || self.is_bracketed || suffix > last.len();
+        is_sure || is_named || (has_path && !WORDS.contains(last))
+    }
+}
+
+/// The labels and dots at the beginning of a word; a dot in brackets may end them.
+fn labels_of(word: &Normalized) -> Range<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let mut end = word.text.find(|c| !is_part(c)).unwrap_or(word.text.len());
+    while word.text[..end].ends_with('.') && !word.disguised.contains(&(end - 1)) {
+        end -= 1;
+    }
+    0..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How each beginning of the text is read.
+    fn read(text: &str) -> Option<Range<usize>> {
+        match read_spelled(text, true) {
+            Spelled::Host(address) => Some(address.place),
+            Spelled::No | Spelled::Maybe => None,
+        }
+    }
+
+    #[test]
+    fn host_in_words_ends_where_its_words_end() {
+        for (text, host) in [
+            ("evil dot com for money", "evil dot com"),
+            ("evil dot com dot vn, nhé", "evil dot com dot vn"),
+            ("e v i l . c o m a new site", "e v i l . c o m"),
+            ("e v i l.c o m now", "e v i l.c o m"),
+            ("evil (dot) com.", "evil (dot) com"),
+            ("evil[.] com", "evil[.] com"),
+            ("evil dot com/pay now", "evil dot com/pay"),
+            ("t dot me slash thief", "t dot me slash"),
+        ] {
+            assert_eq!(read(text).map(|place| &text[place]), Some(host), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_is_held_only_while_it_may_be_a_host() {
+        for (text, is_held) in [
+            ("evil ", true),
+            ("evil d", true),
+            ("evil dot c", true),
+            ("evil dr", false),
+            ("evil and", false),
+            ("I h", true),
+            ("I have", false),
+            ("chào ", false),
+            ("evil, ", false),
+        ] {
+            assert_eq!(matches!(read_spelled(text, false), Spelled::Maybe), is_held, "{text:?}");
+        }
+    }
+}
