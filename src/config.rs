@@ -7,13 +7,9 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-mod agent;
 mod auth;
-mod console;
 mod embed;
 mod env;
-mod evals;
-mod grounding;
 mod http;
 mod knowledge;
 mod llm;
@@ -23,29 +19,21 @@ mod outbox;
 mod retail;
 mod returns;
 mod search;
-mod traces;
-mod vectors;
 mod web;
 
-pub use agent::AgentConfig;
 pub use auth::{AuthConfig, KeyEntry};
-pub use console::ConsoleConfig;
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
-pub use evals::EvalConfig;
-pub use grounding::GroundingConfig;
 pub use http::HttpConfig;
-pub use knowledge::{ChunkConfig, KnowledgeConfig};
-pub use llm::{LlmConfig, LlmMode};
-pub use log::{LogConfig, LogFormat};
+pub use knowledge::{ChunkConfig, EvalConfig, KnowledgeConfig};
+pub use llm::{AgentConfig, GroundingConfig, LlmConfig, LlmMode};
+pub use log::{LogConfig, LogFormat, TraceConfig};
 pub use mail::MailConfig;
 pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
-pub use search::SearchConfig;
-pub use traces::TraceConfig;
-pub use vectors::VectorConfig;
-pub use web::WebConfig;
+pub use search::{SearchConfig, VectorConfig};
+pub use web::{ConsoleConfig, WebConfig};
 
 /// All settings.
 #[derive(Clone, Debug)]

@@ -9,14 +9,13 @@ use serde::Deserialize;
 
 use crate::domain::Language;
 
-mod cut;
 mod file;
 mod prompts;
 pub mod texts;
 pub mod watch;
 
-pub use cut::cut_at_sentence;
 pub use prompts::{PromptError, PromptErrors, Prompts};
+pub use texts::cut_at_sentence;
 
 /// How a desk picks its next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

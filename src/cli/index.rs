@@ -1,13 +1,13 @@
 //! `frontdesk index`: updates the vectors of the shop's documents, with or without a running server.
 //!
-//! - `documents`: the folders that are read
-//! - `report`: the result and its output
+//! `report` is the result and its output.
 //!
 //! Exit codes: 0, success; 1, the model refused some chunks, and the others are indexed; 2, an error in the command line, a file, the
 //! embedding model or the index. An interrupted run keeps its progress, and the next run continues.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,25 +16,23 @@ use anyhow::Context;
 use chrono::Utc;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::documents::Documents;
 use self::report::Vectors;
 use super::lists::open_store;
 use super::output;
 use crate::config::{Config, Env};
 use crate::domain::TenantId;
+use crate::persona::Prompts;
 use crate::providers::embedding::{Embedder, EmbeddingError, OllamaEmbedding};
 use crate::providers::vector::{Collection, VectorIndex};
 use crate::retrieval::calibration::Calibration;
 use crate::retrieval::library::collection_name;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::sync::{self, Plan, Progress, SyncError, SyncReport, Target};
-use crate::retrieval::{Shelf, open_vectors};
+use crate::retrieval::{Library, SearchRules, Shelf, folder, open_vectors};
 use crate::store::Store;
 
-mod documents;
 mod report;
 
-pub(super) use self::documents::check_folder;
 pub use self::report::Report;
 
 /// The arguments of `frontdesk index`.
@@ -225,4 +223,48 @@ pub(super) fn progress_bar(what: &str) -> ProgressBar {
     bar.set_message(what.to_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
+}
+
+/// The documents of all personas.
+struct Documents {
+    pub root: PathBuf,
+    pub library: Library,
+    /// Folders that no persona names.
+    pub unnamed: Vec<String>,
+}
+
+impl Documents {
+    /// Reads the files of the top folder and of the folders that personas name. With `--path`, those folders may be missing.
+    pub fn read(args: &Args, config: &Config) -> anyhow::Result<Self> {
+        let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
+        let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
+        let root = args.path.as_ref().unwrap_or(&config.knowledge.folder);
+        check_folder(root)?;
+        let mut folders = prompts.knowledge_folders();
+        folders.insert("");
+        if args.path.is_some() {
+            folders.retain(|name| root.join(name).is_dir());
+        } else {
+            prompts.check_knowledge(root)?;
+        }
+        let library = Library::load(root, folders.iter().copied(), &rules, &config.knowledge.chunks)?;
+        let unnamed = unnamed(folder::below(root)?, &folders);
+        Ok(Self { root: root.clone(), library, unnamed })
+    }
+}
+
+/// Rejects a missing folder, which is probably mistyped. A server treats it as empty instead.
+pub(super) fn check_folder(folder: &Path) -> anyhow::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    anyhow::bail!(
+        "{} is not a folder: name the folder of the documents with --path or KNOWLEDGE_PATH",
+        folder.display()
+    )
+}
+
+fn unnamed(folders: Vec<String>, named: &BTreeSet<&str>) -> Vec<String> {
+    let is_named = |folder: &String| named.iter().any(|name| name.split('/').next() == Some(folder));
+    folders.into_iter().filter(|folder| !is_named(folder)).collect()
 }

@@ -60,6 +60,19 @@ impl ChunkConfig {
     }
 }
 
+/// Evaluation cases.
+#[derive(Clone, Debug)]
+pub struct EvalConfig {
+    /// `EVALS_PATH`; its folder `conversations` contains the cases.
+    pub folder: PathBuf,
+}
+
+impl EvalConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self { folder: env.text("EVALS_PATH", "evals").into() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::documents::Documents;
-use super::{Args, FAILED, REFUSED};
+use super::{Args, Documents, FAILED, REFUSED};
 use crate::cli::output;
 use crate::config::Config;
 use crate::retrieval::calibration::{Calibration, PERCENTILES};

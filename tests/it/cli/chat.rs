@@ -36,7 +36,7 @@ async fn said(address: &str, key: Option<&str>) -> Vec<String> {
 }
 
 #[test]
-fn a_pipe_gets_the_conversation_as_clean_paragraphs() {
+fn pipe_gets_clean_paragraphs() {
     let shop = Shop::new();
     let run = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n\n/history\n/nothing\n/quit\nnot heard\n");
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -57,7 +57,7 @@ fn a_pipe_gets_the_conversation_as_clean_paragraphs() {
 }
 
 #[test]
-fn the_end_of_the_pipe_ends_it_and_persona_and_language_can_be_chosen() {
+fn persona_and_language_can_be_chosen() {
     let shop = Shop::new();
     let english = "SSTC: Hi, I'm SSTC's AI assistant. How can I help?\n\n";
     for arguments in [&["chat", "--persona", "system_persona_en"][..], &["chat", "--language", "en"]] {
@@ -72,7 +72,7 @@ fn the_end_of_the_pipe_ends_it_and_persona_and_language_can_be_chosen() {
 }
 
 #[tokio::test]
-async fn beside_a_running_server_it_talks_to_that_one() {
+async fn chat_uses_the_running_server() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[]);
     let run = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n");
@@ -92,7 +92,7 @@ async fn beside_a_running_server_it_talks_to_that_one() {
 }
 
 #[tokio::test]
-async fn where_keys_are_set_it_comes_with_the_default_tenants() {
+async fn chat_uses_the_default_tenants_key() {
     let shop = Shop::new();
     let keys = [("X_API_KEYS", "other:key-of-the-shop-1,default:key-of-the-shop-2")];
     let (_server, address) = shop.serve(&keys);
@@ -104,14 +104,14 @@ async fn where_keys_are_set_it_comes_with_the_default_tenants() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_said_plainly() {
+fn unreachable_server_is_reported() {
     let shop = Shop::new();
     shop.run(&["chat", "--url", "http://127.0.0.1:1"], &[]).is_refused_with(&["annot reach the server"]);
     shop.run(&["chat", "--url", "here"], &[]).is_refused_with(&["here is not a URL"]);
 }
 
 #[test]
-fn a_refused_message_is_said_and_the_conversation_goes_on() {
+fn conversation_continues_after_a_refused_message() {
     let shop = Shop::new();
     let long = "a".repeat(4_001);
     let run = shop.run_with_input(&["chat"], &[], &format!("{long}\nkiểm tra bảo hành ABC123\n"));
@@ -121,7 +121,7 @@ fn a_refused_message_is_said_and_the_conversation_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_lost_in_the_middle_is_taken_up_again_and_nothing_is_said_or_shown_twice() {
+async fn lost_connection_resumes_without_repetition() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
     let whole = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n");
@@ -137,7 +137,7 @@ async fn a_connection_lost_in_the_middle_is_taken_up_again_and_nothing_is_said_o
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_asks_to_come_back_is_asked_again() {
+async fn chat_retries_when_the_server_asks() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
     let network = Network::to(&address).await;

@@ -23,7 +23,7 @@ fn has(lines: &[String], outcome: &str, line: &str) {
 }
 
 #[test]
-fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
+fn doctor_before_first_start_creates_nothing() {
     let shop = Shop::new();
     let (code, lines) = doctor(&shop, &[("LOG_FILE", "log/frontdesk.log")]);
     has(&lines, OK, "config: every value of the environment is valid");
@@ -50,7 +50,7 @@ fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
 }
 
 #[test]
-fn beside_a_running_server_it_finds_it_and_leaves_it_alone() {
+fn doctor_finds_a_running_server() {
     let shop = Shop::new();
     let keys = ("X_API_KEYS", "default:s3cret-of-the-shop-1,other:s3cret-of-the-shop-2,other:s3cret-of-the-shop-3");
     let (server, address) = shop.serve(&[keys]);
@@ -72,7 +72,7 @@ fn beside_a_running_server_it_finds_it_and_leaves_it_alone() {
 }
 
 #[test]
-fn in_a_broken_folder_every_fault_has_its_line_and_its_mend() {
+fn doctor_reports_every_problem_with_a_hint() {
     let shop = Shop::new();
     shop.write("prompts/system_persona_vi.md", "Who.\n\nFollowUp: x\n");
     shop.write("prompts/second.md", "Who.\nGreeting:\n");
@@ -103,7 +103,7 @@ fn in_a_broken_folder_every_fault_has_its_line_and_its_mend() {
 }
 
 #[test]
-fn a_mail_server_that_nobody_reaches_is_named_without_its_password() {
+fn unreachable_mail_server_is_reported_without_password() {
     let shop = Shop::new();
     let smtp = ("SMTP_URL", "smtp://shop:s3cret@127.0.0.1:1");
     let (code, lines) = doctor(&shop, &[smtp, ("PUBLIC_URL", "https://chat.example.com")]);
@@ -125,7 +125,7 @@ fn a_mail_server_that_nobody_reaches_is_named_without_its_password() {
 }
 
 #[test]
-fn texts_documents_and_a_file_that_is_no_database_are_looked_into() {
+fn doctor_checks_texts_documents_and_database() {
     let shop = Shop::new();
     shop.edit("prompts/texts/retail.vi.toml", "=", "= =");
     std::fs::write(shop.path("knowledge/latin1.md"), b"# Gi\xe1\n").unwrap();
@@ -142,7 +142,7 @@ fn texts_documents_and_a_file_that_is_no_database_are_looked_into() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_is_not_installed_comes_with_the_command_that_gets_it() {
+async fn missing_model_is_reported_with_pull_command() {
     let ollama = ScriptedOllama::start().await;
     let shop = Shop::new();
     let url = ollama.url();
@@ -197,7 +197,7 @@ fn created_files_are_private_and_an_open_database_is_reported() {
 }
 
 #[test]
-fn machines_get_one_object() {
+fn doctor_prints_json() {
     let shop = Shop::new();
     let run = shop.run(&["doctor", "--json"], &[("LLM", "openai")]);
     let found: Value = serde_json::from_str(&run.stdout).unwrap();

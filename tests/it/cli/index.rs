@@ -100,7 +100,7 @@ fn counts(report: &Report) -> Vec<(&str, usize, usize, usize)> {
 }
 
 #[tokio::test]
-async fn every_folder_that_a_persona_names_has_a_collection_and_others_are_told() {
+async fn each_persona_folder_has_a_collection() {
     let shop = Shop::new();
     let report = shop.index(Args::default()).await.unwrap();
     assert_eq!(counts(&report), [("", 0, 1, 0), ("returns", 0, 1, 0)]);
@@ -120,7 +120,7 @@ async fn every_folder_that_a_persona_names_has_a_collection_and_others_are_told(
 }
 
 #[tokio::test]
-async fn a_dry_run_says_what_would_change_and_needs_no_model() {
+async fn dry_run_needs_no_model() {
     let shop = Shop::new();
     shop.model.down.store(true, std::sync::atomic::Ordering::SeqCst);
     let report = shop.index(Args { dry_run: true, ..Args::default() }).await.unwrap();
@@ -131,7 +131,7 @@ async fn a_dry_run_says_what_would_change_and_needs_no_model() {
 }
 
 #[tokio::test]
-async fn a_rebuild_embeds_everything_again() {
+async fn rebuild_embeds_everything_again() {
     let shop = Shop::new();
     shop.index(Args::default()).await.unwrap();
     let would = shop.index(Args { rebuild: true, dry_run: true, ..Args::default() }).await.unwrap();
@@ -142,7 +142,7 @@ async fn a_rebuild_embeds_everything_again() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_or_refused_is_named() {
+async fn dropped_and_refused_chunks_are_reported() {
     let shop = Shop::new();
     shop.write(
         "knowledge/delivery.md",
@@ -158,7 +158,7 @@ async fn what_is_dropped_or_refused_is_named() {
 }
 
 #[tokio::test]
-async fn similarities_are_printed_with_a_threshold_between_them() {
+async fn calibration_proposes_a_threshold() {
     let shop = Shop::new();
     for n in 0..6 {
         shop.write(
@@ -175,7 +175,7 @@ async fn similarities_are_printed_with_a_threshold_between_them() {
 }
 
 #[test]
-fn without_a_model_the_documents_are_told_and_what_to_do() {
+fn missing_model_is_reported_with_a_hint() {
     let shop = Shop::new();
     let run = shop.run(&[]);
     assert_eq!(run.code, 2, "{}", run.stderr);
@@ -188,7 +188,7 @@ fn without_a_model_the_documents_are_told_and_what_to_do() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_mend() {
+fn unreadable_folder_is_reported_with_a_hint() {
     let shop = Shop::new();
     let run = shop.run(&["--path", "nowhere"]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));

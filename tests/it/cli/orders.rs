@@ -101,7 +101,7 @@ fn desk() -> By<'static> {
 }
 
 #[tokio::test]
-async fn the_samples_are_made_and_made_again() {
+async fn samples_can_be_created_again() {
     let shop = Shop::new().await;
     for _ in 0..2 {
         let run = shop.run(&["seed", "returns"]);
@@ -120,7 +120,7 @@ async fn the_samples_are_made_and_made_again() {
 }
 
 #[tokio::test]
-async fn an_rma_takes_its_steps_from_the_command_line_and_an_illegal_one_is_told() {
+async fn rma_advances_only_by_legal_steps() {
     let shop = Shop::new().await;
     shop.run(&["seed", "returns"]);
     let rma = shop.returned().await;
@@ -145,7 +145,7 @@ async fn an_rma_takes_its_steps_from_the_command_line_and_an_illegal_one_is_told
 }
 
 #[tokio::test]
-async fn a_person_decides_on_an_escalation_with_a_reason() {
+async fn escalation_is_resolved_with_a_reason() {
     let shop = Shop::new().await;
     shop.run(&["seed", "returns"]);
     let rma = shop.returned().await;
@@ -174,7 +174,7 @@ async fn a_person_decides_on_an_escalation_with_a_reason() {
 }
 
 #[tokio::test]
-async fn a_list_of_orders_goes_in_whole_or_not_at_all() {
+async fn order_import_is_all_or_nothing() {
     let shop = Shop::new().await;
     let good = "AB-1001,a@b.vn,An,Delivered,2026-11-01,2026-11-03,USD,Boots,129.99,1\n\
         AB-1001,a@b.vn,An,Delivered,2026-11-01,2026-11-03,USD,Poles,59,2\n\
@@ -212,7 +212,7 @@ async fn a_list_of_orders_goes_in_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn two_orders_of_a_customer_are_of_one_customer_and_the_list_settles() {
+async fn orders_of_a_customer_share_the_customer() {
     let shop = Shop::new().await;
     let header = HEADER.trim_end().to_owned() + ",is_vip,fraud_flag,user_id\n";
     let list = header

@@ -17,7 +17,7 @@ async fn greeting(address: &str) -> String {
 }
 
 #[test]
-fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
+fn first_start_creates_database_and_describes_parts() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[("LLM", "auto"), ("OLLAMA_HOST", "127.0.0.1:1")]);
     for line in [
@@ -45,7 +45,7 @@ fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
 }
 
 #[test]
-fn a_second_server_of_the_same_database_refuses_and_names_the_first() {
+fn second_server_on_a_database_is_refused() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
     shop.run(&["serve"], &[]).is_refused_with(&["another frontdesk already serves this database", &address]);
@@ -56,7 +56,7 @@ fn a_second_server_of_the_same_database_refuses_and_names_the_first() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
+fn invalid_setup_is_refused_with_a_hint() {
     let shop = Shop::new();
     shop.run(&["serve"], &[("X_API_KEYS", "")]).is_refused_with(&["X_API_KEYS: is set but empty", "unset it"]);
     shop.run(&["serve"], &[("X_API_KEYS", "a")]).is_refused_with(&["X_API_KEYS: key 1 has 1 characters", "openssl"]);
@@ -77,17 +77,13 @@ fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
     let run = shop.run(&["serve"], &[]);
     run.is_refused_with(&[".env:2: ", "NUL character", "remove it"]);
     assert!(!run.stderr.contains("s3cret"), "{run:?}");
-}
-
-#[test]
-fn a_broken_persona_is_refused_with_file_line_and_mend() {
-    let shop = Shop::new();
+    std::fs::remove_file(shop.path(".env")).unwrap();
     shop.write(PERSONA, "Who.\n\nFollowUp: x\n");
     shop.run(&["serve"], &[]).is_refused_with(&["error: prompts/system_persona_vi.md:3: ", "no greeting"]);
 }
 
 #[tokio::test]
-async fn a_persona_that_breaks_while_it_runs_stays_in_use_and_a_changed_one_is_taken_up() {
+async fn invalid_persona_edit_keeps_the_earlier_one() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[]);
     let before = greeting(&address).await;
@@ -106,7 +102,7 @@ async fn a_persona_that_breaks_while_it_runs_stays_in_use_and_a_changed_one_is_t
 }
 
 #[tokio::test]
-async fn the_log_file_gets_more_than_the_terminal() {
+async fn log_file_gets_more_than_terminal() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[("LOG", "warn"), ("LOG_FILE", "log/frontdesk.log")]);
     greeting(&address).await;
@@ -119,7 +115,7 @@ async fn the_log_file_gets_more_than_the_terminal() {
 }
 
 #[tokio::test]
-async fn metrics_have_a_listener_of_their_own() {
+async fn metrics_have_a_separate_listener() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[("METRICS_ADDR", "127.0.0.1:0"), ("X_API_KEYS", "key-of-the-shop-0")]);
     let line = server.stdout_line("metrics: http://");
@@ -135,7 +131,7 @@ async fn metrics_have_a_listener_of_their_own() {
 }
 
 #[test]
-fn open_files_are_raised_to_the_hard_limit() {
+fn open_file_limit_is_raised() {
     let shop = Shop::new();
     let server = shop.command(&["serve"], &[]);
     let mut limited = std::process::Command::new("sh");

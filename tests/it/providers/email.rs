@@ -90,7 +90,7 @@ async fn talk(stream: TcpStream, whim: Whim) -> std::io::Result<()> {
 }
 
 #[tokio::test]
-async fn what_a_server_refuses_for_good_is_told_apart_from_what_may_pass() {
+async fn permanent_and_temporary_mail_errors_differ() {
     let long = Duration::from_secs(60);
     for (whim, deadline, temporary) in [
         (Whim::Answers("RCPT", "550 no such user john.doe@example.com"), long, false),
@@ -112,7 +112,7 @@ async fn what_a_server_refuses_for_good_is_told_apart_from_what_may_pass() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_may_be_back_later() {
+async fn unreachable_mail_server_is_temporary() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -121,7 +121,7 @@ async fn a_server_that_is_not_there_may_be_back_later() {
 
 /// The server of PyPI's `aiosmtpd`, which prints what it receives. `TEST_SMTP_PYTHON` names a Python that has it.
 #[tokio::test]
-async fn a_real_server_receives_the_mail_letter_for_letter() {
+async fn mail_arrives_unchanged() {
     let Ok(python) = std::env::var("TEST_SMTP_PYTHON") else { return };
     const SERVER: &str = r#"
 import asyncio, email, email.policy, json
