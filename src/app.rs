@@ -108,7 +108,7 @@ pub enum PartState {
 pub struct Parts {
     /// `ok` if the store accepts writes, else `down`.
     pub store: PartState,
-    /// Why the store is down. The server's log says how to fix it.
+    /// Why the store is down. The server's log has a hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_outage: Option<Outage>,
     /// `ok`, `down` or `off`.

@@ -12,7 +12,7 @@ pub trait Report: Serialize {
     /// Prints the result for people.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Prints what is worth knowing besides the result. `json` tells whether the result was printed as JSON.
+    /// Prints remarks. `json` is set if the result was printed as JSON.
     fn write_remarks(&self, _err: &mut dyn Write, _json: bool) -> io::Result<()> {
         Ok(())
     }

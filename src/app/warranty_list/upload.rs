@@ -36,7 +36,7 @@ pub struct Outcome {
 /// Why the upload failed. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
-    #[error("the file is not the one that was compared")]
+    #[error("the file differs from the compared one")]
     OtherFile,
     #[error(transparent)]
     List(#[from] ListError),

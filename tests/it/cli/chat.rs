@@ -1,4 +1,4 @@
-//! `frontdesk chat` through a pipe, with a server of its own and beside one that runs.
+//! `frontdesk chat` through a pipe, with a temporary server and with a running one.
 
 use serde_json::Value;
 
@@ -99,7 +99,7 @@ async fn chat_uses_the_default_tenants_key() {
     assert_eq!(shop.run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
     assert_eq!(said(&address, Some("key-of-the-shop-2")).await, ["xin chào"]);
     shop.run(&["chat"], &[("X_API_KEYS", "a-wrong-key-of-16-characters")]).is_refused_with(&["set X_API_KEYS"]);
-    // And a server of its own is opened by them as well.
+    // A temporary server uses the keys, too.
     assert_eq!(Shop::new().run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
 }
 
@@ -132,7 +132,7 @@ async fn lost_connection_resumes_without_repetition() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stderr.contains("Lost the connection to the server. Retrying"), "{run:?}");
     let persona = |text: &str| text.replacen("system_persona_vi:", "SSTC:", 1).split_whitespace().collect::<String>();
-    assert_eq!(persona(&run.stdout), persona(&whole.stdout), "every word once, whatever paragraph it stands in");
+    assert_eq!(persona(&run.stdout), persona(&whole.stdout), "every word once");
     assert_eq!(said(&address, None).await, ["kiểm tra bảo hành ABC123"]);
 }
 

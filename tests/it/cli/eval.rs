@@ -52,7 +52,7 @@ fn shop() -> TempDir {
 #[tokio::test(flavor = "multi_thread")]
 async fn model_adds_vector_and_hybrid_rankings() {
     let (ollama, shop) = (ScriptedOllama::start().await, shop());
-    // Longer than any chunk, and mostly about something else: ranked all the same.
+    // Longer than a chunk, and mostly about another topic.
     let long = format!("Where do I park? {}", "I am an invented person with invented worries. ".repeat(60));
     let lines = [
         r#"{"id":"1","query":"how long does delivery take","documents":["delivery"]}"#.to_owned(),
@@ -113,7 +113,7 @@ fn invalid_questions_are_reported_with_line() {
     let shop = shop();
     let file = shop.path().join("questions.jsonl");
     let good = r#"{"id":"1","query":"delivery","documents":["delivery","nowhere"]}"#;
-    for (lines, place, mend) in [
+    for (lines, place, hint) in [
         ("{\"id\":\"1\"}".to_owned(), "questions.jsonl:1", "on one line"),
         (format!("{good}\n\nx"), "questions.jsonl:3", "on one line"),
         (
@@ -127,7 +127,7 @@ fn invalid_questions_are_reported_with_line() {
         let output = eval(&[], &["--path", shop.path().to_str().unwrap(), "--questions", file.to_str().unwrap()]);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains(place) && stderr.contains(mend), "{stderr}");
+        assert!(stderr.contains(place) && stderr.contains(hint), "{stderr}");
     }
     std::fs::write(&file, good).unwrap();
     let output = eval(&[], &["--path", shop.path().to_str().unwrap(), "--questions", file.to_str().unwrap()]);

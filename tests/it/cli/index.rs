@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::vectors::{MemoryVectors, WordModel};
 
-/// A folder with prompts and documents of its own.
+/// A folder with prompts and documents.
 struct Shop {
     folder: TempDir,
     vectors: Arc<MemoryVectors>,

@@ -1,4 +1,4 @@
-//! `frontdesk serve`: what it says at its start, what it refuses to start with, and how it ends.
+//! `frontdesk serve`: its output, refused setups, and shutdown.
 
 use std::process::Stdio;
 
@@ -49,7 +49,7 @@ fn second_server_on_a_database_is_refused() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
     shop.run(&["serve"], &[]).is_refused_with(&["another frontdesk already serves this database", &address]);
-    // Another database is no matter of it.
+    // Another database can be served.
     let (second, _) = shop.serve(&[("DATABASE_URL", "sqlite://second/shop.db")]);
     second.signal("INT");
     assert_eq!(second.ends().code, Some(0));

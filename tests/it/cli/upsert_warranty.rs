@@ -1,5 +1,4 @@
-//! `upsert-warranty`, run as a program in a folder of its own, on a real database: SQLite, or the PostgreSQL of
-//! `TEST_POSTGRES_URL`.
+//! `upsert-warranty`, run as a program in a temporary folder, on SQLite or the PostgreSQL of `TEST_POSTGRES_URL`.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -21,7 +20,7 @@ struct Shop {
     url: String,
 }
 
-/// What the program left behind.
+/// The result of the program.
 #[derive(Debug)]
 struct Run {
     code: i32,

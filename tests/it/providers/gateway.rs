@@ -1,4 +1,4 @@
-//! The gateway's line, breaker and watch, in front of a real socket.
+//! The gateway's queue, breaker and probes on a real socket.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ use crate::support::ollama::{Play, ScriptedOllama};
 /// Longer than any test.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// What a caller hears, as far as a test of the line cares.
+/// Returns the text of a reply, or its error.
 async fn ask(gateway: &Arc<Gateway>, text: &str) -> Result<String, LlmError> {
     let (text, error) = read(gateway.stream(question(text)).await?).await;
     error.map_or(Ok(text), Err)
@@ -50,7 +50,7 @@ async fn callers_queue_in_order_up_to_limit() {
 
     drop(first);
     assert_eq!((second.waiting().await, third.waiting().await), (None, Some(1)));
-    // Whoever shows no positions need not ask for them.
+    // Reading the positions is optional.
     let third = tokio::spawn(async move { third.stream(question("3")).await });
     let (said, error) = read(second.stream(question("2")).await.expect("it begins")).await;
     assert_eq!((said.as_str(), error), ("hai", None));
@@ -150,7 +150,7 @@ async fn concurrent_calls_never_exceed_the_limit() {
         })
     });
     for caller in join_all(callers).await {
-        caller.expect("each caller hears its own answer");
+        caller.expect("each caller gets its answer");
     }
     let most = model.most.load(Ordering::SeqCst);
     assert!((1..=3).contains(&most), "{most}");
@@ -166,11 +166,11 @@ async fn waiting_call_fails_when_model_goes_down() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, ..LlmConfig::default() }).await;
     let running = gateway.enter().expect("free");
-    let behind = gateway.enter().expect("room in the queue");
+    let waiting = gateway.enter().expect("room in the queue");
     ollama.has_models(&[]);
     assert!(!gateway.look().await.expect("it answers").installed);
     drop(running);
-    assert!(matches!(behind.stream(question("chào")).await.err(), Some(LlmError::Unavailable(_))));
+    assert!(matches!(waiting.stream(question("chào")).await.err(), Some(LlmError::Unavailable(_))));
     assert_eq!(questions(&ollama), [""; 0]);
 }
 
@@ -201,10 +201,10 @@ async fn consecutive_failures_open_the_breaker() {
 
     // Somebody waits in line while the last straw falls: it must not be their turn then.
     let failing = gateway.enter().expect("free");
-    let behind = gateway.enter().expect("room in the queue");
+    let waiting = gateway.enter().expect("room in the queue");
     assert!(failing.stream(question("4")).await.is_err());
     let open = LlmError::Unavailable("the circuit breaker is open".to_owned());
-    assert_eq!(behind.stream(question("5")).await.err(), Some(open.clone()));
+    assert_eq!(waiting.stream(question("5")).await.err(), Some(open.clone()));
     assert_eq!((ask(&gateway, "6").await, gateway.is_up()), (Err(open), false));
     assert_eq!(questions(&ollama), ["1", "2", "3", "4"]);
 }

@@ -1,4 +1,4 @@
-//! A Chroma server: a real one where `TEST_CHROMA_URL` names it, and what stands in its place when it is not there.
+//! A Chroma server: a real one where `TEST_CHROMA_URL` names it, and else a scripted server when it is not there.
 
 use std::process::Command;
 use std::time::Duration;
