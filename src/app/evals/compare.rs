@@ -180,17 +180,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_anew_is_no_difference_and_is_shown_with_what_is_one() {
-        let told = |text: &str| answer(None, &[(Kind::ReturnTicket, text, &[])]);
-        let was = told("RMA-1701234567-ABCD is made.");
-        assert_eq!(compare(&was, &told("RMA-1801234567-WXYZ is made."), DateTime::UNIX_EPOCH), []);
-        let is = told("RMA-1801234567-WXYZ was made.");
+    fn generated_numbers_are_not_differences() {
+        let answer_with = |text: &str| answer(None, &[(Kind::ReturnTicket, text, &[])]);
+        let was = answer_with("RMA-1701234567-ABCD is made.");
+        assert_eq!(compare(&was, &answer_with("RMA-1801234567-WXYZ is made."), DateTime::UNIX_EPOCH), []);
+        let is = answer_with("RMA-1801234567-WXYZ was made.");
         let changed = Difference::Text { was: was.text(), is: is.text() };
         assert_eq!(compare(&was, &is, DateTime::UNIX_EPOCH), [changed]);
     }
 
     #[test]
-    fn words_are_found_whatever_their_case_marks_and_breaks() {
+    fn expected_words_match_ignoring_case_and_marks() {
         let said = answer(None, &[(Kind::Reply, "Phí giao\nlà 30.000đ.", &[]), (Kind::FollowUp, "Gì nữa ạ?", &[])]);
         assert!(holds(&said, "PHI  GIAO là 30.000đ"));
         assert!(holds(&said, "gì nữa"));

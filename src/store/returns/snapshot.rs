@@ -194,11 +194,6 @@ impl TenantStore<'_> {
 }
 
 impl Snapshot {
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Resets statuses to what they were at `at`, from the changes since then. Usually these are the effects of the turn itself.
     fn reset(&mut self, at: DateTime<Utc>, later: &[audit::Model]) {
         let of_order = |change: &audit::Model| change.order_number.clone();

@@ -167,7 +167,7 @@ async fn missing_model_is_reported_with_pull_command() {
 
 #[cfg(unix)]
 #[test]
-fn created_files_are_private_and_an_open_database_is_reported() {
+fn created_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     fn created(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
         let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
