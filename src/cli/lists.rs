@@ -2,9 +2,14 @@
 
 use std::convert::Infallible;
 use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::app::list_file::{Refused, VALUE_SHOWN, quoted};
+use serde::Serialize;
+
+use super::output::Report;
+use crate::app::list_file::{Refusals, Refused, VALUE_SHOWN, quoted};
 use crate::domain::TenantId;
 use crate::store::{Store, StoreOptions};
 
@@ -63,6 +68,115 @@ pub(super) async fn open_store(
 fn database_url(text: &str) -> Result<String, Infallible> {
     let text = text.trim();
     Ok(if text.is_empty() { DEFAULT_DATABASE_URL } else { text }.to_owned())
+}
+
+/// The exit code for refused rows.
+const REFUSED: u8 = 1;
+
+/// The result of an import, as printed with `--json`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ImportReport {
+    pub file: String,
+    pub tenant: String,
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    /// Refused rows.
+    pub refused: u64,
+    /// Rows that repeat an earlier one, which the other counts leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<u64>,
+    pub dry_run: bool,
+    /// Whether the new and changed entries were written.
+    pub written: bool,
+    /// The first refused rows, in file order.
+    pub refused_rows: Vec<Refused>,
+    /// The number of further refused rows.
+    pub refused_rows_not_shown: u64,
+    /// The quoted names of unknown columns.
+    pub ignored_columns: Vec<String>,
+    #[serde(flatten)]
+    pub timing: Option<Timing>,
+    /// The unit that refused rows are numbered in: `line` or `order`.
+    #[serde(skip)]
+    pub place: &'static str,
+    #[serde(skip)]
+    pub skip_invalid: bool,
+}
+
+/// How long an import took.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Timing {
+    pub seconds: f64,
+    /// Rows read per second.
+    pub rows_per_second: u64,
+    /// How long the writing transaction was open. On SQLite, other writers wait that long at most.
+    pub locked_seconds: f64,
+}
+
+impl ImportReport {
+    /// Creates a report with the refused rows. The caller adds the counts.
+    pub(super) fn new(
+        file: &Path,
+        destination: &Destination,
+        refusals: Refusals,
+        ignored_columns: Vec<String>,
+    ) -> Self {
+        let refused = refusals.count();
+        let (refused_rows, refused_rows_not_shown) = refusals.into_first();
+        Self {
+            file: file.display().to_string(),
+            tenant: destination.tenant.to_string(),
+            refused,
+            dry_run: destination.dry_run,
+            refused_rows,
+            refused_rows_not_shown,
+            ignored_columns,
+            place: "line",
+            ..Self::default()
+        }
+    }
+
+    /// Returns 1 if refused rows prevented the import.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        let is_refused = self.refused > 0 && !self.skip_invalid;
+        if is_refused || (!self.written && !self.dry_run) { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
+    }
+}
+
+impl Report for ImportReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { new, changed, unchanged, refused, .. } = self;
+        // Warranties are rows; orders can have several.
+        let (entries, rows) = if self.repeated.is_some() { ("", "") } else { (" orders", " rows") };
+        writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged{entries}, {refused} refused{rows}")?;
+        write_refused(out, self.place, &self.refused_rows, self.refused_rows_not_shown)
+    }
+
+    fn write_remarks(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {
+        if json {
+            return Ok(());
+        }
+        if !self.ignored_columns.is_empty() {
+            writeln!(out, "ignored columns: {}", self.ignored_columns.join(", "))?;
+        }
+        if let Some(repeated) = self.repeated.filter(|repeated| *repeated > 0) {
+            writeln!(out, "repeated lines, counted once: {repeated}")?;
+        }
+        let written = self.new + self.changed;
+        match self.timing {
+            _ if self.dry_run => writeln!(out, "dry run: nothing was written"),
+            _ if !self.written => {
+                writeln!(out, "nothing was written; fix the refused rows, or write the others with --skip-invalid")
+            }
+            None => writeln!(out, "written: {written} orders"),
+            Some(Timing { seconds, rows_per_second, locked_seconds }) => writeln!(
+                out,
+                "written: {written} rows in {seconds:.3} s ({rows_per_second} rows/s), {locked_seconds:.3} s of it in the writing \
+                 transaction"
+            ),
+        }
+    }
 }
 
 /// Prints each refused row on one line. `place` names what the row numbers count, such as "line".

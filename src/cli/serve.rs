@@ -9,12 +9,12 @@ use anyhow::{anyhow, bail};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::lists::Destination;
+use super::lists::{Destination, ImportReport};
 use super::logging::{self, Terminal};
 use super::output::Report as _;
 use super::signals::Signals;
 use super::traces::Traces;
-use super::upsert_warranty::{self, Report};
+use super::upsert_warranty;
 use crate::app::App;
 use crate::config::Config;
 use crate::domain::TenantId;
@@ -36,7 +36,7 @@ pub(super) struct Prepared {
     pub metrics: Option<TcpListener>,
     pub address: String,
     /// The imported warranty list, at the shop's first start.
-    pub warranties: Option<Report>,
+    pub warranties: Option<ImportReport>,
     pub lock: ServingLock,
 }
 
@@ -189,7 +189,7 @@ pub(super) fn store_options(config: &Config) -> StoreOptions {
 }
 
 /// Imports `warranty.csv` at the shop's first start. Later changes are imported with `upsert-warranty`.
-async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Option<Report>> {
+async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Option<ImportReport>> {
     let file = config.knowledge.folder.join("warranty.csv");
     let tenant = TenantId::default();
     if !file.exists() || store.tenant(&tenant).count_warranties().await? > 0 {

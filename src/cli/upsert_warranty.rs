@@ -1,6 +1,6 @@
 //! `upsert-warranty`: imports a list of warranties, as exported by a spreadsheet.
 //!
-//! `crate::app::warranty_list` reads, checks, compares and writes the list; `report` prints the result.
+//! `crate::app::warranty_list` reads, checks, compares and writes the list.
 //!
 //! Exit codes: 0, success; 1, rows were refused and nothing was written; 2, an error in the command line, the file or the
 //! database, and nothing was written.
@@ -15,14 +15,11 @@ use anyhow::Context;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::lists::Destination;
+use super::lists::{Destination, ImportReport, Timing};
 use super::output;
-use crate::app::warranty_list::WarrantyList;
+use crate::app::warranty_list::{Found, WarrantyList};
 use crate::config::ConfigError;
-
-pub(super) mod report;
-
-pub use self::report::Report;
+use crate::store::warranty_import::Comparison;
 
 /// The arguments of `upsert-warranty` and `frontdesk upsert-warranty`.
 #[derive(Clone, Debug, clap::Args)]
@@ -54,7 +51,6 @@ struct Command {
     args: Args,
 }
 
-const REFUSED: u8 = 1;
 const FAILED: u8 = 2;
 
 /// Runs the program `upsert-warranty`.
@@ -77,13 +73,12 @@ pub fn main() -> ExitCode {
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
     let report = import(args).await;
-    let printed =
-        report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code(args.skip_invalid)));
+    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
     output::exit_code(printed, FAILED)
 }
 
 /// Reads the list, compares it with the shop's warranties, and writes it unless rows were refused.
-pub async fn import(args: &Args) -> anyhow::Result<Report> {
+pub async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let start = Instant::now();
     let progress = progress_bar();
     let list = read(args, &progress).await.with_context(|| args.file.display().to_string())?;
@@ -103,7 +98,23 @@ pub async fn import(args: &Args) -> anyhow::Result<Report> {
     };
     progress.finish_and_clear();
 
-    Ok(Report::new(args, found, applied, start.elapsed()))
+    let Found { comparison, refusals, ignored_columns, .. } = found;
+    let Comparison { new, changed, unchanged, repeated } = comparison;
+    let (took, rows) = (start.elapsed(), new + changed + unchanged + repeated + refusals.count());
+    Ok(ImportReport {
+        new,
+        changed,
+        unchanged,
+        repeated: Some(repeated),
+        written: applied.is_some(),
+        timing: Some(Timing {
+            seconds: output::seconds(took),
+            rows_per_second: (rows as f64 / took.as_secs_f64().max(0.001)) as u64,
+            locked_seconds: output::seconds(applied.unwrap_or_default().locked),
+        }),
+        skip_invalid: args.skip_invalid,
+        ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
+    })
 }
 
 /// Opens the file first, so that a wrong file name is reported at once, and reads it on a blocking thread.

@@ -1,7 +1,6 @@
 //! `frontdesk import orders`: imports a list of orders, as CSV with one row per item or as JSON with items inside orders.
 //!
-//! - `file`: rows from CSV or JSON
-//! - `report`: the result and its output
+//! `file` reads the rows from CSV or JSON.
 //!
 //! The list is held in memory, about a kilobyte per order. Exit codes: 0, success; 1, rows were refused and nothing was written;
 //! 2, an error in the command line, the file or the database, and nothing was written.
@@ -15,16 +14,14 @@ use anyhow::Context;
 use chrono::Utc;
 use chrono_tz::Tz;
 
-use self::report::Report;
 use crate::app::list_file::Refusals;
-use crate::cli::lists::Destination;
+use crate::cli::lists::{Destination, ImportReport};
 use crate::cli::output;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::listing::{BadRow, Field, Row, orders_of};
 use crate::store::orders_import::Conflict;
 
 mod file;
-mod report;
 
 /// The arguments of `frontdesk import orders`.
 #[derive(Clone, Debug, clap::Args)]
@@ -58,7 +55,7 @@ pub async fn run(args: &Args) -> ExitCode {
 }
 
 /// Reads the list, compares it with the shop's orders, and writes it unless rows were refused.
-async fn import(args: &Args) -> anyhow::Result<Report> {
+async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let path = args.file.clone();
     let listed = tokio::task::spawn_blocking(move || file::read(File::open(&path)?, &path)).await?;
     let file::Listed { rows, ragged, ignored_columns, place } =
@@ -87,7 +84,16 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
         let since: Vec<_> = comparison.conflicts.iter().filter(|found| !compared.contains(found)).cloned().collect();
         add_conflicts(&mut refusals, &since, &rows);
     }
-    Ok(Report::new(args, &comparison, refusals, ignored_columns, place, write))
+    Ok(ImportReport {
+        new: comparison.new,
+        changed: comparison.changed,
+        unchanged: comparison.unchanged,
+        // A return that was created during the comparison prevents the whole import.
+        written: write && (comparison.conflicts.is_empty() || args.skip_invalid),
+        place,
+        skip_invalid: args.skip_invalid,
+        ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
+    })
 }
 
 /// Refuses the orders that conflict with the database, at their first row.

@@ -33,7 +33,10 @@ async fn long_import_is_atomic_for_others() {
         async move {
             let mut writes = 0_u64;
             while !done.load(Ordering::Relaxed) {
-                store.set_setting("during_an_import", &writes.to_string()).await.expect("a write during the import fails");
+                store
+                    .set_setting("during_an_import", &writes.to_string())
+                    .await
+                    .expect("a write during the import fails");
                 writes += 1;
             }
             writes
