@@ -16,11 +16,12 @@ use utoipa::ToSchema;
 
 use crate::config::{Config, LlmMode};
 use crate::desks::Desks;
-use crate::desks::returns::Post;
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, EventId, Kind, Language, LanguageSource, Message, MessageId,
     Metadata, Sender, TenantId,
 };
+use crate::jobs::JobRunner;
+use crate::notify::Notifier;
 use crate::providers::embedding::Embedder;
 use crate::providers::llm::{Availability, Gateway};
 use crate::providers::vector::VectorIndex;
@@ -30,8 +31,8 @@ use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::{Outage, Store, StoreError};
 use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::Labels;
 use crate::turn::Engine;
-use crate::turn::outbox::Outbox;
 
 mod atomic_file;
 pub mod evals;
@@ -83,13 +84,16 @@ pub struct App {
     knowledge: Arc<Knowledge>,
     embedder: Arc<Embedder>,
     vectors: Arc<dyn VectorIndex>,
-    outbox: Arc<Outbox>,
-    /// Sends labels and mails of returns.
-    pub post: Arc<Post>,
+    pub jobs: Arc<JobRunner>,
+    notifier: Arc<Notifier>,
+    /// Return labels.
+    pub labels: Arc<Labels>,
     client_names: ClientNames,
     llm: Arc<Gateway>,
     turns: TaskTracker,
     background: TaskTracker,
+    /// Runs background jobs.
+    worker: TaskTracker,
     stop: CancellationToken,
 }
 
@@ -186,7 +190,7 @@ impl App {
                 "vectors",
                 format!("{}; {} documents, {} chunks", self.describe_vectors(), report.documents, report.chunks),
             ),
-            ("mails", self.post.describe()),
+            ("mails", self.notifier.describe()),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
     }
@@ -297,8 +301,8 @@ impl App {
         };
         match creation {
             Creation::Created => {
-                self.outbox.wake();
-                self.outbox.settle(conversation.id).await;
+                self.jobs.wake();
+                self.jobs.embed_messages_of(conversation.id).await;
                 Ok(self.opened(conversation, greeting, now))
             }
             Creation::KeyReused => Err(OpenError::KeyReused),
@@ -343,5 +347,9 @@ impl App {
         self.engine.close_readers();
         self.stop.cancel();
         self.background.close();
+        self.worker.close();
+        if tokio::time::timeout(LAST_WORDS, self.worker.wait()).await.is_err() {
+            warn!("Background jobs are still running; they run again at the next start");
+        }
     }
 }

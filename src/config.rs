@@ -11,11 +11,11 @@ mod auth;
 mod embed;
 mod env;
 mod http;
+mod jobs;
 mod knowledge;
 mod llm;
 mod log;
 mod mail;
-mod outbox;
 mod retail;
 mod returns;
 mod search;
@@ -25,11 +25,11 @@ pub use auth::{AuthConfig, KeyEntry};
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
 pub use http::HttpConfig;
+pub use jobs::JobsConfig;
 pub use knowledge::{ChunkConfig, EvalConfig, KnowledgeConfig};
 pub use llm::{AgentConfig, GroundingConfig, LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat, TraceConfig};
 pub use mail::MailConfig;
-pub use outbox::OutboxConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::{SearchConfig, VectorConfig};
@@ -47,7 +47,7 @@ pub struct Config {
     pub llm: LlmConfig,
     pub agent: AgentConfig,
     pub embed: EmbedConfig,
-    pub outbox: OutboxConfig,
+    pub jobs: JobsConfig,
     pub search: SearchConfig,
     pub vectors: VectorConfig,
     pub prompts: PromptConfig,
@@ -147,7 +147,7 @@ impl Config {
                 retention_every: env_ref.seconds("RETENTION_EVERY_SECONDS", 300),
                 drain: env_ref.seconds("DRAIN_SECONDS", 20),
             },
-            outbox: OutboxConfig::read(env_ref, &embed),
+            jobs: JobsConfig::read(env_ref, &embed),
             search: SearchConfig::read(env_ref, &embed),
             embed,
             agent: AgentConfig::read(env_ref),

@@ -9,6 +9,8 @@ use async_trait::async_trait;
 
 use crate::config::Config;
 use crate::domain::Language;
+use crate::jobs::JobRunner;
+use crate::notify::Notifier;
 use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::llm::Gateway;
@@ -16,6 +18,7 @@ use crate::retrieval::memory::Memory;
 use crate::retrieval::search::Knowledge;
 use crate::store::{Store, StoreError};
 use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::Labels;
 
 pub mod machine;
 mod play;
@@ -66,8 +69,12 @@ pub struct Services {
     pub memory: Arc<Memory>,
     /// Serial numbers that were tried and not found; outlives a reload.
     pub misses: Arc<retail::Misses>,
-    /// Labels and mails of returns.
-    pub post: Arc<returns::Post>,
+    /// Runs background jobs: a desk registers its own.
+    pub jobs: Arc<JobRunner>,
+    /// Sends mails: a desk registers its templates.
+    pub notifier: Arc<Notifier>,
+    /// Return labels and the links to them.
+    pub labels: Arc<Labels>,
     /// What browsers' addresses are called where misses are counted.
     pub client_names: ClientNames,
 }

@@ -1,6 +1,6 @@
-//! Plain types and pure decisions, without I/O: what every other module speaks of.
+//! Plain types and pure decisions, without I/O. Every other module uses them.
 //!
-//! Nothing here reads a clock, a file or a socket; time and ids come in as arguments.
+//! No function here reads a clock, a file or a socket: time and ids are arguments.
 
 pub mod audit;
 pub mod calendar;
@@ -18,6 +18,7 @@ pub mod network;
 pub mod returns;
 pub mod serial;
 pub mod step;
+mod string_enum;
 pub mod text;
 pub mod vocabulary;
 pub mod warranty;

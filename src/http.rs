@@ -1,15 +1,20 @@
-//! The wire: what clients see of frontdesk. Handlers extract, call one function, convert.
+//! The HTTP API and the pages. A handler extracts, calls one function and converts the result.
 //!
-//! Every route stands in [`router`]. Only [`sse`] knows what server-sent events look like, only [`error`] what an error
-//! looks like.
+//! [`router`] lists every route. [`sse`] alone writes server-sent events, and [`error`] alone defines errors.
 
+use std::convert::Infallible;
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Method, Request, header};
-use axum::middleware;
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use axum::routing::get;
+use tower::{ServiceExt, service_fn};
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::Compression;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
@@ -22,10 +27,10 @@ use utoipa_axum::routes;
 use crate::app::App;
 
 mod access;
-mod body_deadline;
+mod body;
 mod browser;
 mod client;
-mod compress;
+mod connection_limit;
 mod console;
 mod conversations;
 mod docs;
@@ -34,19 +39,15 @@ mod events;
 mod extract;
 mod health;
 mod history;
-mod in_time;
 mod json;
 mod labels;
 mod limit;
 mod messages;
-mod places;
 mod problem;
 mod refusals;
 mod serve;
 mod sse;
-mod tokens;
 mod turns;
-mod unread;
 mod views;
 mod web;
 
@@ -54,13 +55,13 @@ pub use serve::{serve, serve_metrics};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The whole API on one page.
+/// Builds the server: every route and every layer.
 pub fn router(app: Arc<App>) -> Router {
     let (api, openapi) = api(&app);
     let cors = cors(&app.config.http.cors_origins);
     let span = |request: &Request<_>| {
         let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
-        // The path alone: a query may hold a token.
+        // Log the path only: a query may hold a token.
         tracing::info_span!("request", method = %request.method(), path = request.uri().path(), request.id = id)
     };
     let router = api
@@ -70,17 +71,17 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(middleware::from_fn_with_state(app.clone(), limit::count))
         .merge(web::routes())
         .with_state(app)
-        .layer(middleware::from_fn(compress::compress))
+        .layer(middleware::from_fn(compress))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::from_fn(problem::finish))
-        .layer(middleware::from_fn(unread::take_in))
-        // Only known paths have a preflight.
+        .layer(middleware::from_fn(body::discard_unread))
+        // Only known paths answer a preflight request.
         .route_layer(cors)
         .layer(TraceLayer::new_for_http().make_span_with(span));
     outermost(router)
 }
 
-/// The routes of `METRICS_ADDR`.
+/// Builds the server at `METRICS_ADDR`.
 fn metrics_router(app: Arc<App>) -> Router {
     let router = Router::new()
         .route("/metrics", get(health::open_metrics))
@@ -98,19 +99,19 @@ fn outermost(router: Router) -> Router {
         .layer(SetResponseHeaderLayer::if_not_present(header::X_CONTENT_TYPE_OPTIONS, nosniff))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
-        .layer(middleware::from_fn(problem::own_request_id))
+        .layer(middleware::from_fn(problem::check_request_id))
 }
 
-/// The API's description, as `/openapi.json` gives it.
+/// Returns the OpenAPI document that `/openapi.json` serves.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     describe(routes()).1
 }
 
-/// The routes and their description.
+/// Returns the routes of the API and their OpenAPI document.
 fn api(app: &Arc<App>) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
     let limited = routes()
         .layer(RequestBodyLimitLayer::new(app.config.http.body_max_bytes))
-        .layer(middleware::from_fn_with_state(app.clone(), body_deadline::limit));
+        .layer(middleware::from_fn_with_state(app.clone(), body::limit_time));
     describe(limited)
 }
 
@@ -120,7 +121,7 @@ fn describe(routes: OpenApiRouter<Arc<App>>) -> (Router<Arc<App>>, utoipa::opena
     (router, openapi)
 }
 
-/// The routes that take small bodies or none.
+/// The routes whose body is at most `BODY_MAX_BYTES`.
 fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(docs::Api::openapi())
         .routes(routes!(conversations::create, conversations::list))
@@ -130,7 +131,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(turns::get))
         .routes(routes!(turns::cancel))
         .routes(routes!(events::get))
-        .routes(routes!(tokens::renew))
+        .routes(routes!(conversations::renew_token))
         .routes(routes!(history::get))
         .merge(console::routes())
         .routes(routes!(labels::get))
@@ -152,4 +153,27 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static("last-event-id"),
         ])
         .expose_headers([header::LOCATION, header::RETRY_AFTER, REQUEST_ID])
+}
+
+/// Middleware: compresses the response if the client accepts that. Event streams bypass the layer, which would not compress
+/// them but hold 5 KiB of idle encoder for each open stream.
+async fn compress(request: Request<Body>, next: Next) -> Response {
+    let mut accepts = Request::new(());
+    for coding in request.headers().get_all(header::ACCEPT_ENCODING) {
+        accepts.headers_mut().append(header::ACCEPT_ENCODING, coding.clone());
+    }
+    let response = next.run(request).await;
+    if is_event_stream(response.headers().get(header::CONTENT_TYPE)) {
+        return response;
+    }
+    let mut response = Some(response);
+    let answer = service_fn(move |_| ready(Ok::<_, Infallible>(response.take().unwrap_or_default())));
+    match Compression::new(answer).oneshot(accepts).await {
+        Ok(response) => response.map(Body::new),
+        Err(never) => match never {},
+    }
+}
+
+fn is_event_stream(kind: Option<&HeaderValue>) -> bool {
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }

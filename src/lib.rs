@@ -13,10 +13,13 @@
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
 //!   feeds and replay, recovery
 //! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
+//! - [`dialogue`]: what every desk needs to follow a customer, such as the parsed message
 //! - [`grounding`]: checks what a model says against its sources
 //! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
 //! - [`tools`]: what a desk can do besides talking
+//! - [`jobs`]: background jobs and the runner that retries them
 //! - [`retrieval`]: finding the passages of the shop's documents that answer a question
+//! - [`channels`]: how messages that the shop starts reach a conversation; [`notify`]: e-mails from templates
 //! - [`providers`]: what runs elsewhere: the language model
 //! - [`store`]: SQLite or PostgreSQL; the only module that knows the database, with one door to a shop's rows
 //! - [`persona`]: the files under `prompts/`: who speaks, and every word that customers see
@@ -26,13 +29,17 @@
 //! Start reading at [`desks::retail`]'s `play` for what a turn does, at [`turn::engine`] for how it is run, and at
 //! [`turn::journal`] for why a client never sees what a crash could lose.
 pub mod app;
+pub mod channels;
 pub mod cli;
 pub mod config;
 pub mod desks;
+pub mod dialogue;
 pub mod domain;
 pub mod grounding;
 pub mod http;
+pub mod jobs;
 pub mod nlu;
+pub mod notify;
 pub mod persona;
 pub mod providers;
 pub mod retrieval;

@@ -1,16 +1,14 @@
-//! Finding the passages of the shop's own documents that answer a question.
+//! Finds passages of the shop's documents that answer a question.
 //!
-//! Two halves meet in [`Chunk`]. *Ingest* reads folders ([`library`], [`folder`]): Markdown with front matter ([`document`],
-//! [`markdown`], [`page`]), CSV catalogues ([`catalogue`]) and plain text become chunks of moderate size ([`cut`], [`tokens`])
-//! that know what their document is about ([`keywords`]); [`sync`] keeps a collection of vectors in line with them. *Query* looks
-//! them up ([`search`]): by words ([`lexical`]: terms ([`terms`]) under the shop's own words ([`rules`]), wishes about money
-//! ([`budget`]), BM25), and by meaning where an embedding model answers. [`hybrid`] makes one list of both: ranks ([`fusion`]),
-//! then variety ([`mmr`]). [`calibration`] says how alike texts are that have nothing to do with each other.
+//! - Ingest: [`library`] and [`folder`] read folders of documents. Markdown with front matter ([`document`],
+//!   [`markdown`], [`page`]), CSV catalogues ([`catalogue`]) and plain text become [`Chunk`]s of limited size ([`cut`],
+//!   [`tokens`]), with the keywords of their document ([`page`]). [`sync`] updates a collection of vectors accordingly.
+//! - Query: [`search`] searches by words ([`lexical`]: terms ([`terms`]), the shop's rules ([`rules`]), prices
+//!   ([`budget`]) and BM25), and by meaning if an embedding model is available. [`hybrid`] merges the two lists by rank
+//!   and removes repetition. [`calibration`] measures the similarity of unrelated texts.
+//! - [`embedded`] stores vectors in the shop's database and searches them in memory.
 //!
-//! [`embedded`] keeps vectors in the shop's own database and searches them in memory.
-//!
-//! Deliberately absent: a guess. A question that the documents do not answer gets an empty list, so that the desk can
-//! say that it does not know.
+//! There is no best guess: a question that the documents do not answer gets an empty list.
 
 pub mod budget;
 pub mod calibration;
@@ -22,7 +20,6 @@ pub mod embedded;
 pub mod folder;
 pub mod fusion;
 pub mod hybrid;
-pub mod keywords;
 pub mod lexical;
 pub mod library;
 pub mod markdown;
@@ -47,30 +44,30 @@ pub use vectors::open_vectors;
 
 use crate::domain::{Language, SourceItem};
 
-/// What somebody wants to know.
+/// A question to the documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// The question in the customer's own words.
+    /// The question in the customer's words.
     pub text: String,
-    /// The language of the answer: pages in it are preferred, and catalogue rows are written in it.
+    /// The language of the answer. Pages in it are preferred, and catalogue rows are written in it.
     pub language: Language,
-    /// At most this many passages come back.
+    /// The maximum number of passages.
     pub limit: usize,
 }
 
-/// A piece of a document that speaks of what was asked.
+/// A part of a document that answers a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
-    /// The document's title; for a catalogue row, the product's name.
+    /// The document's title, or the product's name of a catalogue row.
     pub title: String,
-    /// The headings above it, outermost first, joined by ` > `; for a catalogue row, its category. May be empty.
+    /// The headings above it, outermost first, joined by ` > `, or the category of a catalogue row. May be empty.
     pub section: String,
     /// The document's path below the knowledge folder.
     pub file: String,
-    /// The document's own version, as its front matter writes it.
+    /// The version as written in the front matter.
     pub version: Option<String>,
     pub text: String,
-    /// How well it fits, 0 to 1: see [`search::Found`].
+    /// The relevance, from 0 to 1: see [`search::Found`].
     pub score: f64,
 }
 
@@ -86,10 +83,10 @@ impl From<&Passage> for SourceItem {
     }
 }
 
-/// Why documents could not be searched.
+/// Why documents could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RetrievalError {
-    /// The knowledge folder is there but cannot be listed. A single bad file is a [`Warning`] instead.
+    /// The knowledge folder exists but cannot be listed. A single bad file is a [`Warning`] instead.
     #[error("cannot list the knowledge folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
 }

@@ -1,44 +1,41 @@
-//! Where everything is kept: SQLite by default, PostgreSQL for larger shops. The only module that knows sea-orm.
+//! The database: SQLite by default, PostgreSQL for larger shops. The only module that uses sea-orm.
 //!
-//! Rows of a shop are reached through one door, [`Store::tenant`], which takes a [`TenantId`]: a query that forgets
-//! whose rows it may see cannot be written. What is not tenant-scoped (the journal, recovery, the server's own
-//! settings) takes or gives the tenant with every row.
+//! All queries for a shop's rows start at [`Store::tenant`], so they cannot forget to filter by shop. Calls that serve
+//! all shops (the journal, recovery, the server's own settings) are on [`Store`].
 //!
-//! - [`conversations`], [`messages`], [`turns`]: one query file a resource
-//! - [`acceptance`]: the transaction that takes a message in; [`handoff`]: a conversation changes hands
-//! - [`inbox`], [`figures`]: what the shop's own people look at
-//! - [`idempotency`]: requests that are repeated
-//! - [`jobs`]: what is to be done after a commit
-//! - [`journal`]: events and the rows they speak of, many turns in one commit
-//! - [`warranty`]: warranty records; [`warranty_import`]: a whole list of them at once
-//! - [`orders`]: orders and customers; [`orders_import`]: a whole list of orders at once; [`policies`]: return policies;
-//!   [`sample_shop`]: samples to try things out with
-//! - [`returns`]: RMAs with their labels, tickets and escalations, each change in one transaction with its record
-//! - [`mails`]: mails to customers; [`audit`]: who changed what; [`order_misses`]: guesses at whose order it is
+//! - [`conversations`], [`messages`], [`turns`], [`unanswered`]: queries by resource; [`inbox`]: the console's list
+//! - [`acceptance`]: the transaction that accepts a message; [`idempotency`]: recognizes repeated requests
+//! - [`journal`]: events and the rows that change with them, for many turns in one commit
+//! - [`jobs`]: background jobs, stored in the commit that they follow from
+//! - [`warranty`]: warranty records; [`warranty_import`]: imports a list of them
+//! - [`orders`]: orders and customers; [`orders_import`]: imports a list of them; [`policies`]: return policies;
+//!   [`sample_shop`]: sample data
+//! - [`returns`]: RMAs with their labels, tickets and escalations
+//! - [`mails`]: mails to customers; [`order_misses`]: failed attempts to prove whose order it is
+//! - [`audit`], [`console_audit`]: the audit logs of business changes and of the console
 //! - [`vectors`]: vectors of texts, in collections
-//! - [`settings`]: what the server itself keeps; [`persona_versions`]: what the files of personas said
-//! - [`revoked_sessions`]: console sessions that were signed out
-//! - [`unanswered`]: questions that got no answer
-//! - [`retention`]: what is forgotten, and when; [`personal`]: where personal data is, its export and its erasure
-//! - [`console_audit`]: what people did at the console
-//! - [`lock`]: one serving process a database; `fence`: one that lost the lock writes nothing more
-//! - `transaction`: the one way to begin a transaction; `health`: whether the store takes writes
-//! - `as_is`: looking at a database without touching it
+//! - [`settings`]: the server's own settings and revoked sessions; [`persona_versions`]: earlier texts of persona files
+//! - [`retention`]: removes old rows; [`personal`]: finds, exports and erases personal data
+//! - [`lock`]: one serving process per database; `fence`: refuses writes of a process that has lost the lock
+//! - `transaction`: begins and commits; `health`: whether the store accepts writes; `read_only`: opens a database
+//!   without changing it
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, TryInsertResult};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sea_orm::{ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend};
+use sea_orm::{QueryFilter, Select, TryInsertResult, Value};
 
 use crate::domain::{ConsoleAct, TenantId};
+use entities::TenantEntity;
 use fence::Fence;
 use health::Health;
 use lock::ServingLock;
+use transaction::Transaction;
 
 pub mod acceptance;
-mod as_is;
 pub mod audit;
 mod columns;
 pub mod console_audit;
@@ -46,8 +43,6 @@ pub mod conversations;
 mod entities;
 mod error;
 mod fence;
-pub mod figures;
-pub mod handoff;
 mod health;
 pub mod idempotency;
 pub mod inbox;
@@ -63,9 +58,9 @@ pub mod orders_import;
 pub mod persona_versions;
 pub mod personal;
 pub mod policies;
+mod read_only;
 pub mod retention;
 pub mod returns;
-pub mod revoked_sessions;
 pub mod sample_shop;
 pub mod settings;
 mod transaction;
@@ -75,28 +70,28 @@ pub mod vectors;
 pub mod warranty;
 pub mod warranty_import;
 
-pub use as_is::Schema;
 pub use error::StoreError;
 pub use health::Outage;
+pub use read_only::Schema;
 
-/// How the store is opened.
+/// How to open the store.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
     /// `sqlite://PATH` or `postgres://…`.
     pub url: String,
-    /// How long a statement waits for a connection or for another process's lock.
+    /// How long a statement waits for a connection or for a lock of another process.
     pub timeout: Duration,
-    /// Connections that read (SQLite), or connections in all (PostgreSQL).
+    /// The number of reading connections (SQLite) or of all connections (PostgreSQL).
     pub connections: u32,
 }
 
 impl StoreOptions {
-    /// The file of an SQLite database; `None`: PostgreSQL.
+    /// Returns the file of an SQLite database, or `None` for PostgreSQL.
     pub fn sqlite_file(&self) -> Result<Option<PathBuf>, StoreError> {
         sqlite_path(&self.url)
     }
 
-    /// Whether opening would create the database, since its SQLite file is not there yet.
+    /// Whether opening would create the SQLite file, because it does not exist.
     pub fn would_create(&self) -> Result<bool, StoreError> {
         Ok(sqlite_path(&self.url)?.is_some_and(|path| !path.exists()))
     }
@@ -105,28 +100,47 @@ impl StoreOptions {
 /// The database. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// The one connection that writes (SQLite), or the pool (PostgreSQL).
+    /// The single writing connection (SQLite) or the pool (PostgreSQL).
     write: DatabaseConnection,
     read: DatabaseConnection,
     url: String,
-    /// Whether messages are stored with a job to embed them.
+    /// Whether each message is stored with a job to embed it.
     embeds: bool,
-    /// `None`: no server's.
+    /// `None` outside of a server.
     fence: Option<Fence>,
     health: Arc<Health>,
 }
 
-/// What one shop may see and change.
+/// The store as one shop may read and change it.
 #[derive(Clone, Copy, Debug)]
 pub struct TenantStore<'a> {
     store: &'a Store,
     tenant: &'a TenantId,
-    /// What somebody does at the console, stored with the change that it makes.
+    /// The console action to store with the next change.
     act: Option<&'a ConsoleAct>,
 }
 
+impl TenantStore<'_> {
+    /// Selects the shop's rows of a table.
+    fn rows<E: TenantEntity>(&self) -> Select<E> {
+        E::find().filter(E::TENANT.eq(self.tenant.as_str()))
+    }
+
+    /// Deletes the shop's rows in which the column has one of these values.
+    async fn delete_where<E: TenantEntity, V: Into<Value>>(
+        &self,
+        transaction: &Transaction,
+        column: E::Column,
+        values: impl IntoIterator<Item = V>,
+    ) -> Result<(), StoreError> {
+        let own = E::delete_many().filter(E::TENANT.eq(self.tenant.as_str()));
+        own.filter(column.is_in(values)).exec(transaction).await?;
+        Ok(())
+    }
+}
+
 impl Store {
-    /// Opens the database for a command: creates a missing SQLite file, and updates an older schema under the serving
+    /// Opens the database for a command. Creates a missing SQLite file and migrates an older schema under the serving
     /// lock. Fails if a server runs on an older schema, or if the schema is newer than this version.
     pub async fn open(options: &StoreOptions) -> Result<Self, StoreError> {
         let store = Self::connect(options).await?;
@@ -152,36 +166,25 @@ impl Store {
         create_folder_of(&path)?;
         let timeout = options.timeout;
         let connect = |connections: u32, read_only: bool| {
-            let mut connect = ConnectOptions::new("sqlite::memory:".to_owned());
-            let path = path.clone();
+            let mut connect = sqlite_connection(&path, timeout, connections, move |sqlite| {
+                sqlite
+                    .create_if_missing(!read_only)
+                    .read_only(read_only)
+                    .journal_mode(SqliteJournalMode::Wal)
+                    .synchronous(SqliteSynchronous::Normal)
+                    // Overwrite deleted data.
+                    .pragma("secure_delete", "on")
+            });
             connect
-                .max_connections(connections)
                 .min_connections(1)
-                .acquire_timeout(timeout)
-                .idle_timeout(None::<Duration>)
-                .max_lifetime(None::<Duration>)
                 .test_before_acquire(false)
-                .sqlx_logging(false)
-                .map_sqlx_sqlite_before_acquire(transaction::has_no_transaction)
-                .map_sqlx_sqlite_opts(move |sqlite| {
-                    sqlite
-                        .filename(&path)
-                        .in_memory(false)
-                        .shared_cache(false)
-                        .create_if_missing(!read_only)
-                        .read_only(read_only)
-                        .journal_mode(SqliteJournalMode::Wal)
-                        .synchronous(SqliteSynchronous::Normal)
-                        // What is erased is overwritten.
-                        .pragma("secure_delete", "on")
-                        .busy_timeout(timeout)
-                });
+                .map_sqlx_sqlite_before_acquire(transaction::has_no_transaction);
             Database::connect(connect)
         };
         let write = connect(1, false)
             .await
             .map_err(|error| StoreError::Open(format!("cannot open the database file {}: {error}", path.display())))?;
-        // A connection that is opened later must not create a file in place of a deleted one.
+        // A connection that is opened later must not recreate a deleted file.
         let writer = write.get_sqlite_connection_pool();
         writer.set_connect_options(writer.connect_options().as_ref().clone().create_if_missing(false));
         let read = connect(options.connections, true).await?;
@@ -204,24 +207,24 @@ impl Store {
         Ok(Self { write: pool.clone(), read: pool, url: options.url.clone(), embeds: false, fence: None, health })
     }
 
-    /// The same store; each message that comes in by it is stored with a job to embed it, if `on`.
+    /// Sets whether each message is stored with a job to embed it.
     pub fn embedding(mut self, on: bool) -> Self {
         self.embeds = on;
         self
     }
 
-    /// The door to one shop's rows.
+    /// Returns the store of one shop.
     pub fn tenant<'a>(&'a self, tenant: &'a TenantId) -> TenantStore<'a> {
         TenantStore { store: self, tenant, act: None }
     }
 
-    /// Whether the database answers a read; [`Store::probe`] checks that it takes writes.
+    /// Checks that the database answers a read. [`Store::probe`] also checks writes.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read.execute_unprepared("SELECT 1").await?;
         Ok(())
     }
 
-    /// `SQLite (PATH)` or `PostgreSQL`, for the start-up line: never the password.
+    /// Returns `SQLite (PATH)` or `PostgreSQL`, never the password.
     pub fn describe(&self) -> String {
         match sqlite_path(&self.url) {
             Ok(Some(path)) => format!("SQLite ({})", path.display()),
@@ -234,7 +237,28 @@ impl Store {
     }
 }
 
-/// Whether every row was new. sea-orm says `Inserted(0)` of a row that was there already.
+/// Returns the options of connections to an SQLite file, with further options of sqlx.
+fn sqlite_connection(
+    path: &Path,
+    timeout: Duration,
+    connections: u32,
+    further: impl Fn(SqliteConnectOptions) -> SqliteConnectOptions + Send + Sync + 'static,
+) -> ConnectOptions {
+    let path = path.to_owned();
+    let mut connect = ConnectOptions::new("sqlite::memory:".to_owned());
+    connect
+        .max_connections(connections)
+        .acquire_timeout(timeout)
+        .idle_timeout(None::<Duration>)
+        .max_lifetime(None::<Duration>)
+        .sqlx_logging(false)
+        .map_sqlx_sqlite_opts(move |sqlite| {
+            further(sqlite.filename(&path).in_memory(false).shared_cache(false).busy_timeout(timeout))
+        });
+    connect
+}
+
+/// Whether every row was inserted. sea-orm returns `Inserted(0)` for a row that already exists.
 fn all_inserted(inserted: &TryInsertResult<u64>, rows: usize) -> bool {
     match inserted {
         TryInsertResult::Inserted(count) => usize::try_from(*count) == Ok(rows),
@@ -243,11 +267,11 @@ fn all_inserted(inserted: &TryInsertResult<u64>, rows: usize) -> bool {
     }
 }
 
-/// The file of an SQLite URL, `None` for PostgreSQL.
+/// Returns the file of an SQLite URL, or `None` for PostgreSQL.
 fn sqlite_path(url: &str) -> Result<Option<PathBuf>, StoreError> {
     let unknown = || {
         StoreError::Open(
-            "DATABASE_URL must begin with sqlite:// or postgres://, for example sqlite://database/frontdesk.db"
+            "DATABASE_URL must start with sqlite:// or postgres://, for example sqlite://database/frontdesk.db"
                 .to_owned(),
         )
     };
@@ -258,7 +282,7 @@ fn sqlite_path(url: &str) -> Result<Option<PathBuf>, StoreError> {
     let path = path.split('?').next().unwrap_or_default();
     if path.is_empty() || path.starts_with(":memory:") {
         return Err(StoreError::Open(
-            "DATABASE_URL must name an SQLite file: an in-memory database would be another one for each connection"
+            "DATABASE_URL must name an SQLite file: with an in-memory database, each connection would have different data"
                 .to_owned(),
         ));
     }
@@ -276,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_url_names_a_file_or_a_server() {
+    fn database_url_names_a_file_or_server() {
         assert_eq!(sqlite_path("sqlite://database/f.db?mode=rwc").unwrap(), Some("database/f.db".into()));
         assert_eq!(sqlite_path("sqlite:///var/f.db").unwrap(), Some("/var/f.db".into()));
         assert_eq!(sqlite_path("postgres://u:p@h/d").unwrap(), None);

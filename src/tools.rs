@@ -1,8 +1,8 @@
-//! What a desk, or a language model that plays one, can do besides talking.
+//! Tools that desks share.
 //!
-//! - [`client_name`]: whose misses are counted
-//! - [`label`]: a return label as a PDF; [`label_link`]: who may open one
-//! - [`signed`]: words that only this server can have signed
+//! - [`client_name`]: pseudonyms for browsers' addresses
+//! - [`label`]: return labels as PDF files; [`label_link`]: signed links to them
+//! - [`signed`]: payloads that only this server can have signed
 
 pub mod client_name;
 pub mod label;

@@ -1,16 +1,17 @@
-//! From a customer's message to the events of its turn.
+//! The turn engine: from a customer's message to the events of its turn.
 //!
-//! [`engine`] takes messages in and runs each conversation's turns in order; [`journal`] stores every event before
-//! anybody sees it; [`feed`] is a conversation's live end, and [`reader`] reads it, or the store; [`recover`] ends turns that a dead
-//! process left behind; [`outbox`] does what turns left to be done; `person` runs turns that no desk plays, and
-//! `changes` tells the shop's own people what happens.
+//! - [`engine`]: accepts messages and runs each conversation's turns in order
+//! - [`journal`]: stores every event before a client sees it
+//! - [`feed`]: the events of the running turn; [`reader`]: reads them, or stored ones
+//! - [`recover`]: ends the turns that a killed process left unfinished
+//! - `person`: turns without a desk; `changes`: notifies the console
+//! - [`retention`]: deletes old data
 
 mod changes;
 pub mod engine;
 pub mod feed;
 pub mod journal;
 mod lane;
-pub mod outbox;
 mod person;
 pub mod reader;
 mod recover;

@@ -18,8 +18,12 @@ use super::personas::Personas;
 use super::reload::{Reloading, keep_fresh, watch_files};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::config::{Config, LlmMode};
-use crate::desks::returns::Post;
 use crate::desks::{Desks, Services};
+use crate::jobs::JobRunner;
+use crate::jobs::embed_message::EmbedMessage;
+use crate::jobs::forget::Forget;
+use crate::jobs::send_mail::SendMail;
+use crate::notify::Notifier;
 use crate::persona::{PromptError, Prompts};
 use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
@@ -31,9 +35,8 @@ use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
 use crate::store::settings::TOKEN_SECRET;
 use crate::store::{Store, StoreError};
 use crate::tools::client_name::ClientNames;
-use crate::tools::label_link::LabelLinks;
+use crate::tools::label_link::{LabelLinks, Labels};
 use crate::turn::journal::Journal;
-use crate::turn::outbox::Outbox;
 use crate::turn::{Engine, retention};
 
 /// How often callers that went away are forgotten, and histograms summed up.
@@ -84,12 +87,19 @@ impl App {
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
         read_knowledge(&knowledge, &config, &prompts)?;
         let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
-        let outbox = Outbox::new(store.clone(), memory.clone(), config.outbox.clone());
+        let jobs = JobRunner::new(store.clone(), config.jobs.clone());
+        let notifier = Notifier::new(mailer(&config)?);
+        jobs.register(Arc::new(SendMail(notifier.clone())));
+        if memory.is_on() {
+            jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
+            jobs.register(Arc::new(Forget::message(memory.clone())));
+            jobs.register(Arc::new(Forget::conversation(memory.clone())));
+        }
         let secret = match &config.auth.token_secret {
             Some(secret) => secret.clone(),
             None => store.get_or_set_setting(TOKEN_SECRET, &random_secret()).await?,
         };
-        let post = Post::new(store.clone(), mailer(&config)?, label_links(&config, &secret), config.outbox.clone());
+        let labels = Labels::new(store.clone(), label_links(&config, &secret));
         let client_names = ClientNames::new(&secret);
         let services = Services {
             config: config.clone(),
@@ -98,7 +108,9 @@ impl App {
             knowledge: knowledge.clone(),
             memory,
             misses: Arc::default(),
-            post: post.clone(),
+            jobs: jobs.clone(),
+            notifier: notifier.clone(),
+            labels: labels.clone(),
             client_names: client_names.clone(),
         };
         let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
@@ -119,15 +131,15 @@ impl App {
             read: changed.clone(),
         };
         background.spawn(keep_fresh(reloading, stop.clone()));
-        background.spawn(keep_in_line(knowledge.clone(), changed, config.outbox.rest, stop.clone()));
-        background.spawn(outbox.clone().run(stop.clone()));
+        background.spawn(keep_in_line(knowledge.clone(), changed, config.jobs.pause, stop.clone()));
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
-        let (turn_config, outbox_of_turns) = (config.turns.clone(), outbox.clone());
-        let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, outbox_of_turns, turns.clone());
+        let turn_config = config.turns.clone();
+        let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, jobs.clone(), turns.clone());
         engine.recover().await?;
         background.spawn(retention::run(engine.clone(), config.clone(), stop.clone()));
-        background.spawn(post.clone().run(Some(Arc::new(engine.clone())), stop.clone()));
+        let worker = TaskTracker::new();
+        worker.spawn(jobs.clone().run(Some(Arc::new(engine.clone())), stop.clone()));
         let keys = config.auth.keys.as_deref().map(Keys::new);
         let sessions = keys.clone().filter(|_| config.console.on);
         let revoked = store.list_revoked_sessions(Utc::now()).await?;
@@ -147,12 +159,14 @@ impl App {
             knowledge,
             embedder,
             vectors,
-            outbox,
-            post,
+            jobs,
+            notifier,
+            labels,
             client_names,
             llm,
             turns,
             background,
+            worker,
             stop,
         }))
     }

@@ -3,14 +3,14 @@ use std::time::Duration;
 
 use super::Env;
 
-/// Outgoing e-mail.
+/// E-mails.
 #[derive(Clone)]
 pub struct MailConfig {
     /// `SMTP_URL`: the mail server, as `smtps://user:password@host`; `None` = write files to `folder`. Contains a password.
     pub smtp_url: Option<String>,
-    /// `MAIL_FROM`: the sender address.
+    /// `MAIL_FROM`: the sender's address.
     pub from: String,
-    /// `MAIL_OUTBOX_PATH`: the folder of `.eml` files, without a mail server.
+    /// `MAIL_OUTBOX_PATH`: the folder for `.eml` files, without a mail server.
     pub folder: PathBuf,
     /// `SMTP_TIMEOUT_SECONDS`: how long one attempt may take in total.
     pub deadline: Duration,

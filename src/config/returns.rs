@@ -3,7 +3,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::Env;
-use crate::domain::identity::attempts::MissLimit;
+use crate::domain::identity::attempts::AttemptLimit;
 use crate::domain::returns::{DamageWords, Frequency, Terms, Windows};
 
 /// How a customer without an account proves that an order is theirs.
@@ -25,7 +25,7 @@ pub struct ReturnsConfig {
     /// `ORDER_VERIFICATION`
     pub verification: OrderVerification,
     /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: failed contact checks before a lock, and its length.
-    pub misses: MissLimit,
+    pub misses: AttemptLimit,
     /// `SHOP_TIME_ZONE`: the time zone in which days are counted.
     pub time_zone: chrono_tz::Tz,
     /// `LABEL_LINK_HOURS`: how long the link to a label is valid.
@@ -44,7 +44,7 @@ impl ReturnsConfig {
         let windows = Windows::default();
         let frequency = Frequency::default();
         let lock: u32 = env.number("ORDER_MISS_LOCK_MINUTES", 60);
-        let misses = env.number("ORDER_MISS_LIMIT", MissLimit::default().misses);
+        let misses = env.number("ORDER_MISS_LIMIT", AttemptLimit::default().misses);
         if misses == 0 {
             env.refuse("ORDER_MISS_LIMIT", "must be at least 1".to_owned());
         }
@@ -62,7 +62,7 @@ impl ReturnsConfig {
                 &[("contact", OrderVerification::Contact), ("none", OrderVerification::None)],
                 OrderVerification::Contact,
             ),
-            misses: MissLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
+            misses: AttemptLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
             time_zone,
             label_link: Duration::from_secs(env.number("LABEL_LINK_HOURS", 168_u64).saturating_mul(3600)),
             mail_wait: env.seconds("MAIL_WAIT_SECONDS", 5),

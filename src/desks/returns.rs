@@ -1,17 +1,18 @@
-//! The returns desk: order status, returns, refunds (seeds 000 and 001), as a machine.
+//! The returns desk: order status, returns and refunds. Its business rules are in `docs/desks/returns.md`.
 //!
-//! What a message says is read by [`rules`]; what comes next stands in [`route`]'s table; what an event makes of the
-//! [`state`] in [`advance`]. Whether goods may come back is decided by [`crate::domain::returns::decide`], and no model has a
-//! say in it.
+//! [`rules`] parses a message, [`advance`] makes the next [`state`] of it, and [`route`] names the next step. Whether goods may
+//! come back is decided by [`crate::domain::returns::decide`], without a model.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::machine::{Machine, drive, state_of};
+use super::machine::{Machine, go_on, state_of};
 use super::{Desk, DeskError, Services, Turn};
-use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language, LanguageSource};
+use crate::dialogue::Act;
+use crate::domain::returns::Ticket;
+use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language, LanguageSource, Metadata};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
@@ -21,9 +22,9 @@ pub mod advance;
 pub(super) mod agent;
 mod decisions;
 mod items;
+mod jobs;
 mod knowledge;
 pub mod mail;
-mod post;
 mod record;
 pub mod route;
 pub mod rules;
@@ -32,20 +33,15 @@ pub mod scenario;
 pub mod state;
 pub mod texts;
 mod understand;
-mod voice;
 mod work;
 
 use advance::Event;
 use agent::Agent;
-use mail::MailTexts;
-use post::PostTexts;
-pub use post::{Announced, Announcement, Announcer, Post};
 use route::{ReturnsStep, Worker};
-use rules::{Heard, ReturnsRules};
+use rules::{ReturnsRules, Topic, Utterance};
 use scenario::Scenario;
 use state::{Ending, Intent, Question, State};
-use texts::ReturnsTexts;
-use voice::Voice;
+use texts::{ReturnsTexts, VariantPicker};
 
 /// The returns desk.
 pub struct Returns {
@@ -55,13 +51,13 @@ pub struct Returns {
     language_rules: LanguageRules,
     rules: ReturnsRules,
     agent: Agent,
-    /// What the language model is told about classifying, and about reading order numbers.
+    /// The model's instructions for finding the intent, and for reading order numbers.
     classify_prompt: String,
     number_prompt: String,
 }
 
 impl Returns {
-    /// Reads the desk's texts and rules; the desk wants only its services then.
+    /// Reads the desk's texts and rules. The returned function builds the desk.
     pub fn read(
         prompts: &Prompts,
         languages: &[Language],
@@ -73,16 +69,20 @@ impl Returns {
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
         let rules = ReturnsRules::read(prompts)?;
-        // A label has no language of its own: carriers read it.
+        // Carriers read the label, so it is in the first language.
         let first = languages.first().copied().unwrap_or(Language::EN);
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
-        let post_texts = PostTexts { said: texts.clone(), mails: MailTexts::read(prompts, languages)?, label };
+        let mails = mail::read(prompts, languages)?;
         let classify_prompt = prompts.text("returns/classify.md")?.to_owned();
         let agent = Agent::read(prompts)?;
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
-            services.post.set_texts(Arc::new(post_texts));
+            services.labels.set_texts(label);
+            let renderer = mail::renderer(mails, services.labels.clone());
+            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
+            services.jobs.register(Arc::new(jobs::IssueLabel));
+            services.jobs.register(Arc::new(jobs::AnnounceDecision { texts: texts.clone() }));
             let services = services.clone();
             let agent = agent(&services);
             Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }
@@ -97,8 +97,8 @@ impl Returns {
         &self.common.get(turn.language()).hotline
     }
 
-    /// Settles the conversation's language; gives the message without a request to switch it, and whether there was one.
-    fn listen(&self, turn: &mut Turn) -> (String, bool) {
+    /// Sets the conversation's language. Returns the message without a request to switch it, and whether there was one.
+    fn settle_language(&self, turn: &mut Turn) -> (String, bool) {
         let languages = &turn.persona.languages;
         let text = turn.message.text.clone();
         if let Some(switch) = self.language_rules.switch(&text, languages) {
@@ -113,17 +113,27 @@ impl Returns {
         (text, false)
     }
 
-    /// Says what is understood, unless the model is about to be asked, which says it then.
-    async fn tell_heard(&self, turn: &mut Turn, state: &State, heard: &Heard) -> Result<(), DeskError> {
-        let next = advance::advance(state.clone(), Event::Said(heard.clone()));
-        if route::route(&next) == ReturnsStep::Run(Worker::ClassifyIntent) && !heard.asks_policy {
+    /// Reports what the message is about. If the model is about to be asked for the intent, it reports that later.
+    async fn report_utterance(
+        &self,
+        turn: &mut Turn,
+        utterance: &Utterance,
+        next: &State,
+        is_for_agent: bool,
+    ) -> Result<(), DeskError> {
+        if is_for_agent {
+            return self.report_intent(turn, next.intent, IntentSource::Rules).await;
+        }
+        let asks_model = route::route(next) == ReturnsStep::Run(Worker::ClassifyIntent);
+        if asks_model && !utterance.asks(Topic::Policy) {
             return Ok(());
         }
         let intent = next.intent.unwrap_or(Intent::Other);
-        self.tell_intent(turn, Some(intent), IntentSource::Rules).await
+        self.report_intent(turn, Some(intent), IntentSource::Rules).await
     }
 
-    async fn tell_intent(
+    /// Reports an intent. `None` means that it is unknown.
+    async fn report_intent(
         &self,
         turn: &mut Turn,
         intent: Option<Intent>,
@@ -140,9 +150,67 @@ impl Returns {
         };
         Ok(turn.emit(event).await?)
     }
+
+    /// Answers a question that the message asks besides the flow. Returns the rest of the message; `None` if it has no such
+    /// question.
+    async fn answer_aside(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        utterance: &Utterance,
+        text: &str,
+        ticket: Option<&Ticket>,
+    ) -> Result<Option<Utterance>, DeskError> {
+        if let Some(ticket) = ticket.filter(|_| utterance.asks(Topic::Ticket)) {
+            self.send_ticket_status(turn, state, ticket).await?;
+        } else if utterance.asks(Topic::Policy) {
+            self.answer_question(turn, state, text).await?;
+            return Ok(Some(rules::without_question(utterance.clone())));
+        } else if let Some(number) = state.meta.last_rma.clone().filter(|_| utterance.asks(Topic::ReturnNumber)) {
+            let values = [("rma_number", number.as_str())];
+            self.send(turn, state, Kind::Reply, Scenario::ReturnNumber, &values).await?;
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(Utterance::default()))
+    }
+
+    /// Asks what else the desk can do, after a question outside of any flow.
+    async fn offer_more(&self, turn: &mut Turn, mut state: State) -> Result<(), DeskError> {
+        self.send(turn, &mut state, Kind::FollowUp, Scenario::AnythingElse, &[]).await?;
+        remember(turn, &state);
+        Ok(())
+    }
+
+    /// Sends the scenario's next variant as a message.
+    async fn send(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        kind: Kind,
+        scenario: Scenario,
+        values: &[(&str, &str)],
+    ) -> Result<(), DeskError> {
+        self.send_with(turn, state, kind, (scenario, values), Metadata::of(kind)).await
+    }
+
+    /// Sends the scenario's next variant as a message with metadata.
+    async fn send_with(
+        &self,
+        turn: &mut Turn,
+        state: &mut State,
+        kind: Kind,
+        (scenario, values): (Scenario, &[(&str, &str)]),
+        metadata: Metadata,
+    ) -> Result<(), DeskError> {
+        let mut variants = VariantPicker::new(self.texts(turn), &state.meta.said);
+        let text = variants.text(scenario, values)?;
+        state.meta.said.extend(variants.used());
+        Ok(turn.say_with(kind, &text, metadata).await?)
+    }
 }
 
-/// Keeps the state with the turn's end.
+/// Stores the state with the turn's end.
 fn remember(turn: &mut Turn, state: &State) {
     turn.state = serde_json::to_value(state).unwrap_or_default();
 }
@@ -152,67 +220,51 @@ impl Desk for Returns {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut state: State = state_of(turn);
         state.needs_contact = self.needs_contact(turn);
-        let ((text, switched), mut heard) = read_text(turn.message.text.len(), || {
-            let listened = self.listen(turn);
-            let heard = self.rules.hear(&listened.0);
-            (listened, heard)
+        let ((text, switched), mut utterance) = read_text(turn.message.text.len(), || {
+            let (text, switched) = self.settle_language(turn);
+            let utterance = self.rules.parse(&text);
+            ((text, switched), utterance)
         });
-        // Where nothing was refused, it is a question what exceptions there are.
-        heard.asks_policy |= heard.asks_exception && heard.number.is_none() && !state.was_refused();
-        // Where a mail about a return went out, the desk itself knows more than the documents.
-        heard.asks_policy &= !advance::misses_mail(&state, &heard);
-        let ticket = self.last_escalation(turn, &state, &heard).await?;
+        // A customer to whom nothing was refused asks in general which exceptions there are.
+        let asks_exception = utterance.asks(Topic::Exception) && utterance.order().is_none() && !state.was_refused();
+        // The desk knows more than the documents about a mail that it sent.
+        let asks_policy = utterance.asks(Topic::Policy) || asks_exception;
+        utterance.set(Act::Ask(Topic::Policy), asks_policy && !advance::misses_mail(&state, &utterance));
+        let ticket = self.last_escalation(turn, &state, &utterance).await?;
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;
         }
-        // The table sends labels again, whatever the mode.
-        let for_agent = self.state_for_agent(turn, &state, &heard).filter(|_| !heard.asks_label);
-        match &for_agent {
-            Some(state) => self.tell_heard_for_agent(turn, state).await?,
-            None => self.tell_heard(turn, &state, &heard).await?,
-        }
+        let mut next = advance::advance(state.clone(), Event::Said(utterance.clone()));
+        let is_for_agent = self.is_for_agent(turn, &state, &utterance, &next);
+        self.report_utterance(turn, &utterance, &next, is_for_agent).await?;
         if switched {
-            let mut voice = Voice::new(self.texts(turn), &state.meta.said);
-            let text = voice.text(Scenario::LanguageAck, &[])?;
-            state.meta.said.extend(voice.said());
-            turn.say(Kind::LanguageAck, &text).await?;
+            self.send(turn, &mut state, Kind::LanguageAck, Scenario::LanguageAck, &[]).await?;
         }
         if switched && text.is_empty() && state.is_idle() {
             remember(turn, &state);
             return Ok(());
         }
         if let Some(ticket) = &ticket
-            && self.take_answer(turn, &mut state, &heard, ticket).await?
+            && self.take_answer(turn, &mut state, &utterance, ticket).await?
         {
             return Ok(());
         }
-        if let Some(ticket) = ticket.filter(|_| heard.asks_ticket) {
-            self.tell_ticket(turn, &mut state, &ticket).await?;
-            if state.is_idle() {
+        if let Some(rest) = self.answer_aside(turn, &mut state, &utterance, &text, ticket.as_ref()).await? {
+            if state.is_idle() && !rest.reports(Topic::Damage) {
                 return self.offer_more(turn, state).await;
             }
-            heard = Heard::default();
-        } else if heard.asks_policy {
-            self.answer_question(turn, &mut state, &text).await?;
-            if state.is_idle() && !heard.damage {
-                return self.offer_more(turn, state).await;
+            if !is_for_agent {
+                // The flow continues: the desk repeats its question, which the aside did not answer.
+                next = advance::advance(state.clone(), Event::Said(rest));
             }
-            // The flow goes on where it was: the question stands again, and nothing that was asked is an answer to it.
-            heard = heard.beside_question();
-        } else if heard.asks_return_number && state.meta.last_rma.is_some() {
-            self.tell_return_number(turn, &mut state).await?;
-            if state.is_idle() {
-                return self.offer_more(turn, state).await;
-            }
-            heard = Heard::default();
         }
-        let next = advance::advance(state.clone(), Event::Said(heard.clone()));
+        next.meta.said.clone_from(&state.meta.said);
         self.record_decisions(turn, &state, &next).await?;
-        if let Some(mut state_for_agent) = for_agent {
-            state_for_agent.meta.said = state.meta.said;
-            return self.play_agent(turn, state_for_agent).await;
+        if is_for_agent {
+            self.play_agent(turn, next).await
+        } else {
+            go_on(self, turn, &self.services.store, next).await
         }
-        drive(self, turn, &self.services.store, state, Event::Said(heard)).await
     }
 }
 
@@ -237,7 +289,7 @@ impl Machine for Returns {
     }
 
     async fn ask(&self, turn: &mut Turn, state: &State, question: Question) -> Result<Event, DeskError> {
-        self.put(turn, state, question).await
+        self.ask_question(turn, state, question).await
     }
 
     async fn finish(&self, turn: &mut Turn, state: &State, ending: Ending) -> Result<Event, DeskError> {

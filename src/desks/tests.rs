@@ -127,7 +127,7 @@ fn doubling_a_text_never_triples_its_cost() {
             let _ = language.detect(text, &languages);
         }),
         ("switch of language", MESSAGE, &|text| drop(language.switch(text, &languages))),
-        ("returns desk", MESSAGE, &|text| drop(returns.hear(text))),
+        ("returns desk", MESSAGE, &|text| drop(returns.parse(text))),
         ("retail desk", MESSAGE, &|text| drop(retail.classify(text, &Context::default(), &vocabulary))),
         ("search text", MESSAGE, &|text| drop(retail.search_text(text, &vocabulary))),
         ("search", MESSAGE, &|text| {

@@ -1,4 +1,4 @@
-//! The record of who changed what (seed 001: "All state changes are logged ... for audit compliance").
+//! Entries of the audit log: who changed what.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::domain::ConversationId;
 use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::returns::number::RmaNumber;
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
-named! {
-    /// Who speaks in a row: seed 001's message types.
+string_enum! {
+    /// Who made a change.
     pub enum AuditKind {
         /// The customer.
         User = "user",
@@ -22,10 +22,10 @@ named! {
     }
 }
 
-/// A person of the shop who gave no name.
+/// The name of a person of the shop who gave none.
 pub const OPERATOR: &str = "operator";
 
-/// One row. It holds no text of messages: those have a table of their own.
+/// An entry of the audit log. It contains no message text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
     pub kind: AuditKind,
@@ -33,12 +33,29 @@ pub struct AuditEntry {
     pub who: String,
     /// What happened, such as `rma.created` or `order.status`.
     pub what: String,
-    /// What was there; `None`: nothing.
+    /// The value before the change, or `None` if there was none.
     pub before: Option<Value>,
-    /// What is there now.
+    /// The value after the change.
     pub after: Option<Value>,
     pub conversation: Option<ConversationId>,
     pub order: Option<OrderNumber>,
     pub rma: Option<RmaNumber>,
     pub at: DateTime<Utc>,
+}
+
+impl AuditEntry {
+    /// Returns an entry for a change by the server or a person of the shop, without further fields.
+    pub fn system(who: &str, what: &str, at: DateTime<Utc>) -> Self {
+        Self {
+            kind: AuditKind::System,
+            who: who.to_owned(),
+            what: what.to_owned(),
+            before: None,
+            after: None,
+            conversation: None,
+            order: None,
+            rma: None,
+            at,
+        }
+    }
 }

@@ -1,14 +1,14 @@
-//! Days as the shop counts them: by the calendar of its time zone (`SHOP_TIME_ZONE`), not by 24 hours.
+//! Calendar days in the shop's time zone (`SHOP_TIME_ZONE`).
 
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 
-/// The day that it is in the shop at that moment.
+/// Returns the day in the shop's time zone.
 pub fn day_of(at: DateTime<Utc>, zone: Tz) -> NaiveDate {
     at.with_timezone(&zone).date_naive()
 }
 
-/// Whole calendar days from one day to another; negative if `to` lies before.
+/// Returns the number of calendar days from `from` to `to`, negative if `to` is earlier.
 pub fn days_between(from: NaiveDate, to: NaiveDate) -> i64 {
     to.signed_duration_since(from).num_days()
 }
@@ -22,7 +22,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_the_shops_and_not_the_servers() {
+    fn day_depends_on_the_shops_time_zone() {
         let vietnam = chrono_tz::Asia::Ho_Chi_Minh;
         let late = "2026-03-01T16:59:59Z".parse().unwrap();
         let midnight = "2026-03-01T17:00:00Z".parse().unwrap();
@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_of_23_or_25_hours_is_one_day() {
+    fn day_of_clock_change_counts_once() {
         let new_york = chrono_tz::America::New_York;
         // Clocks went forward on 8 March 2026 and back on 1 November.
         for (from, to) in

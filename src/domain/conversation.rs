@@ -1,20 +1,19 @@
-//! Conversations.
+//! Conversations, and who answers in them.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
+use super::string_enum::string_enum;
 use super::{ConversationId, EventId, Language, TenantId};
 
-/// Why a conversation has its language; a later member is stronger than an earlier one.
+/// How a conversation got its language. A later variant overrides an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LanguageSource {
-    /// Nobody has said anything yet: the persona's first language.
+    /// The persona's first language, as long as no message has arrived.
     Persona,
-    /// The first message decided.
+    /// Detected in the first message.
     Detected,
-    /// Asked for, at creation or by a request to switch: only another request changes it.
+    /// Requested, at creation or in a message. Only another request changes it.
     Requested,
 }
 
@@ -27,7 +26,7 @@ impl LanguageSource {
         }
     }
 
-    /// The member that `text` names; the weakest one for a name that is not known.
+    /// Returns the variant of that name, or [`Self::Persona`] for an unknown name.
     pub fn parse(text: &str) -> Self {
         match text {
             "detected" => Self::Detected,
@@ -37,41 +36,24 @@ impl LanguageSource {
     }
 }
 
-/// Who answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConversationStatus {
-    /// The desk.
-    Bot,
-    /// The desk, until a person has time: the customer asked for one.
-    Waiting,
-    /// A person of the shop; the desk is silent.
-    Taken,
-    /// Nobody, until the customer writes again.
-    Closed,
-}
-
-impl ConversationStatus {
-    pub const ALL: [Self; 4] = [Self::Bot, Self::Waiting, Self::Taken, Self::Closed];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Bot => "bot",
-            Self::Waiting => "waiting",
-            Self::Taken => "taken",
-            Self::Closed => "closed",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == text)
+string_enum! {
+    /// Who answers the customer.
+    pub enum ConversationStatus {
+        /// The desk.
+        Bot = "bot",
+        /// The desk, until a person has time: the customer asked for one.
+        Waiting = "waiting",
+        /// A person of the shop; the desk is silent.
+        Taken = "taken",
+        /// Nobody, until the customer writes again.
+        Closed = "closed",
     }
 }
 
-/// A conversation changes hands.
+/// A change of who answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Handoff {
-    /// A person takes it, who may have a name.
+    /// A person takes the conversation.
     Take {
         agent: Option<String>,
     },
@@ -81,7 +63,7 @@ pub enum Handoff {
 }
 
 impl Handoff {
-    /// Who answers from now on.
+    /// Returns the status after the handoff.
     pub fn status(&self) -> ConversationStatus {
         match self {
             Self::Take { .. } => ConversationStatus::Taken,
@@ -90,8 +72,8 @@ impl Handoff {
         }
     }
 
-    /// Who answers until now, for this to change anything; `None`: whoever. So a page that is behind does not undo what
-    /// happened meanwhile.
+    /// Returns the statuses that this handoff applies to, or `None` for all. With any other status it has no effect, so
+    /// that an outdated page cannot undo a later change.
     pub fn from(&self) -> Option<&'static [ConversationStatus]> {
         match self {
             Self::GiveBack => Some(&[ConversationStatus::Taken, ConversationStatus::Waiting]),
@@ -100,7 +82,7 @@ impl Handoff {
         }
     }
 
-    /// The person who answers from now on.
+    /// Returns the name of the person who takes the conversation.
     pub fn agent(&self) -> Option<&str> {
         match self {
             Self::Take { agent } => agent.as_deref(),
@@ -114,26 +96,26 @@ impl Handoff {
 pub struct Conversation {
     pub id: ConversationId,
     pub tenant: TenantId,
-    /// The shop's own name for the customer, where its back end gave one.
+    /// The customer's id in the shop's own system, if its back end sent one.
     pub user_id: Option<String>,
-    /// A file's stem under `prompts/`.
+    /// The name of the persona's file under `prompts/`, without `.md`.
     pub persona: String,
     pub language: Language,
     pub language_source: LanguageSource,
     pub status: ConversationStatus,
-    /// The person who has taken it, by the name that customers are told.
+    /// The name of the person who has taken it, as customers see it.
     pub agent: Option<String>,
     /// Since when the customer waits for a person.
     pub waiting_since: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
-    /// When somebody last said something, a turn ended or it changed hands.
+    /// The time of the last message, end of a turn or handoff.
     pub last_activity_at: DateTime<Utc>,
-    /// What the shop's back end wrote at creation.
+    /// Data that the shop's back end attached at creation.
     pub metadata: Map<String, Value>,
-    /// The number of the last accepted turn, 0 before the first.
+    /// The number of the last accepted turn; 0 before the first.
     pub last_turn: u32,
-    /// The last event of the last ended turn, `0.0` before.
+    /// The last event of the last turn that ended; `0.0` before the first.
     pub last_event_id: EventId,
-    /// What the desk remembers between turns; its own format.
+    /// The desk's memory between turns, in the desk's format.
     pub state: Value,
 }

@@ -1,63 +1,47 @@
-//! Events: what a turn tells the world. The shapes are the wire contract's, to the letter.
+//! The events of a turn, exactly as the wire contract defines them.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::string_enum::string_enum;
 use super::{Kind, Language, MessageId, Metadata, Sender};
 
-/// How long the steps of a turn took, in milliseconds, by the step's name.
+/// The duration of each step of a turn in milliseconds, by the step's name.
 pub type Timings = BTreeMap<String, u64>;
 
-/// How a turn stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnStatus {
-    Queued,
-    Running,
-    Completed,
-    Cancelled,
-    Failed,
-    Interrupted,
+string_enum! {
+    /// The state of a turn.
+    pub enum TurnStatus {
+        Queued = "queued",
+        Running = "running",
+        Completed = "completed",
+        Cancelled = "cancelled",
+        Failed = "failed",
+        Interrupted = "interrupted",
+    }
 }
 
 impl TurnStatus {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-            Self::Interrupted => "interrupted",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Queued, Self::Running, Self::Completed, Self::Cancelled, Self::Failed, Self::Interrupted]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-    }
-
     pub fn has_ended(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 }
 
-/// Who decided on an intent.
+/// What determined an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentSource {
-    /// The desk's rules, being sure.
+    /// The desk's rules, with high confidence.
     Rules,
     /// The language model.
     Llm,
-    /// The rules, since the model did not answer in time or in form.
+    /// The rules, because the model's answer was late or malformed.
     Fallback,
 }
 
-/// What went wrong, in a word that a client can act on.
+/// The kind of an error, for clients to act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -68,35 +52,23 @@ pub enum ErrorCode {
     Internal,
 }
 
-/// Why something was held back from a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GuardReason {
-    /// A number that does not stand in what the reply was made from.
-    UnsupportedFact,
-    /// A link to a host that is not the shop's.
-    Link,
-    /// The language model began to read out its instructions.
-    PromptLeak,
-    /// The language model claimed something that no tool has done.
-    UnsupportedClaim,
-    /// What the language model wrote was meant for a machine.
-    Markup,
-}
-
-impl GuardReason {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::UnsupportedFact => "unsupported_fact",
-            Self::Link => "link",
-            Self::PromptLeak => "prompt_leak",
-            Self::UnsupportedClaim => "unsupported_claim",
-            Self::Markup => "markup",
-        }
+string_enum! {
+    /// Why a guard removed text from a message.
+    pub enum GuardReason {
+        /// A number that is not in the reply's sources.
+        UnsupportedFact = "unsupported_fact",
+        /// A link to a host that is not allowed.
+        Link = "link",
+        /// The language model began to repeat its instructions.
+        PromptLeak = "prompt_leak",
+        /// The language model claimed an action that no tool has performed.
+        UnsupportedClaim = "unsupported_claim",
+        /// The language model wrote markup for a machine.
+        Markup = "markup",
     }
 }
 
-/// A passage that a reply stands on.
+/// A passage that a reply is based on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SourceItem {
     pub title: String,
@@ -104,21 +76,21 @@ pub struct SourceItem {
     /// The document's path below the knowledge folder.
     pub file: String,
     pub version: Option<String>,
-    /// How well it fits, 0 to 1.
+    /// The relevance, from 0 to 1.
     pub score: f64,
 }
 
-/// What a turn tells the world.
+/// An event of a turn, as clients receive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub enum Event {
     /// The turn begins to run.
     #[serde(rename = "turn.start")]
     TurnStart { turn: u32, message_id: MessageId, sender: Sender, text: String },
-    /// The turn waits for the language model at this place, counted from 1; sent again when it moves.
+    /// The turn waits for the language model at this position, counted from 1. Sent again when the position changes.
     #[serde(rename = "queued")]
     Queued { position: u32 },
-    /// What was understood of the message.
+    /// What the desk understood of the message.
     #[serde(rename = "intent")]
     Intent {
         intent: String,
@@ -137,22 +109,22 @@ pub enum Event {
     /// The message is complete (or `cut`) and stored.
     #[serde(rename = "message.end")]
     MessageEnd { message_id: MessageId, kind: Kind, metadata: Metadata },
-    /// What the reply stands on.
+    /// The sources of the reply.
     #[serde(rename = "sources")]
     Sources { items: Vec<SourceItem> },
-    /// Something was held back from the message; never what.
+    /// A guard removed text from the message. The event does not contain that text.
     #[serde(rename = "guard")]
     Guard { message_id: MessageId, reason: GuardReason },
-    /// The language model has called a tool, and it begins to work.
+    /// The language model has called a tool.
     #[serde(rename = "tool.start")]
     ToolStart { name: String },
-    /// The tool has ended, well or with something that the model is told.
+    /// The tool has ended. `ok` is false if it returned an error to the model.
     #[serde(rename = "tool.end")]
     ToolEnd { name: String, ok: bool, ms: u64 },
-    /// Something went wrong; `message` is for the customer, in the customer's language.
+    /// The turn failed. `message` is for the customer, in the customer's language.
     #[serde(rename = "error")]
     Error { code: ErrorCode, message: String, retryable: bool },
-    /// The turn has ended: always its last event.
+    /// The turn has ended. This is always its last event.
     #[serde(rename = "turn.done")]
     TurnDone { turn: u32, status: TurnStatus, timings_ms: Timings },
 }

@@ -1,4 +1,4 @@
-//! A shop's turns in numbers, day by day.
+//! Daily statistics of a shop's turns.
 
 use std::collections::BTreeMap;
 
@@ -9,60 +9,61 @@ use utoipa::ToSchema;
 
 use super::{Kind, TurnStatus};
 
-/// What is counted of a turn when it ends.
+/// The figures that are stored when a turn ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TurnFigures {
-    /// The desk's own word for what the customer wanted.
+    /// What the customer wanted, by the desk's name for it.
     pub intent: Option<String>,
-    /// The kind of the main message; `None`: nothing was said.
+    /// The kind of the main message, or `None` if the turn sent none.
     pub kind: Option<Kind>,
-    /// From acceptance to the first text of the main message, in milliseconds.
+    /// Milliseconds from acceptance to the first text of the main message.
     pub first_text_ms: Option<u32>,
     /// The customer asked for a person.
     pub asked_person: bool,
-    /// A language model was asked and did not answer, or not to the end.
+    /// A call to a language model failed or ended early.
     pub model_failed: bool,
 }
 
-/// A customer's turn, as it is counted.
+/// A customer's turn with its figures, as input of [`days`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedTurn {
     pub accepted_at: DateTime<Utc>,
     pub status: TurnStatus,
     pub intent: Option<String>,
-    /// Whether anything was said that is more than a notice of an error.
+    /// Whether the turn sent a message other than an error notice.
     pub answered: bool,
     pub first_text_ms: Option<u32>,
     pub asked_person: bool,
     pub model_failed: bool,
 }
 
-/// The customers' turns of one day. Turns of the shop's own people do not count.
+/// The statistics of one day. Only customers' turns count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Day {
     pub date: NaiveDate,
     pub turns: u64,
-    /// Those in which an intent was understood, by its name.
+    /// Turns with a recognized intent, by its name.
     pub by_intent: BTreeMap<String, u64>,
-    /// Those that were answered to the end, and not with a wish for a person.
+    /// Turns that were answered completely and did not ask for a person.
     pub without_person: u64,
-    /// Those in which the customer asked for a person.
+    /// Turns in which the customer asked for a person.
     pub asked_person: u64,
     pub first_text_ms: FirstText,
-    /// Those in which a language model failed.
+    /// Turns in which a language model failed.
     pub model_failed: u64,
-    /// All of them, by how they stand.
+    /// All turns, by status.
     pub statuses: BTreeMap<&'static str, u64>,
 }
 
-/// How long customers waited for the first text, in milliseconds, by nearest rank; null where nothing was said.
+/// Percentiles (nearest rank) of the wait for the first text, in milliseconds; null if no turn sent a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FirstText {
     pub p50: Option<u32>,
     pub p95: Option<u32>,
 }
 
-/// The turns of each day of `first..=last` in the shop's time zone, oldest day first; days without turns are there too.
+/// Returns the statistics of each day of `first..=last` in the shop's time zone, oldest first, including days without
+/// turns.
 pub fn days(turns: impl IntoIterator<Item = CountedTurn>, first: NaiveDate, last: NaiveDate, zone: Tz) -> Vec<Day> {
     let mut of_days: BTreeMap<NaiveDate, Vec<CountedTurn>> = BTreeMap::new();
     for turn in turns {
@@ -96,7 +97,7 @@ fn day(date: NaiveDate, turns: &[CountedTurn]) -> Day {
     }
 }
 
-/// The smallest of the sorted values that so many of a hundred do not exceed.
+/// Returns the nearest-rank percentile of sorted values, or `None` for no values.
 fn percentile(sorted: &[u32], percent: usize) -> Option<u32> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied()
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_counts_on_its_day_in_the_shop_and_empty_days_are_there() {
+    fn turn_counts_on_the_shops_day() {
         let turns = [
             // 23:30 and 00:30 in Ho Chi Minh City.
             turn("2026-11-20T16:30:00Z", TurnStatus::Completed, Some(10)),
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_values_that_were_there() {
+    fn percentile_is_one_of_the_values() {
         let values: Vec<u32> = (1..=100).collect();
         assert_eq!((percentile(&values, 50), percentile(&values, 95)), (Some(50), Some(95)));
         assert_eq!(percentile(&[7], 95), Some(7));

@@ -1,4 +1,4 @@
-//! Names of things: who owns a row, which conversation, which message, which event.
+//! Ids of tenants, conversations, messages and events.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct TenantId(String);
 
-/// Why a text is no tenant name.
+/// The error for a text that is not a tenant name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("a tenant is named by 1 to 64 characters of a-z, 0-9, '-' and '_'")]
 pub struct InvalidTenantId;
@@ -86,13 +86,13 @@ uuid_id!(
     ConversationId
 );
 uuid_id!(
-    /// A message of a conversation, whoever wrote it.
+    /// A message of a conversation.
     MessageId
 );
 
-/// The place of an event in its conversation: turn, then place in the turn, both from 1.
+/// The position of an event in its conversation: the turn, then the position in the turn, both counted from 1.
 ///
-/// Written `TURN.N`. `0.0` stands before everything.
+/// Written `TURN.N`. `0.0` comes before every event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId {
     pub turn: u32,
@@ -101,8 +101,8 @@ pub struct EventId {
 
 impl EventId {
     pub const ZERO: Self = Self { turn: 0, n: 0 };
-    /// A place behind every event of a turn.
-    pub const BEHIND_ALL: u32 = i32::MAX.unsigned_abs();
+    /// A position after every event of a turn.
+    pub const AFTER_ALL: u32 = i32::MAX.unsigned_abs();
 
     pub const fn new(turn: u32, n: u32) -> Self {
         Self { turn, n }
@@ -115,7 +115,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// Why a text is no event id.
+/// The error for a text that is not an event id.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("an event id is written TURN.N, two whole numbers")]
 pub struct InvalidEventId;
@@ -123,7 +123,7 @@ pub struct InvalidEventId;
 impl FromStr for EventId {
     type Err = InvalidEventId;
 
-    /// Strict: `3.17`, and neither `+3.17`, `03.17` nor `3.17 `, so that every id has one spelling.
+    /// Accepts `3.17` and refuses `+3.17`, `03.17` and `3.17 `, so that every id has one spelling.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (turn, n) = text.split_once('.').ok_or(InvalidEventId)?;
         let id = Self { turn: turn.parse().map_err(|_| InvalidEventId)?, n: n.parse().map_err(|_| InvalidEventId)? };
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn event_ids_compare_by_number_and_have_one_spelling() {
+    fn event_id_has_one_spelling() {
         assert!(EventId::new(2, 10) > EventId::new(2, 9));
         assert!(EventId::new(10, 1) > EventId::new(9, 99));
         for bad in ["", "1", "1.", ".1", "+1.1", "01.1", "1.1 ", "1.1.1", "-1.0", "99999999999.1"] {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_name_holds_nothing_that_needs_quoting() {
+    fn tenant_name_with_special_characters_is_refused() {
         for bad in ["", "Acme", "a b", "a:b", "tiệm", &"a".repeat(65)] {
             assert!(bad.parse::<TenantId>().is_err(), "{bad:?}");
         }

@@ -1,4 +1,4 @@
-//! Hosts that links may lead to.
+//! The hosts that links in replies may lead to (`LINK_HOSTS`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ pub struct LinkHost {
     subdomains: bool,
 }
 
-/// Why a text names no host.
+/// The error for a text that is not a host name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("write a host name alone, such as shop.vn or *.shop.vn")]
 pub struct InvalidLinkHost;
 
 impl LinkHost {
-    /// Whether a link to this host (in lower case, as a URL parser gives it) may stand.
+    /// Whether a link to `host` is allowed. `host` is in lower case, as a URL parser returns it.
     pub fn covers(&self, host: &str) -> bool {
         let host = host.trim_end_matches('.');
         match host.strip_suffix(&self.name) {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_covers_itself_and_a_star_its_subdomains_alone() {
+    fn host_covers_itself_and_star_only_subdomains() {
         let covers = |host: &str, other: &str| host.parse::<LinkHost>().unwrap().covers(other);
         assert!(covers("Shop.vn", "shop.vn") && covers("*.shop.vn", "a.b.shop.vn"));
         for (host, other) in [
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_host_name_is_a_host() {
+    fn text_that_is_no_host_is_refused() {
         for bad in ["", "*", "*.", "https://shop.vn", "shop.vn/a", "a b", ".vn", "shop.vn:80", "shop.*"] {
             assert_eq!(bad.parse::<LinkHost>(), Err(InvalidLinkHost), "{bad:?}");
         }

@@ -1,103 +1,65 @@
-//! Messages: what was said, by whom, and what is known about it.
+//! Messages, their authors and their metadata.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::string_enum::string_enum;
 use super::{ConversationId, MessageId, TurnStatus};
 
-/// Who wrote a message. `Agent` is a person of the shop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Sender {
-    User,
-    Assistant,
-    Agent,
-}
-
-impl Sender {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Agent => "agent",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::User, Self::Assistant, Self::Agent].into_iter().find(|sender| sender.as_str() == text)
+string_enum! {
+    /// Who wrote a message. `Agent` is a person of the shop.
+    pub enum Sender {
+        User = "user",
+        Assistant = "assistant",
+        Agent = "agent",
     }
 }
 
-/// What an assistant message is for: `metadata.type` in the history, `kind` in the events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    Greeting,
-    LanguageAck,
-    CuteGreeting,
-    Clarify,
-    Social,
-    WarrantyPrompt,
-    WarrantyPromptInvalid,
-    WarrantyResult,
-    Reply,
-    FollowUp,
-    ErrorNotice,
-    /// A person's answer.
-    Agent,
-    /// The returns desk asks for an order number, or for whose order it is.
-    OrderPrompt,
-    OrderStatus,
-    /// Is it this order?
-    OrderConfirm,
-    /// A return, a refund, or calling the order off?
-    ActionPrompt,
-    /// Whether the goods may come back.
-    ReturnDecision,
-    ReturnTicket,
-    /// A person takes over.
-    Escalation,
+string_enum! {
+    /// The purpose of an assistant message: `metadata.type` in the history, `kind` in the events.
+    pub enum Kind {
+        Greeting = "greeting",
+        LanguageAck = "language_ack",
+        CuteGreeting = "cute_greeting",
+        Clarify = "clarify",
+        Social = "social",
+        WarrantyPrompt = "warranty_prompt",
+        WarrantyPromptInvalid = "warranty_prompt_invalid",
+        WarrantyResult = "warranty_result",
+        Reply = "reply",
+        FollowUp = "follow_up",
+        ErrorNotice = "error_notice",
+        /// A person's answer.
+        Agent = "agent",
+        /// Asks for an order number, or for proof of whose order it is.
+        OrderPrompt = "order_prompt",
+        OrderStatus = "order_status",
+        /// Asks whether this is the right order.
+        OrderConfirm = "order_confirm",
+        /// Asks whether the customer wants a return, a refund or a cancellation.
+        ActionPrompt = "action_prompt",
+        /// Reports whether the goods may be returned.
+        ReturnDecision = "return_decision",
+        ReturnTicket = "return_ticket",
+        /// Reports that a person takes over.
+        Escalation = "escalation",
+    }
 }
 
 impl Kind {
-    /// Whether a message of this kind goes along with another one, and is not what its turn is about.
+    /// Whether a message of this kind only accompanies the main message of its turn.
     pub fn is_aside(self) -> bool {
         matches!(self, Self::LanguageAck | Self::CuteGreeting | Self::FollowUp)
     }
-
-    /// The kind as clients see it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Greeting => "greeting",
-            Self::LanguageAck => "language_ack",
-            Self::CuteGreeting => "cute_greeting",
-            Self::Clarify => "clarify",
-            Self::Social => "social",
-            Self::WarrantyPrompt => "warranty_prompt",
-            Self::WarrantyPromptInvalid => "warranty_prompt_invalid",
-            Self::WarrantyResult => "warranty_result",
-            Self::Reply => "reply",
-            Self::FollowUp => "follow_up",
-            Self::ErrorNotice => "error_notice",
-            Self::OrderPrompt => "order_prompt",
-            Self::OrderStatus => "order_status",
-            Self::OrderConfirm => "order_confirm",
-            Self::ActionPrompt => "action_prompt",
-            Self::ReturnDecision => "return_decision",
-            Self::ReturnTicket => "return_ticket",
-            Self::Escalation => "escalation",
-            Self::Agent => "agent",
-        }
-    }
 }
 
-/// Who writes a message that becomes a turn.
+/// The author of a message that starts a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Author {
     Customer,
-    /// A person of the shop who has taken the conversation, and the name that customers are told.
+    /// A person of the shop who has taken the conversation. Customers see the name.
     Agent {
         name: Option<String>,
     },
@@ -115,7 +77,7 @@ impl Author {
         }
     }
 
-    /// What is known of a message of this author before anybody has read it.
+    /// Returns the metadata of a new message of this author.
     pub fn metadata(&self) -> Metadata {
         match self {
             Self::Customer => Metadata::default(),
@@ -126,10 +88,10 @@ impl Author {
     }
 }
 
-/// What is known of a message besides its text, as a JSON object that clients see.
+/// A message's metadata: a JSON object that clients see.
 ///
-/// An assistant message has its [`Kind`] under `type`; a text that is not complete has `cut: true` and
-/// `cut_reason`: `cancelled`, `failed` or `interrupted`.
+/// An assistant message has its [`Kind`] under `type`. An incomplete text has `cut: true` and a `cut_reason`:
+/// `cancelled`, `failed` or `interrupted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(value_type = Object)]
 #[serde(transparent)]
@@ -140,7 +102,7 @@ impl Metadata {
         Self::default().with("type", kind)
     }
 
-    /// The same with `key` set. A value that cannot be written as JSON leaves it unset.
+    /// Sets `key` to `value`. A value that cannot be serialized is left out.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Serialize) -> Self {
         if let Ok(value) = serde_json::to_value(value) {
@@ -149,7 +111,7 @@ impl Metadata {
         self
     }
 
-    /// Marks a text that is not complete, and how its turn ends because of that.
+    /// Marks the text as incomplete. `reason` is how the turn ended.
     #[must_use]
     pub fn cut(self, reason: TurnStatus) -> Self {
         self.with("cut", true).with("cut_reason", reason.as_str())
@@ -160,19 +122,19 @@ impl Metadata {
     }
 }
 
-/// One message of a conversation, as it is stored and shown.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     pub id: MessageId,
     pub conversation_id: ConversationId,
     /// The turn it belongs to; 0 for the greeting.
     pub turn: u32,
-    /// Its place in the turn: 0 for the message that began it, then 1, 2, … for the answers.
+    /// The position in the turn: 0 for the message that started it, then 1, 2, … for the answers.
     pub position: u32,
     pub sender: Sender,
     pub text: String,
     pub created_at: DateTime<Utc>,
     pub metadata: Metadata,
-    /// Who decided and why, for the shop's own eyes: never shown to a customer.
+    /// How the answer was made. Only the shop sees it, never a customer.
     pub receipt: Option<Value>,
 }

@@ -1,8 +1,9 @@
-//! The network that a client's address stands for where something is counted.
+//! Client addresses, grouped by network for rate limits.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Returns an IPv4 address unchanged and an IPv6 address as its /64: a provider gives each customer a whole one.
+/// Returns an IPv4 address unchanged and an IPv6 address as its /64 network, because a provider assigns a whole /64 to
+/// each customer.
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
@@ -15,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ipv6_counts_by_64_and_ipv4_by_address() {
+    fn ipv6_addresses_share_their_64_network() {
         for (address, network) in [
             ("192.0.2.1", "192.0.2.1"),
             ("::ffff:192.0.2.1", "192.0.2.1"),

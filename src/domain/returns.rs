@@ -1,13 +1,11 @@
-//! Orders, and what brings them back: the rules of the returns desk, pure.
-//!
-//! The rules come from seed 000 (a supervisor and its workers; windows of 30 and 14 days) and seed 001 (nine steps of
-//! eligibility, the life of an RMA). Where the two differ, ARCHITECTURE.md ("Returns") says which one holds.
+//! The rules of the returns desk, as pure functions. They are described in `docs/desks/returns.md`.
 //!
 //! - [`policy`], [`damage`], [`eligibility`]: whether goods may come back
 //! - [`refund`]: how much money goes back
+//! - [`rma`]: the steps of a return
+//! - [`ticket`]: requests to the shop; [`number`]: the numbers of tickets, RMAs, parcels and mails
 //! - [`notice`]: a person's decision, for the message to the customer
-//! - [`ticket`]: what was asked of the shop, once; [`number`]: what tickets, RMAs, labels and mails are called
-//! - [`listing`], [`policy_list`]: orders and policies as a shop's own lists name them
+//! - [`listing`], [`policy_list`]: orders and policies in a shop's own lists
 
 pub mod damage;
 pub mod eligibility;
@@ -21,7 +19,7 @@ pub mod rma;
 pub mod ticket;
 
 pub use damage::DamageWords;
-pub use eligibility::{Decision, Frequency, History, ReasonCode, Review, Rules, Terms, Why, decide};
+pub use eligibility::{Cause, Decision, Frequency, History, ReasonCode, Review, Rules, Terms, decide};
 pub use listing::ListedOrder;
 pub use notice::{Notice, Outcome};
 pub use number::{Carrier, MailNumber, RmaNumber, TicketNumber, TrackingNumber};

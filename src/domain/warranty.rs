@@ -1,4 +1,4 @@
-//! Warranty records: what a row of the shop's list must hold, and how its last day is written.
+//! Warranty records, and how a row of the shop's list becomes one.
 
 use chrono::{Datelike, NaiveDate};
 use serde::Serialize;
@@ -11,26 +11,25 @@ pub struct WarrantyRecord {
     pub serial: Serial,
     /// Trimmed, not empty, at most [`MAX_NAME_LENGTH`] characters.
     pub product_name: String,
-    /// The last day on which the warranty holds.
+    /// The last day of the warranty.
     pub warranty_end_date: NaiveDate,
 }
 
 impl WarrantyRecord {
-    /// Whether the last day has passed. The last day itself is still covered.
+    /// Whether the warranty has ended. The last day itself is still covered.
     pub fn is_expired(&self, today: NaiveDate) -> bool {
         self.warranty_end_date < today
     }
 }
 
-/// The longest product name, in characters: far beyond any real one, so that a quote which was opened by mistake
-/// and swallowed the rows after it is noticed.
+/// The longest product name, in characters. A longer one means that a stray quote has swallowed the following rows.
 pub const MAX_NAME_LENGTH: usize = 500;
 
-/// The first year of a warranty's end that is believed; an earlier one is a slip of the hand (`0225-01-01`). There is
-/// no last one below 9999, since back offices write `9999-12-31` for a warranty without an end.
+/// The first plausible year of a warranty's end; an earlier one is a typing error (`0225-01-01`). There is no last
+/// year, because back offices write `9999-12-31` for a warranty without an end.
 pub const FIRST_YEAR: i32 = 1970;
 
-/// Why a text is no date of a warranty's end. Each says what to do about it.
+/// Why a text is not a valid end date. Each message includes the fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDate {
     #[error("it is empty; write the last day of the warranty, such as 2027-12-31")]
@@ -39,11 +38,11 @@ pub enum InvalidDate {
     Format,
     #[error("there is no such day; fix the day or the month (in DD/MM/YYYY the day comes first)")]
     NoSuchDay,
-    #[error("its year lies before {FIRST_YEAR}; fix the year")]
+    #[error("its year is before {FIRST_YEAR}; fix the year")]
     Year,
 }
 
-/// Reads `YYYY-MM-DD` or `DD/MM/YYYY`, every digit written out, as seed 004 has them.
+/// Parses `YYYY-MM-DD` or `DD/MM/YYYY`, with leading zeros.
 pub fn parse_date(text: &str) -> Result<NaiveDate, InvalidDate> {
     if text.is_empty() {
         return Err(InvalidDate::Empty);
@@ -54,7 +53,7 @@ pub fn parse_date(text: &str) -> Result<NaiveDate, InvalidDate> {
     if date.year() < FIRST_YEAR { Err(InvalidDate::Year) } else { Ok(date) }
 }
 
-/// Year, month and day, if the text has one of the two shapes.
+/// Splits a date of either format into year, month and day.
 fn split_date(text: &str) -> Option<[u32; 3]> {
     let number = |range: std::ops::Range<usize>| {
         let digits = text.get(range)?;
@@ -67,12 +66,12 @@ fn split_date(text: &str) -> Option<[u32; 3]> {
     }
 }
 
-/// `D/M/YYYY` without leading zeros, as customers are told: `5/1/2025`.
+/// Formats a date for customers, without leading zeros: `5/1/2025`.
 pub fn format_date(date: NaiveDate) -> String {
     format!("{}/{}/{}", date.day(), date.month(), date.year())
 }
 
-/// Why a row of the shop's list is refused: the value, what is wrong with it, and how to mend it.
+/// Why a row of the shop's list is refused. Each message includes the fix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
     #[error("it is empty; write the serial number, or delete the row")]
@@ -90,7 +89,7 @@ pub enum RowError {
 }
 
 impl RowError {
-    /// A stable word for what is wrong.
+    /// Returns a stable code for the error.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSerial => "serial_empty",
@@ -105,7 +104,7 @@ impl RowError {
         }
     }
 
-    /// The name of the column that the refused value stands in.
+    /// Returns the column of the refused value.
     pub fn column(&self) -> &'static str {
         match self {
             Self::NoSerial | Self::Serial { .. } => "serial",
@@ -114,7 +113,7 @@ impl RowError {
         }
     }
 
-    /// The refused value, trimmed.
+    /// Returns the refused value, trimmed.
     pub fn value(&self) -> &str {
         match self {
             Self::NoSerial | Self::NoName => "",
@@ -126,10 +125,10 @@ impl RowError {
     }
 }
 
-/// Makes a record of the three fields of a row, or says what is wrong with the first bad one.
+/// Parses the three fields of a row, or returns the error of the first invalid one.
 ///
-/// White space around a field does not count; the serial is kept in upper case. A line break inside a product name
-/// (a cell of two lines) is kept; other control characters are refused.
+/// Fields are trimmed and the serial is converted to upper case. A product name may contain line breaks (a cell of two
+/// lines), but no other control characters.
 pub fn parse_row(serial: &str, product_name: &str, end_date: &str) -> Result<WarrantyRecord, RowError> {
     let (serial, product_name, end_date) = (serial.trim(), product_name.trim(), end_date.trim());
     if serial.is_empty() {
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_has_two_spellings_and_is_a_real_day() {
+    fn date_has_two_formats() {
         use InvalidDate::{Empty, Format, NoSuchDay, Year};
         for (text, expected) in [
             ("2024-12-31", Ok(day(2024, 12, 31))),
@@ -197,20 +196,20 @@ mod tests {
     }
 
     #[test]
-    fn customers_read_dates_without_leading_zeros() {
+    fn shown_date_has_no_leading_zeros() {
         assert_eq!(format_date(day(2025, 1, 5)), "5/1/2025");
         assert_eq!(format_date(day(2024, 12, 31)), "31/12/2024");
     }
 
     #[test]
-    fn the_last_day_is_still_covered() {
+    fn last_day_is_still_covered() {
         let record = parse_row("A1B", "Chuột", "2025-06-30").unwrap();
         assert!(!record.is_expired(day(2025, 6, 30)));
         assert!(record.is_expired(day(2025, 7, 1)));
     }
 
     #[test]
-    fn a_row_is_trimmed_and_its_serial_is_kept_in_upper_case() {
+    fn row_is_trimmed_and_serial_upper_case() {
         let record = parse_row(" abc-123\u{a0}", "\t Bàn phím\n2 dòng ", " 31/12/2027 ").unwrap();
         assert_eq!(record.serial.as_str(), "ABC-123");
         assert_eq!(record.product_name, "Bàn phím\n2 dòng");
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_row_is_refused_with_its_column_and_value() {
+    fn bad_row_reports_its_column_and_value() {
         let long = "ă".repeat(MAX_NAME_LENGTH + 1);
         for (row, column, value, says) in [
             (("", "N", "2027-01-01"), "serial", "", "empty"),

@@ -1,4 +1,4 @@
-//! Who is calling, and what that opens.
+//! Authentication: who sends a request, and what the caller may use.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -18,26 +18,26 @@ use crate::app::{App, Claims, Session, StreamPlace, TooManyStreams};
 use crate::desks::Caller;
 use crate::domain::{ConversationId, TenantId};
 
-/// How a caller got in.
+/// How a caller authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// With an API key: the shop's back end.
     Key,
-    /// From this machine, while no keys are set.
+    /// From this machine, while `X_API_KEYS` is not set.
     Development,
-    /// Signed in to the console: a browser of the shop's own people.
+    /// With a console session: a browser of the shop's staff.
     Session { expires_at: DateTime<Utc> },
     /// With a conversation token: the customer's browser.
     Token { expires_at: DateTime<Utc> },
 }
 
 impl Access {
-    /// Whether the caller is the shop itself, which sees receipts.
+    /// Returns whether the caller is the shop, which sees receipts.
     pub fn is_shop(self) -> bool {
         matches!(self, Self::Key | Self::Development | Self::Session { .. })
     }
 
-    /// When it ends by itself.
+    /// Returns when the access expires.
     pub fn expires_at(self) -> Option<DateTime<Utc>> {
         match self {
             Self::Key | Self::Development => None,
@@ -46,20 +46,20 @@ impl Access {
     }
 }
 
-/// Sent by the console's page with each of its requests.
+/// The header that the console sends with each request.
 const CONSOLE: &str = "x-console";
 
 const NO_KEY: &str = "Send your API key as X-API-Key, or a conversation token as Authorization: Bearer.";
-const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; this address is for the shop alone.";
+const NO_SHOP_KEY: &str = "Send your API key as X-API-Key; only the shop may use this address.";
 const NO_METRICS_KEY: &str = "Send an API key as X-API-Key, or read the metrics at METRICS_ADDR.";
 const NOT_LOCAL: &str =
     "X_API_KEYS is not set, so only programs on this machine may call, and not through a proxy: set X_API_KEYS.";
 
-/// The shop: an API key, development, or somebody who has signed in to the console.
+/// The shop: a caller with an API key or a console session, or any local caller in development.
 pub(super) struct Shop {
     pub tenant: TenantId,
     pub access: Access,
-    /// How the person who has signed in wants to be called.
+    /// The display name of the person who signed in.
     pub name: Option<String>,
     /// Cancelled when the person signs out; `None` without a session.
     pub signed_out: Option<CancellationToken>,
@@ -69,8 +69,8 @@ impl FromRequestParts<Arc<App>> for Shop {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let entered = enter(parts, app)?.filter(|shop| !shop.is_guest(parts));
-        entered.ok_or(ApiError::Unauthorized(NO_SHOP_KEY))
+        let shop = authenticate_shop(parts, app)?.filter(|shop| !shop.uses_token(parts));
+        shop.ok_or(ApiError::Unauthorized(NO_SHOP_KEY))
     }
 }
 
@@ -79,16 +79,16 @@ impl Shop {
         Self { tenant, access, name: None, signed_out: None }
     }
 
-    /// Development opens every door; who shows a token all the same gets what the token opens.
-    fn is_guest(&self, parts: &Parts) -> bool {
+    /// Returns whether the request sends a conversation token in development, where it gets only what the token opens.
+    fn uses_token(&self, parts: &Parts) -> bool {
         self.access == Access::Development && (bearer(&parts.headers).is_some() || query_token(parts).is_some())
     }
 }
 
-/// Somebody who may open a conversation: the shop, or, where `WEB_CHAT` is on, a page of our own.
+/// A caller that may open a conversation: the shop, or one of our own pages if `WEB_CHAT` is on.
 pub(super) struct Opener {
     pub tenant: TenantId,
-    /// From where somebody calls without a key: a page's word about the customer is not believed.
+    /// The client's address if a page opens the conversation. A page may not set `user_id` or `metadata`.
     pub visitor: Option<IpAddr>,
 }
 
@@ -96,7 +96,9 @@ impl FromRequestParts<Arc<App>> for Opener {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        if let Some(shop) = enter_unless(parts, app, app.config.auth.web_chat && !is_console(&parts.headers))? {
+        if let Some(shop) =
+            authenticate_shop_unless(parts, app, app.config.auth.web_chat && !is_console(&parts.headers))?
+        {
             return Ok(Self { tenant: shop.tenant, visitor: None });
         }
         if !app.config.auth.web_chat {
@@ -111,7 +113,7 @@ impl FromRequestParts<Arc<App>> for Opener {
     }
 }
 
-/// Somebody who may use the conversation of the path: the shop, or who holds its token.
+/// A caller that may use the conversation in the path: the shop, or a browser with the conversation's token.
 pub(super) struct Guest {
     pub tenant: TenantId,
     pub conversation: ConversationId,
@@ -121,12 +123,12 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// A place for an endless stream of this conversation, until the guest's token expires.
+    /// Opens a stream of this conversation that lasts until the token expires.
     pub fn lease(&self, app: &App) -> Result<Lease, ApiError> {
         self.leased(app.streams.open(self.conversation, self.key()))
     }
 
-    /// A place for the stream of one turn.
+    /// Opens a stream of one turn.
     pub fn lease_turn(&self, app: &App) -> Result<Lease, ApiError> {
         self.leased(app.streams.open_turn(self.key()))
     }
@@ -142,7 +144,7 @@ impl Guest {
 
 impl From<TooManyStreams> for ApiError {
     fn from(TooManyStreams: TooManyStreams) -> Self {
-        Self::RateLimited { retry_after: 10, detail: "This key has as many streams open as it may; close some." }
+        Self::RateLimited { retry_after: 10, detail: "This API key has too many open streams; close some of them." }
     }
 }
 
@@ -150,22 +152,22 @@ impl FromRequestParts<Arc<App>> for Guest {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let entered = enter_unless(parts, app, !is_console(&parts.headers));
-        let entered = entered.map(|shop| shop.filter(|shop| !shop.is_guest(parts)));
+        let shop = authenticate_shop_unless(parts, app, !is_console(&parts.headers));
+        let authenticated = shop.map(|shop| shop.filter(|shop| !shop.uses_token(parts)));
         let id = path_parameter(parts, app, "id").await.and_then(|id| conversation_id(&id));
-        let shop = |shop: Shop, conversation| Self {
+        let guest = |shop: Shop, conversation| Self {
             tenant: shop.tenant,
             conversation,
             access: shop.access,
             caller: Caller::default(),
             signed_out: shop.signed_out,
         };
-        if let Some(entered) = entered? {
-            return Ok(shop(entered, id?));
+        if let Some(shop) = authenticated? {
+            return Ok(guest(shop, id?));
         }
         let Some((claims, by_cookie)) = claims(parts, app, id.as_ref().ok()) else {
             let signed_in = by_session(parts, app)?.ok_or(ApiError::Unauthorized(NO_KEY))?;
-            return Ok(shop(signed_in, id?));
+            return Ok(guest(signed_in, id?));
         };
         let conversation = id?;
         if claims.conversation != conversation {
@@ -180,8 +182,8 @@ impl FromRequestParts<Arc<App>> for Guest {
     }
 }
 
-/// The claims of the request's token, and whether a cookie held it: a header first, then a cookie for this conversation,
-/// then, for an `EventSource` alone, the query.
+/// Returns the claims of the request's token, and whether it came in a cookie. Looks at the `Authorization` header, then at
+/// the cookies for this conversation, then, for an `EventSource`, at the query.
 fn claims(parts: &Parts, app: &App, id: Option<&ConversationId>) -> Option<(Claims, bool)> {
     let verify = |token: &str| app.tokens.verify(token, Utc::now());
     if let Some(token) = bearer(&parts.headers) {
@@ -194,14 +196,14 @@ fn claims(parts: &Parts, app: &App, id: Option<&ConversationId>) -> Option<(Clai
     Some((verify(query_token(parts)?)?, false))
 }
 
-/// The token in the query, for an `EventSource` alone.
+/// Returns the token in the query of an event stream, since an `EventSource` cannot send headers.
 pub(super) fn query_token(parts: &Parts) -> Option<&str> {
     let events = parts.method.is_safe() && parts.uri.path().ends_with("/events");
     let query = parts.uri.query().filter(|_| events)?;
     query.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
-/// Whoever may see what describes the server itself: an API key, or this machine.
+/// A caller that may read the API's documentation: with an API key, or from this machine.
 pub(super) struct Operator;
 
 impl FromRequestParts<Arc<App>> for Operator {
@@ -222,21 +224,21 @@ impl FromRequestParts<Arc<App>> for Monitor {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        match enter(parts, app)? {
+        match authenticate_shop(parts, app)? {
             Some(_) => Ok(Self),
             None => Err(ApiError::Unauthorized(NO_METRICS_KEY)),
         }
     }
 }
 
-/// The shop, however it is let in. `None`: nothing was sent that would open it.
-pub(super) fn enter(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
-    enter_unless(parts, app, false)
+/// Authenticates the shop. Returns `None` if the request has neither an API key nor a session.
+pub(super) fn authenticate_shop(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
+    authenticate_shop_unless(parts, app, false)
 }
 
-/// As [`enter`]. `customer`: whoever asks may be a customer in a browser that somebody has signed in with, so a session does
-/// not count.
-fn enter_unless(parts: &Parts, app: &App, customer: bool) -> Result<Option<Shop>, ApiError> {
+/// Like [`authenticate_shop`], but ignores a console session if `customer`: a customer may use a browser in which somebody is
+/// signed in to the console.
+fn authenticate_shop_unless(parts: &Parts, app: &App, customer: bool) -> Result<Option<Shop>, ApiError> {
     match by_key(parts, app)? {
         Some(shop) => Ok(Some(shop)),
         None if customer => Ok(None),
@@ -244,12 +246,12 @@ fn enter_unless(parts: &Parts, app: &App, customer: bool) -> Result<Option<Shop>
     }
 }
 
-/// Whether the console's page says that it is the one that asks: its browser may hold conversations' tokens as well.
+/// Returns whether the console sent the request. Its browser may hold conversation tokens as well.
 fn is_console(headers: &HeaderMap) -> bool {
     headers.contains_key(CONSOLE)
 }
 
-/// The shop of somebody who has signed in. What changes something must come from a page of our own.
+/// Authenticates by console session. A request that writes must come from our own pages.
 fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
     let Some(sessions) = &app.sessions else { return Ok(None) };
     let session = session_tokens(&parts.headers).find_map(|token| sessions.verify(token, Utc::now()));
@@ -262,13 +264,13 @@ fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
     Ok(Some(Shop { tenant, access: Access::Session { expires_at }, name, signed_out }))
 }
 
-/// The shop that an API key, or development, opens. `None`: no key was sent.
+/// Authenticates by API key, or as a local caller in development. Returns `None` if no key was sent.
 fn by_key(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
     let sent = parts.headers.get("x-api-key");
     match (&app.keys, sent) {
         (Some(keys), Some(key)) => match keys.find_tenant(key.as_bytes()) {
             Some(tenant) => Ok(Some(Shop::with(tenant, Access::Key))),
-            None => Err(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server.")),
+            None => Err(ApiError::Unauthorized("This API key is unknown; check X_API_KEYS of the server.")),
         },
         (Some(_), None) => Ok(None),
         (None, _) => {
@@ -289,11 +291,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Whether the request was sent to this machine by name: a page elsewhere that rebinds its own name cannot do that.
+/// Returns whether `Host` names this machine, which rules out DNS rebinding by a page of another site.
 fn is_local_host(headers: &HeaderMap, uri: &Uri) -> bool {
     let mut named = headers.get_all(header::HOST).iter();
     let host = named.next().and_then(|host| host.to_str().ok()).or_else(|| uri.authority().map(|a| a.as_str()));
-    // A second name is one that somebody in between may have read instead.
+    // With two `Host` headers, a proxy may have read the other one.
     let Some(host) = host.filter(|_| named.next().is_none()) else { return false };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.ends_with(':') => name,
@@ -307,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_this_machine_are_local() {
+    fn only_local_host_names_are_local() {
         let local = |host: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());

@@ -1,4 +1,4 @@
-//! What a browser says of the page that calls: whose it is, and the token that it holds in a cookie.
+//! What a browser's request reveals: the page that sent it, its languages, and the tokens in its cookies.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::{DateTime, Utc};
@@ -7,12 +7,12 @@ use cookie::{Cookie, CookieBuilder, SameSite};
 use crate::config::HttpConfig;
 use crate::domain::{ConversationId, Language};
 
-/// The cookie that holds a conversation's token.
+/// The name of the cookie that holds a conversation token.
 pub(super) const COOKIE: &str = "fd_conversation";
-/// The cookie that holds a console session.
+/// The name of the cookie that holds a console session.
 pub(super) const SESSION: &str = "fd_console";
 
-/// Whether a page of our own sent this: the browser says so, or the origin is ours.
+/// Returns whether one of our own pages sent the request, by `Sec-Fetch-Site` or else by `Origin`.
 pub(super) fn is_own_page(headers: &HeaderMap, config: &HttpConfig) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
@@ -23,8 +23,8 @@ pub(super) fn is_own_page(headers: &HeaderMap, config: &HttpConfig) -> bool {
         .is_some_and(|origin| is_own(origin, headers, config))
 }
 
-/// Whether a page of another site sent this, that the shop has not allowed. Programs that are no browsers send neither
-/// header.
+/// Returns whether a page of another site sent the request that is not in `CORS_ORIGINS`. Clients other than browsers send
+/// neither header.
 pub(super) fn is_foreign_page(headers: &HeaderMap, config: &HttpConfig) -> bool {
     match headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()) {
         Some(origin) => {
@@ -34,7 +34,7 @@ pub(super) fn is_foreign_page(headers: &HeaderMap, config: &HttpConfig) -> bool 
     }
 }
 
-/// The languages of `Accept-Language`, the best first, without their regions: `en` for `en-GB`.
+/// Returns the languages of `Accept-Language`, the preferred one first, without regions: `en` for `en-GB`.
 pub(super) fn accepted_languages(headers: &HeaderMap) -> Vec<Language> {
     let lists = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|list| list.to_str().ok());
     let mut wanted: Vec<(f32, Language)> = lists
@@ -46,12 +46,12 @@ pub(super) fn accepted_languages(headers: &HeaderMap) -> Vec<Language> {
             Some((weight, language))
         })
         .collect();
-    // Stable: of two equals the first one counts.
+    // A stable sort: of two equal weights, the first language wins.
     wanted.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     wanted.into_iter().map(|(_, language)| language).collect()
 }
 
-/// Our own origin: `PUBLIC_URL` where it is set, else the name under which the browser called.
+/// Returns whether the origin is ours: `PUBLIC_URL` if it is set, else the host of the request.
 fn is_own(origin: &str, headers: &HeaderMap, config: &HttpConfig) -> bool {
     if let Some(public) = &config.public_url {
         return origin.eq_ignore_ascii_case(public);
@@ -60,8 +60,8 @@ fn is_own(origin: &str, headers: &HeaderMap, config: &HttpConfig) -> bool {
     origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host))
 }
 
-/// Whether the browser came by an encrypted connection: the shop says so, the page's origin, or a proxy. Who lies about it
-/// spoils a cookie of their own.
+/// Returns whether the browser uses https, by `PUBLIC_URL`, the page's origin or a proxy's header. A client that forges the
+/// header only affects the cookie that it receives.
 pub(super) fn is_encrypted(headers: &HeaderMap, config: &HttpConfig) -> bool {
     let starts =
         |name: &str, with: &str| headers.get(name).is_some_and(|value| value.as_bytes().starts_with(with.as_bytes()));
@@ -70,12 +70,12 @@ pub(super) fn is_encrypted(headers: &HeaderMap, config: &HttpConfig) -> bool {
         || starts("x-forwarded-proto", "https")
 }
 
-/// The tokens that the request's cookies hold, most specific path first, as browsers send them.
+/// Returns the conversation tokens in the cookies, most specific path first, as browsers send them.
 pub(super) fn cookie_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     cookies(headers, COOKIE)
 }
 
-/// The console sessions that the request's cookies hold.
+/// Returns the console sessions in the cookies.
 pub(super) fn session_tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     cookies(headers, SESSION)
 }
@@ -91,7 +91,7 @@ fn cookies<'a>(headers: &'a HeaderMap, name: &'static str) -> impl Iterator<Item
         .filter_map(|cookie| cookie.value_raw())
 }
 
-/// A `Set-Cookie` that gives the page its conversation's token.
+/// Builds a `Set-Cookie` with a conversation token.
 pub(super) fn set_cookie(
     conversation: ConversationId,
     token: &str,
@@ -102,17 +102,17 @@ pub(super) fn set_cookie(
     header_value(cookie, expires, encrypted)
 }
 
-/// A `Set-Cookie` that signs the browser in to the console.
+/// Builds a `Set-Cookie` with a console session.
 pub(super) fn set_session(token: &str, expires: DateTime<Utc>, encrypted: bool) -> Option<HeaderValue> {
     header_value(Cookie::build((SESSION, token)).path("/").same_site(SameSite::Strict), expires, encrypted)
 }
 
-/// A `Set-Cookie` that takes the session away.
+/// Builds a `Set-Cookie` that removes the console session.
 pub(super) fn forget_session(encrypted: bool) -> Option<HeaderValue> {
     set_session("", DateTime::UNIX_EPOCH, encrypted)
 }
 
-/// No script reads it, and no plain connection carries it where it came by an encrypted one.
+/// Scripts cannot read the cookie, and a cookie set over https is only sent over https.
 fn header_value(cookie: CookieBuilder<'_>, expires: DateTime<Utc>, encrypted: bool) -> Option<HeaderValue> {
     let seconds = (expires - Utc::now()).num_seconds().max(0);
     let cookie = cookie.http_only(true).secure(encrypted).max_age(cookie::time::Duration::seconds(seconds));

@@ -1,4 +1,4 @@
-//! Where a request comes from: the connection's address, or, behind proxies that the shop trusts, the one they name.
+//! The address of the client: the connection's address, or the one that a trusted proxy reports.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +12,7 @@ use ipnet::IpNet;
 use super::serve::Peer;
 use crate::app::App;
 
-/// The client's address; `None` where the transport has none.
+/// The client's address, or `None` if the transport has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClientAddress(pub Option<IpAddr>);
 
@@ -25,7 +25,7 @@ impl FromRequestParts<Arc<App>> for ClientAddress {
     }
 }
 
-/// The nearest address that is no trusted proxy: what stands further left in `X-Forwarded-For` is only claimed.
+/// Returns the nearest address that is not a trusted proxy. Addresses further left in `X-Forwarded-For` are only claimed.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     if !is_trusted(trusted, client) {
@@ -47,7 +47,7 @@ pub(super) fn is_trusted(proxies: &[IpNet], address: IpAddr) -> bool {
     proxies.iter().any(|net| net.contains(&address))
 }
 
-/// Headers that only proxies add, besides those of [`PROXY_PREFIXES`].
+/// Headers that only proxies add, in addition to those of [`PROXY_PREFIXES`].
 const PROXY_HEADERS: [&str; 9] = [
     "forwarded",
     "via",
@@ -77,7 +77,7 @@ pub(super) fn is_from_this_machine(parts: &Parts) -> bool {
     loopback && parts.version >= Version::HTTP_11 && !has_proxy_header(&parts.headers)
 }
 
-/// As proxies write it: alone, in brackets, with a port, or in quotes.
+/// Parses an address as proxies write it: bare, in brackets, with a port or in quotes.
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim_matches('"');
     let bare = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
@@ -90,16 +90,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_trusted_proxies_are_believed_and_only_about_the_one_before_them() {
+    fn only_trusted_proxies_name_the_client() {
         let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap(), "127.0.0.1/32".parse().unwrap()];
         let of = |peer: &str, forwarded: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("x-forwarded-for", forwarded.parse().unwrap());
             client(peer.parse().unwrap(), &headers, &trusted).to_string()
         };
-        assert_eq!(of("203.0.113.9", "1.2.3.4"), "203.0.113.9", "nobody trusted this peer");
+        assert_eq!(of("203.0.113.9", "1.2.3.4"), "203.0.113.9", "the peer is not trusted");
         assert_eq!(of("10.0.0.1", "1.2.3.4"), "1.2.3.4");
-        assert_eq!(of("10.0.0.1", "6.6.6.6, 1.2.3.4, 10.0.0.2"), "1.2.3.4", "what is left of it is only claimed");
+        assert_eq!(of("10.0.0.1", "6.6.6.6, 1.2.3.4, 10.0.0.2"), "1.2.3.4", "addresses further left are only claimed");
         assert_eq!(of("10.0.0.1", "rubbish"), "10.0.0.1");
         assert_eq!(of("10.0.0.1", "10.0.0.7"), "10.0.0.7");
         for written in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:4711", "\"[2001:db8::1]\""] {

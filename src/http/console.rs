@@ -1,17 +1,17 @@
-//! The API of the owner's console, all under `/console`.
+//! The API of the console, under `/console`.
 //!
-//! - [`owner`]: who may call it, and who may change what belongs to the whole server
-//! - [`knowledge`], [`questions`]: what is indexed, and what was asked without an answer
-//! - [`warranty_files`]: lists of warranties; [`personas`]: the personas' files
-//! - [`wrong`]: answers that are kept to be given again
-//! - [`session`]: signing in and out; [`me`]: who is signed in
-//! - [`inbox`]: the shop's conversations; [`live`]: what happens in them
-//! - [`handoff`]: a person takes one over, answers and gives it back
-//! - [`returns`]: orders and returns beside a conversation, their later steps, and what is decided on escalations
+//! - [`owner`]: who may call it, and who may change files of the whole server
+//! - [`session`]: signing in and out, and who is signed in
+//! - [`inbox`]: the shop's conversations; [`live`]: their changes as events
+//! - [`handoff`]: a person takes a conversation, answers and returns it to the bot
+//! - [`returns`]: orders and returns of a conversation, steps of RMAs, decisions on escalations
+//! - [`knowledge`], [`questions`]: the indexed documents, and the questions that they did not answer
+//! - [`warranty_files`]: imports of warranties; [`personas`]: the personas' files
+//! - [`wrong`]: wrong answers, stored as evaluation cases
 //! - [`figures`]: the turns of each day
-//! - [`audit`]: who did what, when, and from where
+//! - [`audit`]: who did what, when, and from which address
 //!
-//! The rest of what the console shows (histories, events of one conversation) are the shop's own routes.
+//! For histories and the events of a conversation, the console uses the shop's routes.
 
 use std::sync::Arc;
 
@@ -27,7 +27,6 @@ mod handoff;
 mod inbox;
 mod knowledge;
 mod live;
-mod me;
 mod owner;
 mod personas;
 mod questions;
@@ -36,14 +35,14 @@ mod session;
 mod warranty_files;
 mod wrong;
 
-pub(super) use me::Me;
 pub(super) use owner::console_act;
+pub(super) use session::Me;
 
 /// The console's routes.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(session::begin, session::end))
-        .routes(routes!(me::get))
+        .routes(routes!(session::me))
         .routes(routes!(inbox::list))
         .routes(routes!(live::get))
         .routes(routes!(handoff::take))
@@ -65,20 +64,20 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(wrong::post))
 }
 
-/// The routes that take files, each by a limit of its own.
+/// The routes that take files and limit the body themselves.
 pub(super) fn file_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(warranty_files::post))
 }
 
-/// The most days that are looked back at once, and how many unless the request says so.
+/// The most days of one request, and the default.
 const DAYS_MAX: u32 = 366;
 const DAYS: u32 = 30;
 
-/// How many days to look back, with today.
+/// Returns the number of days to report, including today.
 fn days_wanted(days: Option<u32>) -> Result<u32, ApiError> {
     let days = days.unwrap_or(DAYS);
     if (1..=DAYS_MAX).contains(&days) {
         return Ok(days);
     }
-    Err(ApiError::InvalidRequest(format!("days must lie between 1 and {DAYS_MAX}.")))
+    Err(ApiError::InvalidRequest(format!("days must be between 1 and {DAYS_MAX}.")))
 }

@@ -1,9 +1,9 @@
-//! `/conversations`
+//! `/conversations`: opening, reading, listing and deleting conversations, and renewing their tokens.
 
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use chrono::{DateTime, Utc};
@@ -15,63 +15,56 @@ use super::access::{Access, Guest, Opener, Shop};
 use super::browser::{accepted_languages, is_encrypted, is_own_page, set_cookie};
 use super::client::ClientAddress;
 use super::console::console_act;
+use super::error::with_store_timeout;
 use super::error::{ApiError, KEY_REUSED};
-use super::extract::{Body, ConversationPath, Query, conversation_id, idempotency};
-use super::in_time::in_time;
+use super::extract::{
+    Body, ConversationPath, EmptyBody, Query, bad_cursor, conversation_id, cut_page, idempotency, page_limit,
+};
 use super::limit::OnlyRepeats;
-use super::problem::Problem;
-use super::refusals::RefusedRead;
+use super::refusals::{RefusedCreate, RefusedList, RefusedRead, RefusedWrite};
 use super::views::{ConversationView, MessageView, time};
 use crate::app::personal_files::DeleteError;
 use crate::app::{App, NewConversation, OpenError, Opened};
-use crate::domain::{ConsoleAct, ConsoleDeed, Language};
+use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, Language};
 
-/// What a new conversation may be given.
+/// A conversation to open. Every field is optional.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CreateConversation {
     /// The shop's own name for the customer, 1 to 255 characters.
     #[schema(nullable, min_length = 1, max_length = 255, pattern = r"\S")]
     user_id: Option<String>,
-    /// A file's stem under `prompts/`.
+    /// The name of a persona: a file's stem under `prompts/`.
     #[schema(nullable)]
     persona: Option<String>,
-    /// One of the persona's languages; otherwise the first message decides.
+    /// One of the persona's languages. Without it, the first message decides.
     #[schema(value_type = Option<String>, example = "vi")]
     language: Option<Language>,
-    /// Anything that the shop wants to keep with it.
+    /// Any data that the shop wants to store with the conversation.
     #[schema(value_type = Option<Object>)]
     metadata: Option<Map<String, Value>>,
 }
 
-/// A conversation that was opened.
+/// A conversation that was just opened.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ConversationOpened {
     #[serde(flatten)]
     conversation: ConversationView,
     greeting: MessageView,
-    /// Opens this conversation alone, as `Authorization: Bearer`.
+    /// A token for this conversation only, to send as `Authorization: Bearer`.
     token: String,
     #[serde(serialize_with = "time")]
     token_expires_at: DateTime<Utc>,
 }
 
-/// Opens a conversation: the persona greets.
+/// Opens a conversation with the persona's greeting.
 #[utoipa::path(
     post, path = "/conversations", operation_id = "create_conversation", tag = "conversations",
-    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same conversation for 24 h; a page takes a random one, such as a UUID")),
+    params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body return the same conversation for 24 h; a page sends a random one, such as a UUID")),
     request_body = CreateConversation,
     responses(
         (status = 201, description = "opened", body = ConversationOpened, headers(("Location" = String))),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "`request_timeout`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedCreate,
     )
 )]
 pub(super) async fn create(
@@ -82,23 +75,23 @@ pub(super) async fn create(
     body: Body<CreateConversation>,
 ) -> Result<Response, ApiError> {
     let idempotency = idempotency(&headers, &body.hash)?;
-    let wish = body.value;
-    if wish.user_id.as_ref().is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
+    let wanted = body.value;
+    if wanted.user_id.as_ref().is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
         return Err(ApiError::InvalidRequest("user_id must have 1 to 255 characters.".to_owned()));
     }
     let is_shop = opener.visitor.is_none();
-    if !is_shop && (wish.user_id.is_some() || wish.metadata.is_some()) {
-        return Err(ApiError::InvalidRequest("user_id and metadata are taken from an API key alone.".to_owned()));
+    if !is_shop && (wanted.user_id.is_some() || wanted.metadata.is_some()) {
+        return Err(ApiError::InvalidRequest("Only a caller with an API key may set user_id and metadata.".to_owned()));
     }
-    // A back end's own header says nothing about its customer.
+    // The header of a back end does not describe its customer.
     let likely_languages =
         if is_own_page(&headers, &app.config.http) { accepted_languages(&headers) } else { Vec::new() };
     let new = NewConversation {
-        user_id: wish.user_id,
-        persona: wish.persona,
-        language: wish.language,
+        user_id: wanted.user_id,
+        persona: wanted.persona,
+        language: wanted.language,
         likely_languages,
-        metadata: wish.metadata.unwrap_or_default(),
+        metadata: wanted.metadata.unwrap_or_default(),
         idempotency,
         visitor: opener.visitor,
         repeats_only: repeats.is_some(),
@@ -109,10 +102,8 @@ pub(super) async fn create(
             (opened, _) => opened.map_err(ApiError::from),
         }
     };
-    let Opened { conversation, greeting, token, token_expires_at } = in_time(&app, opening).await?;
-    let cookie = is_own_page(&headers, &app.config.http)
-        .then(|| set_cookie(conversation.id, &token, token_expires_at, is_encrypted(&headers, &app.config.http)))
-        .flatten();
+    let Opened { conversation, greeting, token, token_expires_at } = with_store_timeout(&app, opening).await?;
+    let cookie = token_cookie(&app, &headers, conversation.id, &token, token_expires_at);
     let location = format!("/conversations/{}", conversation.id);
     let opened = ConversationOpened {
         conversation: conversation.into(),
@@ -120,11 +111,53 @@ pub(super) async fn create(
         token,
         token_expires_at,
     };
-    let mut response = (StatusCode::CREATED, [(header::LOCATION, location)], Json(opened)).into_response();
-    if let Some(cookie) = cookie {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
-    Ok(response)
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], cookie, Json(opened)).into_response())
+}
+
+/// A new conversation token.
+#[derive(Serialize, ToSchema)]
+pub(super) struct TokenView {
+    token: String,
+    #[serde(serialize_with = "time")]
+    token_expires_at: DateTime<Utc>,
+}
+
+/// Issues a new conversation token to a caller with an API key or a valid token, until 30 days after the conversation began.
+#[utoipa::path(
+    post, path = "/conversations/{id}/token", operation_id = "renew", tag = "conversations", params(("id" = String, Path)),
+    request_body = EmptyBody,
+    responses(
+        (status = 200, description = "the token", body = TokenView),
+        RefusedWrite,
+        (status = 422, description = "`invalid_request`: the conversation is too old"),
+    )
+)]
+pub(super) async fn renew_token(
+    guest: Guest,
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    _: Body<EmptyBody>,
+) -> Result<Response, ApiError> {
+    let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
+    let conversation = found.ok_or(ApiError::NotFound)?;
+    let (token, token_expires_at) = app.token(&conversation, Utc::now()).ok_or_else(|| {
+        ApiError::InvalidRequest("This conversation is too old for a new token; open a new conversation.".to_owned())
+    })?;
+    let cookie = token_cookie(&app, &headers, conversation.id, &token, token_expires_at);
+    Ok((cookie, Json(TokenView { token, token_expires_at })).into_response())
+}
+
+/// Builds the `Set-Cookie` header with the token, if one of our own pages sent the request.
+fn token_cookie(
+    app: &App,
+    headers: &HeaderMap,
+    id: ConversationId,
+    token: &str,
+    expires_at: DateTime<Utc>,
+) -> Option<[(HeaderName, HeaderValue); 1]> {
+    let config = &app.config.http;
+    let cookie = is_own_page(headers, config).then(|| set_cookie(id, token, expires_at, is_encrypted(headers, config)));
+    cookie.flatten().map(|cookie| [(header::SET_COOKIE, cookie)])
 }
 
 impl From<DeleteError> for ApiError {
@@ -132,9 +165,9 @@ impl From<DeleteError> for ApiError {
         match cause {
             DeleteError::Store(cause) => cause.into(),
             DeleteError::Files(cause) => {
-                tracing::error!(error = %cause, "A conversation was not deleted: its cases stay");
+                tracing::error!(error = %cause, "Could not delete a conversation: its evaluation cases could not be removed");
                 Self::NotWritable(
-                    "A case of this conversation cannot be removed; let the server's account write the folder of EVALS_PATH.",
+                    "An evaluation case of this conversation cannot be removed; make the folder EVALS_PATH writable for the server.",
                 )
             }
         }
@@ -145,12 +178,12 @@ impl From<OpenError> for ApiError {
     fn from(cause: OpenError) -> Self {
         match cause {
             OpenError::NoSuchPersona { known } => {
-                Self::InvalidRequest(format!("There is no such persona; take one of {}.", known.join(", ")))
+                Self::InvalidRequest(format!("The persona does not exist; send one of {}.", known.join(", ")))
             }
             OpenError::NoSuchLanguage { known } => {
                 let known: Vec<&str> = known.iter().map(Language::code).collect();
                 Self::InvalidRequest(format!(
-                    "The persona does not speak that language; take one of {}.",
+                    "The persona does not speak this language; send one of {}.",
                     known.join(", ")
                 ))
             }
@@ -167,12 +200,12 @@ impl From<OpenError> for ApiError {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
-    /// Only this customer's.
+    /// Only conversations of this customer.
     user_id: Option<String>,
-    /// How many at most, 1 to 200.
+    /// The most conversations to return, 1 to 200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
-    /// Go on behind this place: `next` of an earlier answer.
+    /// Continue after this position: `next` of an earlier response.
     #[param(format = Uuid)]
     after: Option<String>,
 }
@@ -181,19 +214,16 @@ pub(super) struct ListQuery {
 #[derive(Serialize, ToSchema)]
 pub(super) struct ConversationList {
     conversations: Vec<ConversationView>,
-    /// Where to go on, as `after`; null at the end.
+    /// The `after` of the next page; null at the end.
     next: Option<String>,
 }
 
-/// The shop's conversations, newest first.
+/// Lists the shop's conversations, newest first.
 #[utoipa::path(
     get, path = "/conversations", operation_id = "list_conversations", tag = "conversations", params(ListQuery),
     responses(
         (status = 200, description = "a page", body = ConversationList),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedList,
     )
 )]
 pub(super) async fn list(
@@ -208,26 +238,12 @@ pub(super) async fn list(
     };
     let tenant = app.store.tenant(&shop.tenant);
     let listing = tenant.list_conversations(query.user_id.as_deref(), after, limit + 1);
-    let mut page = in_time(&app, listing).await?;
-    let more = page.len() as u64 > limit;
-    page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = page.last().filter(|_| more).map(|last| last.id.to_string());
+    let mut page = with_store_timeout(&app, listing).await?;
+    let next = cut_page(&mut page, limit, |last| last.id.to_string());
     Ok(Json(ConversationList { conversations: page.into_iter().map(Into::into).collect(), next }))
 }
 
-/// How many rows a page has, by the contract 1 to 200, 50 where nothing is said.
-pub(super) fn page_limit(limit: Option<u64>) -> Result<u64, ApiError> {
-    match limit.unwrap_or(50) {
-        limit @ 1..=200 => Ok(limit),
-        _ => Err(ApiError::InvalidRequest("limit must lie between 1 and 200.".to_owned())),
-    }
-}
-
-pub(super) fn bad_cursor() -> ApiError {
-    ApiError::InvalidRequest("after must be the next of an earlier answer.".to_owned())
-}
-
-/// One conversation.
+/// Returns one conversation.
 #[utoipa::path(
     get, path = "/conversations/{id}", operation_id = "get_conversation", tag = "conversations", params(("id" = String, Path)),
     responses(
@@ -236,19 +252,19 @@ pub(super) fn bad_cursor() -> ApiError {
     )
 )]
 pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Json<ConversationView>, ApiError> {
-    let found = in_time(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
+    let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
     found.map(|conversation| Json(conversation.into())).ok_or(ApiError::NotFound)
 }
 
-/// Removes a conversation and what the customer said in it, also from RMAs, tickets and kept cases; a running turn is stopped
-/// first. That an RMA or a ticket exists, its state and its amounts stay.
+/// Deletes a conversation and the customer's words in it, also those in RMAs, tickets and evaluation cases. A running turn is
+/// cancelled first. RMAs and tickets stay, with their states and amounts.
 #[utoipa::path(
     delete, path = "/conversations/{id}", operation_id = "delete_conversation", tag = "conversations", params(("id" = String, Path)),
     responses(
-        (status = 204, description = "gone"),
+        (status = 204, description = "deleted"),
         RefusedRead,
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "`not_writable`", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden_origin`"),
+        (status = 500, description = "`not_writable`"),
     )
 )]
 pub(super) async fn delete(
@@ -259,6 +275,6 @@ pub(super) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     let who = shop.name.as_deref().unwrap_or(if shop.access == Access::Key { "API key" } else { "operator" });
     let act = ConsoleAct { conversation: Some(id), ..console_act(who, ConsoleDeed::Deleted, client) };
-    let deleted = in_time(&app, app.delete_conversation(&shop.tenant, id, act)).await?;
+    let deleted = with_store_timeout(&app, app.delete_conversation(&shop.tenant, id, act)).await?;
     if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
 }

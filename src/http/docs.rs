@@ -1,23 +1,24 @@
-//! The API's own description, and a page to read it.
+//! The OpenAPI document, and the page that shows it.
 
 use std::sync::Arc;
 
 use axum::response::Html;
 use axum::routing::get;
 use axum::{Json, Router};
+use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ObjectBuilder, RefOr, Required, Schema};
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, Schema};
 use utoipa::{OpenApi, ToSchema};
 
 use super::access::Operator;
 use super::browser::{COOKIE, SESSION};
 use super::problem::Problem;
-use super::web::{policy, reference};
+use super::web::{reference, standalone};
 use crate::app::App;
 use crate::domain::Event;
 
-/// What the routes do not say of themselves.
+/// The parts of the document that do not belong to a route.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -48,18 +49,18 @@ impl utoipa::Modify for Security {
     }
 }
 
-/// What is posted here may be nothing at all.
+/// Routes that accept an empty body.
 const MAY_BE_EMPTY: [&str; 3] =
     ["/conversations", "/conversations/{id}/token", "/conversations/{id}/turns/{turn}/cancel"];
 
-/// Says what the routes' own descriptions cannot: a body that may be absent is still no `null`, and a stream holds an event
-/// that no turn has.
+/// Completes the document with what the routes' attributes cannot express: the `reset` event, bodies that may be empty, and the
+/// `Problem` body of errors.
 pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
     let schemas = openapi.components.as_mut().map(|components| &mut components.schemas);
     if let Some(RefOr::T(Schema::OneOf(events))) = schemas.and_then(|schemas| schemas.get_mut(&*Event::name())) {
         let kind = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["reset"]));
         let reset = ObjectBuilder::new().property("type", kind).required("type");
-        let reset = reset.description(Some("What the reader has is too old: the history is to be read again."));
+        let reset = reset.description(Some("The reader's last event is too old: read the history again."));
         events.items.push(reset.build().into());
     }
     for path in MAY_BE_EMPTY {
@@ -68,6 +69,23 @@ pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
             body.required = Some(Required::False);
         }
     }
+    let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
+    for (status, response) in openapi.paths.paths.values_mut().flat_map(operations).flat_map(responses) {
+        if status.starts_with(['4', '5']) && response.content.is_empty() {
+            response.content.insert("application/problem+json".to_owned(), problem.clone().into());
+        }
+    }
+}
+
+fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut path.get, &mut path.put, &mut path.post, &mut path.delete].into_iter().flatten()
+}
+
+fn responses(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Response)> {
+    operation.responses.responses.iter_mut().filter_map(|(status, response)| match response {
+        RefOr::T(response) => Some((status.as_str(), response)),
+        RefOr::Ref(_) => None,
+    })
 }
 
 /// `/openapi.json`, and `/docs` for the shop.
@@ -77,5 +95,5 @@ pub(super) fn routes(openapi: utoipa::openapi::OpenApi) -> Router<Arc<App>> {
     let description = Arc::new(openapi);
     Router::new()
         .route("/openapi.json", get(move || async move { Json(description.as_ref().clone()) }))
-        .route("/docs", get(move |_: Operator| async move { (policy::alone(), Html(page.to_string())) }))
+        .route("/docs", get(move |_: Operator| async move { (standalone(), Html(page.to_string())) }))
 }

@@ -1,40 +1,41 @@
-//! Every error that a client can get, in one place.
+//! Every error that a client can receive.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tracing::error;
+use tracing::{error, warn};
 
 use super::problem::Problem;
+use crate::app::App;
 use crate::store::StoreError;
 use crate::turn::{AcceptError, CancelError};
 
-/// A refused request. `detail` is one plain sentence for the developer of a client: it never holds a provider's text,
-/// SQL, a path or a key.
+/// An error response. Its detail is one sentence for the developer of a client; it never contains the text of a provider, SQL,
+/// a path or a key.
 #[derive(Debug)]
 pub enum ApiError {
     InvalidJson,
-    /// Nobody we know; the sentence says what is missing.
+    /// The caller is unknown. Holds the detail.
     Unauthorized(&'static str),
     ForbiddenOrigin,
     NotFound,
     TurnEnded,
     NotTaken,
-    /// What was changed is not any more what it was; the sentence says what to do.
+    /// The resource has changed since the caller read it. Holds the detail.
     Conflict(&'static str),
-    /// A step that may not be taken; the sentence names both states.
+    /// An RMA may not change to this state. Holds the detail, which names both states.
     IllegalStep(String),
-    /// An escalation that somebody has decided on; the sentence says who, and how.
+    /// The escalation has been decided. Holds the detail, which says who decided and how.
     AlreadyResolved(String),
-    /// The type that is wanted instead.
+    /// Holds the content type to send.
     UnsupportedMediaType(&'static str),
     TooLarge,
     /// The body did not arrive within its deadline.
     RequestTimeout,
-    /// A file that is larger than its own limit, in MB.
+    /// A file is larger than its limit, in MB.
     TooLargeFile {
         max_mb: usize,
     },
-    /// A file of ours that the server's account may not write.
+    /// The server may not write one of its files. Holds the detail.
     NotWritable(&'static str),
     InvalidRequest(String),
     RateLimited {
@@ -49,7 +50,7 @@ pub enum ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(cause: StoreError) -> Self {
-        error!(error = %cause, "A request could not use the store");
+        error!(error = %cause, "A request failed in the store");
         let passing = cause.is_unavailable() || matches!(cause, StoreError::Fenced);
         if passing { Self::Unavailable } else { Self::Internal }
     }
@@ -63,15 +64,15 @@ impl From<AcceptError> for ApiError {
             AcceptError::KeyReused => Self::InvalidRequest(KEY_REUSED.to_owned()),
             AcceptError::TooManyWaiting => Self::RateLimited {
                 retry_after: 2,
-                detail: "Too many messages of this conversation wait for their turn; send the next one after an answer.",
+                detail: "Too many messages of this conversation are queued; send the next one after a reply.",
             },
             AcceptError::TooManyPerMinute { retry_after } => Self::RateLimited {
                 retry_after,
-                detail: "This conversation has had its messages for this minute; wait as Retry-After says.",
+                detail: "This conversation has reached its limit of messages per minute; retry after Retry-After seconds.",
             },
             AcceptError::TooManyPerDay { retry_after } => Self::RateLimited {
                 retry_after,
-                detail: "The shop has had its messages for this day; wait as Retry-After says.",
+                detail: "The shop has reached its limit of messages per day; retry after Retry-After seconds.",
             },
             AcceptError::Overloaded => Self::Overloaded,
             AcceptError::Draining => Self::Draining,
@@ -90,9 +91,9 @@ impl From<CancelError> for ApiError {
     }
 }
 
-/// What a client hears that uses a key for two things.
+/// The detail for an `Idempotency-Key` that was used for another request.
 pub(super) const KEY_REUSED: &str =
-    "This Idempotency-Key was used with another body; take a new key for a new request.";
+    "This Idempotency-Key was used with another body; send a new key with a new request.";
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
@@ -102,32 +103,29 @@ impl IntoResponse for ApiError {
                 StatusCode::BAD_REQUEST,
                 "invalid_json",
                 "Invalid JSON",
-                "The body is no JSON; send one JSON object in UTF-8.",
+                "The request body is not valid JSON; send one JSON object in UTF-8.",
             ),
             Self::Unauthorized(detail) => (StatusCode::UNAUTHORIZED, "unauthorized", "Unauthorized", *detail),
             Self::ForbiddenOrigin => (
                 StatusCode::FORBIDDEN,
                 "forbidden_origin",
                 "Forbidden origin",
-                "Pages of another site may not write here; call from our own pages or send an API key.",
+                "Pages of other sites may not send this request; call from our own pages or send an API key.",
             ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
                 "not_found",
                 "Not found",
-                "There is no such thing here; check the address and the id.",
+                "Nothing was found at this address; check the path and the id.",
             ),
-            Self::TurnEnded => (
-                StatusCode::CONFLICT,
-                "turn_ended",
-                "Turn ended",
-                "The turn has ended; there is nothing left to cancel.",
-            ),
+            Self::TurnEnded => {
+                (StatusCode::CONFLICT, "turn_ended", "Turn ended", "The turn has ended and cannot be cancelled.")
+            }
             Self::NotTaken => (
                 StatusCode::CONFLICT,
                 "not_taken",
                 "Not taken",
-                "Nobody has taken this conversation; take it over before you answer in it.",
+                "This conversation is not assigned to a person; take it before you answer.",
             ),
             Self::Conflict(detail) => (StatusCode::CONFLICT, "conflict", "Conflict", *detail),
             Self::IllegalStep(detail) => (StatusCode::CONFLICT, "illegal_step", "Illegal step", detail.as_str()),
@@ -142,17 +140,17 @@ impl IntoResponse for ApiError {
                 StatusCode::REQUEST_TIMEOUT,
                 "request_timeout",
                 "Request timeout",
-                "The body did not arrive in time; send it again, without a pause.",
+                "The request body did not arrive in time; send it again without pauses.",
             ),
             Self::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "too_large",
                 "Too large",
-                "The body is too large; 64 KiB is the most unless the shop has set another limit.",
+                "The request body is too large; the limit is 64 KiB unless BODY_MAX_BYTES sets another one.",
             ),
             Self::TooLargeFile { max_mb } => {
                 text = format!(
-                    "The file is larger than {max_mb} MB; split it, set CONSOLE_CSV_MAX_MB, or take `frontdesk \
+                    "The file is larger than {max_mb} MB; split it, raise CONSOLE_CSV_MAX_MB, or use `frontdesk \
                      upsert-warranty`, which reads files of any size."
                 );
                 (StatusCode::PAYLOAD_TOO_LARGE, "too_large", "Too large", text.as_str())
@@ -168,25 +166,25 @@ impl IntoResponse for ApiError {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "overloaded",
                 "Overloaded",
-                "Too many messages wait; try again as Retry-After says.",
+                "Too many messages are queued; retry after Retry-After seconds.",
             ),
             Self::Draining => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "draining",
-                "Going down",
-                "The server is going down; try again as Retry-After says.",
+                "Shutting down",
+                "The server is shutting down; retry after Retry-After seconds.",
             ),
             Self::Unavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "unavailable",
                 "Unavailable",
-                "The store does not answer; try again as Retry-After says.",
+                "The store does not respond; retry after Retry-After seconds.",
             ),
             Self::Internal => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal",
                 "Internal error",
-                "Something went wrong on our side; tell the shop the request_id.",
+                "The server failed; report the request_id to the shop.",
             ),
         };
         let mut response = Problem::new(status, code, title, detail).into_response();
@@ -202,5 +200,20 @@ impl IntoResponse for ApiError {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+/// Runs the work, and fails with [`ApiError::Unavailable`] after `REQUEST_STORE_TIMEOUT_SECONDS`. The engine may still finish
+/// what it was asked to do, so a client that sent an `Idempotency-Key` retries with the same key.
+pub(super) async fn with_store_timeout<T, E: Into<ApiError>>(
+    app: &App,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, ApiError> {
+    match tokio::time::timeout(app.config.http.store_timeout, work).await {
+        Ok(outcome) => outcome.map_err(Into::into),
+        Err(_) => {
+            warn!("The store did not respond to a request in time");
+            Err(ApiError::Unavailable)
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /conversations/{id}/events`: the whole conversation, live, for a plain `EventSource`.
+//! `GET /conversations/{id}/events`: the events of a conversation, live, for an `EventSource`.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use utoipa::IntoParams;
 
 use super::access::Guest;
 use super::error::ApiError;
-use super::in_time::in_time;
-use super::problem::Problem;
+use super::error::with_store_timeout;
 use super::refusals::RefusedRead;
 use super::sse;
 use crate::app::App;
 use crate::turn::Start;
 
-/// Where to begin.
+/// The event to resume after, and the token.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "describes the query, which is read leniently")]
 struct EventsQuery {
-    /// Go on behind this event; the header `Last-Event-ID` wins. `0.0`: from the beginning. Neither: from the next turn.
+    /// Resume after this event, or from the beginning after `0.0`. `Last-Event-ID` wins. Without both: from the next turn.
     last_event_id: Option<String>,
-    /// A conversation token, for `EventSource`, which can send no header.
+    /// A conversation token, since an `EventSource` cannot send headers.
     token: Option<String>,
 }
 
-/// The query's `last_event_id`, the first one. Nothing in a query is refused: an `EventSource` would give up for good.
+/// Returns the first `last_event_id` of the query. No query is refused, because an `EventSource` does not reconnect after an
+/// error response.
 fn last_event_id(uri: &Uri) -> Option<String> {
     let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).unwrap_or_default();
     pairs.into_iter().find(|(name, _)| name == "last_event_id").map(|(_, value)| value)
 }
 
-/// The conversation's events, live, as server-sent events that go on until the client leaves.
+/// Streams the conversation's events, live, as server-sent events until the client disconnects.
 ///
 /// Each `data:` line is one event; see the schema `Event`. The first frame is `{"debug":"stream-open"}`.
 #[utoipa::path(
@@ -41,12 +41,12 @@ fn last_event_id(uri: &Uri) -> Option<String> {
     params(
         ("id" = String, Path),
         EventsQuery,
-        ("Last-Event-ID" = Option<String>, Header, description = "as `last_event_id`; wins over it"),
+        ("Last-Event-ID" = Option<String>, Header, description = "like `last_event_id`, and wins over it"),
     ),
     responses(
         (status = 200, description = "the events", body = sse::Frame, content_type = "text/event-stream"),
         RefusedRead,
-        (status = 429, description = "`rate_limited`: the key has too many streams open, or the address sent too many wrong credentials", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "`rate_limited`: the key has too many streams open, or the address sent too many wrong credentials"),
     )
 )]
 pub(super) async fn get(
@@ -56,17 +56,17 @@ pub(super) async fn get(
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, ApiError> {
-    let found = in_time(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await;
-    let store_answers = match found {
+    let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await;
+    let store_responds = match found {
         Ok(Some(_)) => true,
         Ok(None) => return Err(ApiError::NotFound),
-        // A browser's token says enough: anything but 200 would make its `EventSource` give up for good.
+        // The token is proof enough. With anything but 200, the browser's `EventSource` would not reconnect.
         Err(ApiError::Unavailable) if !guest.access.is_shop() => false,
         Err(cause) => return Err(cause),
     };
-    // Who only looks takes nobody's place.
+    // A HEAD request must not close the oldest stream.
     if method == Method::HEAD {
-        return Ok(sse::nothing(&app.config.http));
+        return Ok(sse::empty(&app.config.http));
     }
     let lease = guest.lease(&app)?;
     let header = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default());
@@ -75,10 +75,10 @@ pub(super) async fn get(
         Some(text) => text.parse().map_or(Start::Unknown, Start::After),
     };
     let mut reader = app.engine.read(&guest.tenant, guest.conversation, start);
-    if store_answers {
-        // Before the client hears that its stream is open: it then misses nothing of what it says next. A store that has
-        // stopped answering in between is asked again by the stream itself.
-        let _ = tokio::time::timeout(app.config.http.store_timeout, reader.settle()).await;
+    if store_responds {
+        // Position the reader before the client sees the open stream, so that the stream includes the client's next message.
+        // If the store stops responding here, the stream itself retries.
+        let _ = tokio::time::timeout(app.config.http.store_timeout, reader.resolve_start()).await;
     }
     Ok(sse::response(reader, lease, &app.config.http))
 }

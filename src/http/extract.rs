@@ -1,4 +1,4 @@
-//! Reading requests strictly: what is wrong with one is said, and nothing is guessed.
+//! Extractors and parsers for requests. They are strict: whatever does not fit is refused with the reason.
 
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -10,19 +10,19 @@ use serde_json::Value;
 use serde_json::error::Category;
 use sha2::{Digest, Sha256};
 
-use super::body_deadline::BodyTimeout;
+use super::body::BodyTimeout;
 use super::error::ApiError;
 use crate::domain::ConversationId;
 use crate::domain::text::hex;
 use crate::store::idempotency::IdempotencyKey;
 
-/// The most that any body may have, whatever the configured limit says: a second line behind the limiting layer.
+/// The most bytes of any body, whatever `BODY_MAX_BYTES` says: a safety net in addition to the limiting layer.
 const BODY_CEILING: usize = 16 * 1024 * 1024;
 
-/// A JSON body. None at all counts as `{}`.
+/// A JSON object in the body. An empty body counts as `{}`.
 pub(super) struct Body<T> {
     pub value: T,
-    /// The body's value, hashed: equal for equal bodies, however they are spelled.
+    /// A hash of the JSON value, which does not depend on white space or the order of fields.
     pub hash: String,
 }
 
@@ -37,12 +37,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         let mut sorted = value.clone();
         sorted.sort_all_objects();
         let hash = hex(&Sha256::digest(sorted.to_string()));
-        let value = serde_json::from_value(value).map_err(|error| ApiError::InvalidRequest(sentence(&error)))?;
+        let value =
+            serde_json::from_value(value).map_err(|error| ApiError::InvalidRequest(sentence(&error.to_string())))?;
         Ok(Self { value, hash })
     }
 }
 
-/// Why a body could not be read: it is larger than allowed, it is late, or it is no HTTP body.
+/// Returns why a body could not be read: it is too large, too late, or not a valid HTTP body.
 fn unreadable(cause: &axum::Error) -> ApiError {
     let mut source = std::error::Error::source(cause);
     while let Some(error) = source {
@@ -57,10 +58,11 @@ fn unreadable(cause: &axum::Error) -> ApiError {
     ApiError::InvalidJson
 }
 
-/// A body that may only be empty, or `{}`.
+/// A body that must be empty or `{}`.
 #[derive(serde::Deserialize, utoipa::ToSchema)]
+#[schema(as = Nothing)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct EmptyBody {}
 
 fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value, ApiError> {
     if bytes.is_empty() {
@@ -72,18 +74,18 @@ fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value, ApiError> {
         return Err(ApiError::UnsupportedMediaType("application/json"));
     }
     let value = super::json::parse(bytes).map_err(|cause| match cause.classify() {
-        // It is JSON, but none that we take: a name twice, or too deep.
-        Category::Data => ApiError::InvalidRequest(sentence(&cause)),
+        // Valid JSON that is refused: a repeated field name, or too many levels.
+        Category::Data => ApiError::InvalidRequest(sentence(&cause.to_string())),
         Category::Io | Category::Syntax | Category::Eof => ApiError::InvalidJson,
     })?;
     if value.is_object() {
         Ok(value)
     } else {
-        Err(ApiError::InvalidRequest("The body must be a JSON object.".to_owned()))
+        Err(ApiError::InvalidRequest("The request body must be a JSON object.".to_owned()))
     }
 }
 
-/// NUL fits neither a PostgreSQL text nor a C string; nobody types it.
+/// Refuses the character NUL, which PostgreSQL cannot store.
 fn refuse_nul(value: &Value) -> Result<(), ApiError> {
     let has_nul = |text: &str| text.contains('\0');
     let found = match value {
@@ -95,31 +97,28 @@ fn refuse_nul(value: &Value) -> Result<(), ApiError> {
         }
         _ => false,
     };
-    if found { Err(ApiError::InvalidRequest("A text holds the character NUL; remove it.".to_owned())) } else { Ok(()) }
-}
-
-/// What serde says of a value that does not fit, as a sentence.
-fn sentence(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
-        None => "The body does not fit.".to_owned(),
+    if found {
+        Err(ApiError::InvalidRequest("A text contains the character NUL; remove it.".to_owned()))
+    } else {
+        Ok(())
     }
 }
 
-/// A query string of a known shape.
+/// Turns an error message into a sentence: with a capital letter and a period.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+/// The query string, parsed strictly.
 pub(super) struct Query<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let refused = || {
-            ApiError::InvalidRequest(
-                "The query does not fit: a parameter is unknown or has a wrong value; see /docs.".to_owned(),
-            )
-        };
+        let refused =
+            || ApiError::InvalidRequest("The query has an unknown parameter or a wrong value; see /docs.".to_owned());
         if parts.uri.query().is_some_and(|query| query.contains("%00")) {
             return Err(refused());
         }
@@ -127,7 +126,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The conversation of the path, for who may name any.
+/// The conversation in the path.
 pub(super) struct ConversationPath(pub ConversationId);
 
 impl<S: Send + Sync> FromRequestParts<S> for ConversationPath {
@@ -138,16 +137,16 @@ impl<S: Send + Sync> FromRequestParts<S> for ConversationPath {
     }
 }
 
-/// The conversation of the path. An id that is no UUID is one that does not exist.
+/// Parses a conversation id. Anything but a UUID in its usual form is not found.
 pub(super) fn conversation_id(text: &str) -> Result<ConversationId, ApiError> {
     let id: ConversationId = text.parse().map_err(|_| ApiError::NotFound)?;
     if id.to_string().eq_ignore_ascii_case(text) { Ok(id) } else { Err(ApiError::NotFound) }
 }
 
-/// The path's parameters; what does not fit does not exist.
-pub(super) struct Known<T>(pub T);
+/// The parameters of the path. A value of the wrong type is not found.
+pub(super) struct PathParameters<T>(pub T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Known<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathParameters<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -156,7 +155,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Known<T
     }
 }
 
-/// The path's parameters by name.
+/// Returns the path parameter with this name.
 pub(super) async fn path_parameter<S: Send + Sync>(
     parts: &mut Parts,
     state: &S,
@@ -167,7 +166,28 @@ pub(super) async fn path_parameter<S: Send + Sync>(
     parameters.into_iter().find(|(key, _)| key == name).map(|(_, value)| value).ok_or(ApiError::NotFound)
 }
 
-/// The request's `Idempotency-Key`, if it has one: 1 to 255 visible ASCII characters.
+/// Returns the most rows of a page: 1 to 200, or 50 by default.
+pub(super) fn page_limit(limit: Option<u64>) -> Result<u64, ApiError> {
+    match limit.unwrap_or(50) {
+        limit @ 1..=200 => Ok(limit),
+        _ => Err(ApiError::InvalidRequest("limit must be between 1 and 200.".to_owned())),
+    }
+}
+
+/// Cuts rows that were read with one more than `limit`, and returns the cursor of the next page if there is one.
+pub(super) fn cut_page<T>(rows: &mut Vec<T>, limit: u64, cursor: impl FnOnce(&T) -> String) -> Option<String> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    rows.last().filter(|_| has_more).map(cursor)
+}
+
+/// The error for an `after` that is not a cursor.
+pub(super) fn bad_cursor() -> ApiError {
+    ApiError::InvalidRequest("after must be the next of an earlier response.".to_owned())
+}
+
+/// Returns the request's `Idempotency-Key`: 1 to 255 visible ASCII characters.
 pub(super) fn idempotency(headers: &HeaderMap, body_hash: &str) -> Result<Option<IdempotencyKey>, ApiError> {
     let mut keys = headers.get_all("idempotency-key").iter();
     let Some(key) = keys.next() else { return Ok(None) };
@@ -185,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_has_one_form_and_everything_else_does_not_exist() {
+    fn only_a_plain_uuid_is_an_id() {
         let id = ConversationId::now();
         assert_eq!(conversation_id(&id.to_string()).unwrap(), id);
         assert_eq!(conversation_id(&id.to_string().to_uppercase()).unwrap(), id);
@@ -195,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nul_is_found_wherever_it_hides() {
+    fn nul_is_refused_at_any_depth() {
         assert!(refuse_nul(&serde_json::json!({"a": [{"b": "x\0"}]})).is_err());
         assert!(refuse_nul(&serde_json::json!({"a\0": 1})).is_err());
         assert!(refuse_nul(&serde_json::json!({"a": ["b", 1, null]})).is_ok());

@@ -1,4 +1,4 @@
-//! Whether the server is up, ready, and how it fares.
+//! Health, readiness and metrics.
 
 use std::sync::Arc;
 
@@ -10,27 +10,26 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::access::Monitor;
-use super::problem::Problem;
 use crate::app::{App, PartState};
 use crate::store::Outage;
 
-/// Seconds after which to look again at a server that is not ready.
+/// The `Retry-After` of a server that is not ready, in seconds.
 const RETRY_AFTER: &str = "5";
 
-/// The process is up.
+/// The state of the process.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Health {
     #[schema(example = "ok")]
     status: &'static str,
 }
 
-/// The process is up.
+/// Returns 200 while the process is up.
 #[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, description = "up", body = Health)))]
 pub(super) async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// Each part with its state.
+/// The state of each part of the server.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Readiness {
     /// `ready`, `draining` or `unavailable`.
@@ -38,21 +37,21 @@ pub(super) struct Readiness {
     status: &'static str,
     /// `ok` if a row was written and read back within the last second, else `down`.
     store: PartState,
-    /// Why the store is down; the server's log names the remedy.
+    /// Why the store is down. The server's log has the fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     store_outage: Option<Outage>,
-    /// `ok`, `down` or `off`. Down is no reason not to be ready: what does not need it goes on.
+    /// `ok`, `down` or `off`. The server is ready without it.
     language_model: PartState,
     /// `ok`, `down` or `off`.
     vectors: PartState,
 }
 
-/// Whether the server takes messages, and how its parts fare.
+/// Returns whether the server accepts messages, and the state of each part.
 #[utoipa::path(
     get, path = "/readyz", tag = "operation",
     responses(
         (status = 200, description = "ready", body = Readiness),
-        (status = 503, description = "draining, or the store takes no writes", body = Readiness),
+        (status = 503, description = "draining, or the store does not accept writes", body = Readiness),
     )
 )]
 pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
@@ -76,20 +75,20 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Response {
     }
 }
 
-/// Figures for Prometheus.
+/// Returns metrics for Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "operation",
     responses(
         (status = 200, description = "Prometheus text", body = String, content_type = "text/plain"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "`unauthorized`"),
+        (status = 429, description = "`rate_limited`"),
     )
 )]
 pub(super) async fn metrics(_: Monitor, app: State<Arc<App>>) -> Response {
     open_metrics(app).await
 }
 
-/// The same at `METRICS_ADDR`, for everyone who can connect.
+/// Returns the same metrics at `METRICS_ADDR`, without authentication.
 pub(super) async fn open_metrics(State(app): State<Arc<App>>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     (kind, app.metrics.render()).into_response()

@@ -1,4 +1,4 @@
-//! `GET /conversations/{id}/history`
+//! `GET /conversations/{id}/history`: the messages of a conversation.
 
 use std::sync::Arc;
 
@@ -8,26 +8,24 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::Guest;
-use super::conversations::{bad_cursor, page_limit};
 use super::error::ApiError;
-use super::extract::Query;
-use super::in_time::in_time;
-use super::problem::Problem;
-use super::refusals::RefusedRead;
+use super::error::with_store_timeout;
+use super::extract::{Query, bad_cursor, cut_page, page_limit};
+use super::refusals::RefusedQuery;
 use super::views::{ConversationView, MessageView};
 use crate::app::App;
 use crate::domain::EventId;
 use crate::store::StoreError;
 
-/// Which part of the history.
+/// The page of the history to read.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryQuery {
-    /// How many at most, 1 to 200.
+    /// The most messages to return, 1 to 200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
-    /// Go on behind this place: `next` of an earlier answer.
+    /// Continue after this position: `next` of an earlier response.
     #[param(pattern = "^[0-9]{1,9}-[0-9]{1,9}$")]
     after: Option<String>,
 }
@@ -37,21 +35,20 @@ pub(super) struct HistoryQuery {
 pub(super) struct History {
     conversation: ConversationView,
     messages: Vec<MessageView>,
-    /// Where to go on, as `after`; null at the end.
+    /// The `after` of the next page; null at the end.
     next: Option<String>,
-    /// The last event of the last ended turn: open the events from here.
+    /// The last event of the last ended turn: resume the events after it.
     #[schema(value_type = String, example = "3.17")]
     last_event_id: EventId,
 }
 
-/// The conversation's messages, oldest first.
+/// Lists the conversation's messages, oldest first.
 #[utoipa::path(
     get, path = "/conversations/{id}/history", operation_id = "get_history", tag = "conversations",
     params(("id" = String, Path), HistoryQuery),
     responses(
         (status = 200, description = "a page", body = History),
-        RefusedRead,
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        RefusedQuery,
     )
 )]
 pub(super) async fn get(
@@ -65,16 +62,14 @@ pub(super) async fn get(
         None => None,
     };
     let tenant = app.store.tenant(&guest.tenant);
-    // The conversation first: every message of the turns up to its last event is then among the messages.
+    // Read the conversation first, so that the messages include all turns up to its last event.
     let reading = async {
         let conversation = tenant.find_conversation(guest.conversation).await?;
         Ok::<_, StoreError>((conversation, tenant.list_messages(guest.conversation, after, limit + 1).await?))
     };
-    let (conversation, mut page) = in_time(&app, reading).await?;
+    let (conversation, mut page) = with_store_timeout(&app, reading).await?;
     let conversation = conversation.ok_or(ApiError::NotFound)?;
-    let more = page.len() as u64 > limit;
-    page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = page.last().filter(|_| more).map(|last| format!("{}-{}", last.turn, last.position));
+    let next = cut_page(&mut page, limit, |last| format!("{}-{}", last.turn, last.position));
     Ok(Json(History {
         last_event_id: conversation.last_event_id,
         conversation: conversation.into(),
@@ -83,7 +78,7 @@ pub(super) async fn get(
     }))
 }
 
-/// A place in the history, `TURN-POSITION`.
+/// Parses a cursor, `TURN-POSITION`.
 fn cursor(text: &str) -> Option<(u32, u32)> {
     let (turn, position) = text.split_once('-')?;
     let number = |text: &str| text.parse::<u32>().ok().filter(|n| i32::try_from(*n).is_ok());

@@ -1,22 +1,20 @@
-//! Reading JSON without guessing: a name that stands twice in an object is refused, since two readers may take different
-//! ones of the two values.
+//! Strict JSON parsing: an object that repeats a field name is refused, because two parsers may pick different values.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// How deep objects and arrays may stand in each other: far more than anybody means, and well within what the parser and
-/// the databases take.
-const DEEPEST: usize = 64;
+/// The most levels of nested objects and arrays. The parser and the databases accept more.
+const MAX_DEPTH: usize = 64;
 
-/// Reads one JSON value, and nothing behind it.
+/// Parses one JSON value, with nothing after it.
 ///
 /// # Errors
-/// Of the category `Data`: a name twice in one object, or too deep. Of another one: this is no JSON.
+/// Of the category `Data` for a repeated field name or too many levels; of another category for invalid JSON.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict { deeper: DEEPEST }.deserialize(&mut reader)?;
+    let value = Strict { deeper: MAX_DEPTH }.deserialize(&mut reader)?;
     reader.end()?;
     Ok(value)
 }
@@ -30,7 +28,7 @@ impl Strict {
     fn inside<E: Error>(self) -> Result<Self, E> {
         match self.deeper.checked_sub(1) {
             Some(deeper) => Ok(Self { deeper }),
-            None => Err(E::custom(format_args!("the body is nested deeper than {DEEPEST} levels"))),
+            None => Err(E::custom(format_args!("the body is nested deeper than {MAX_DEPTH} levels"))),
         }
     }
 }
@@ -92,7 +90,7 @@ impl<'de> Visitor<'de> for Strict {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if object.contains_key(&name) {
-                return Err(A::Error::custom("a name stands twice in one object"));
+                return Err(A::Error::custom("an object repeats a field name"));
             }
             let value = members.next_value_seed(inside)?;
             object.insert(name, value);
@@ -108,23 +106,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_serde_json_reads_is_read_the_same() {
+    fn valid_json_parses_like_serde_json() {
         let text = r#"{"a":[1,-2,3.5,true,null,"ế\u00e9"],"b":{"c":{}},"d":18446744073709551615}"#;
         assert_eq!(parse(text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
     }
 
     #[test]
-    fn a_name_twice_and_deep_nesting_are_json_that_is_not_taken() {
+    fn repeated_names_and_deep_nesting_are_refused() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        assert!(parse(nested(DEEPEST).as_bytes()).is_ok());
-        for text in [r#"{"a":1,"a":1}"#.to_owned(), r#"[{"b":{"a":1,"\u0061":2}}]"#.to_owned(), nested(DEEPEST + 1)] {
+        assert!(parse(nested(MAX_DEPTH).as_bytes()).is_ok());
+        for text in [r#"{"a":1,"a":1}"#.to_owned(), r#"[{"b":{"a":1,"\u0061":2}}]"#.to_owned(), nested(MAX_DEPTH + 1)] {
             assert_eq!(parse(text.as_bytes()).unwrap_err().classify(), Category::Data, "{text}");
         }
         assert_eq!(parse(nested(100_000).as_bytes()).unwrap_err().classify(), Category::Data);
     }
 
     #[test]
-    fn what_is_no_json_is_told_apart() {
+    fn invalid_json_has_another_category() {
         for bad in [r#"{"a":1} x"#, r#"{"a":"\ud800"}"#, "{", "", "nul", "{'a':1}", "NaN"] {
             assert_ne!(parse(bad.as_bytes()).unwrap_err().classify(), Category::Data, "{bad}");
         }

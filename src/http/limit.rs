@@ -1,4 +1,4 @@
-//! Rate limits and failed authentications, counted before anything else is done.
+//! Rate limits and failed authentications, which are counted before anything else.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn count_request(app: &App, address: Option<IpAddr>, key: &Key, parts: &Parts) -
     }
     match (key, address) {
         (Key::Known(tenant), address) => {
-            // Otherwise an address that guesses keys would still see which guess is right.
+            // Otherwise an address that guesses keys would see which guess is right.
             if let Some(address) = address.filter(|_| !is_from_this_machine(parts)) {
                 app.limits.check_guessing(address)?;
             }
@@ -96,7 +96,7 @@ fn is_probe(parts: &Parts) -> bool {
     parts.method == Method::GET && ["/healthz", "/readyz"].contains(&parts.uri.path())
 }
 
-/// An `EventSource` gives up for good on anything but 200.
+/// Returns whether this is an event stream: an `EventSource` does not reconnect after anything but 200.
 fn is_events(parts: &Parts) -> bool {
     parts.method == Method::GET && parts.uri.path().ends_with("/events")
 }
@@ -137,7 +137,7 @@ fn warn_about_proxy(app: &App, parts: &Parts) {
             warn!("Refused a request that came through a proxy, because X_API_KEYS is not set");
         }
     } else if !is_trusted(&app.config.http.trusted_proxies, peer)
-        // Anybody can send these headers, so one from far away must not hide the one from the shop's own proxy.
+        // Any client can send these headers, so one from far away must not hide the one from the shop's proxy.
         && app.limits.is_first(if local { Notice::LocalProxy } else { Notice::FarProxy })
     {
         warn!(
@@ -150,6 +150,9 @@ fn warn_about_proxy(app: &App, parts: &Parts) {
 
 impl From<TooMany> for ApiError {
     fn from(too_many: TooMany) -> Self {
-        Self::RateLimited { retry_after: too_many.retry_after, detail: "Too many requests; wait as Retry-After says." }
+        Self::RateLimited {
+            retry_after: too_many.retry_after,
+            detail: "Too many requests; retry after Retry-After seconds.",
+        }
     }
 }

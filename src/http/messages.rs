@@ -1,4 +1,4 @@
-//! `POST /conversations/{id}/messages` and `…/stream`: a customer says something.
+//! `POST /conversations/{id}/messages` and `…/stream`: a customer sends a message.
 
 use std::sync::Arc;
 
@@ -12,18 +12,17 @@ use utoipa::ToSchema;
 
 use super::access::Guest;
 use super::error::ApiError;
+use super::error::with_store_timeout;
 use super::extract::{Body, idempotency};
-use super::in_time::in_time;
 use super::limit::OnlyRepeats;
-use super::problem::Problem;
-use super::refusals::RefusedWrite;
+use super::refusals::RefusedMessage;
 use super::sse;
 use crate::app::App;
 use crate::domain::text::clean;
 use crate::domain::{Author, ConversationId, MessageId, TenantId};
 use crate::turn::{AcceptError, Accepted, Message};
 
-/// What a customer says.
+/// A message to send.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PostMessage {
@@ -37,7 +36,10 @@ pub(super) struct PostMessage {
 }
 
 impl PostMessage {
-    /// The text without control characters and without the white space around it.
+    /// Returns the text without control characters and surrounding white space.
+    ///
+    /// # Errors
+    /// [`ApiError::InvalidRequest`] if nothing is left, or more than `TEXT_MAX_CHARS` characters.
     pub fn trimmed(&self, app: &App) -> Result<String, ApiError> {
         let text = clean(&self.text);
         let text = text.trim();
@@ -51,7 +53,7 @@ impl PostMessage {
     }
 }
 
-/// A message that is stored; its turn runs in the background.
+/// A stored message, whose turn runs in the background.
 #[derive(Serialize, ToSchema)]
 pub(super) struct MessageAccepted {
     message_id: MessageId,
@@ -66,18 +68,17 @@ impl From<Accepted> for MessageAccepted {
     }
 }
 
-/// Takes a message in; its turn runs in the background.
+/// Stores a message. Its turn runs in the background.
 #[utoipa::path(
     post, path = "/conversations/{id}/messages", operation_id = "post_message", tag = "messages",
     params(
         ("id" = String, Path),
-        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same turn for 24 h"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body return the same turn for 24 h"),
     ),
     request_body = PostMessage,
     responses(
         (status = 202, description = "stored", body = MessageAccepted),
-        RefusedWrite,
-        (status = 503, description = "`overloaded`, `draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedMessage,
     )
 )]
 pub(super) async fn post(
@@ -91,21 +92,20 @@ pub(super) async fn post(
     Ok((StatusCode::ACCEPTED, Json(accepted.into())))
 }
 
-/// Takes a message in and answers with its turn's events, as server-sent events that end after `turn.done`.
+/// Stores a message and streams the events of its turn, as server-sent events that end after `turn.done`.
 ///
-/// Each `data:` line is one event; see the schema `Event`. The first frame is `{"debug":"stream-open"}`. A request with a
-/// used `Idempotency-Key` replays that turn's events.
+/// Each `data:` line is one event; see the schema `Event`. The first frame is `{"debug":"stream-open"}`. A request that
+/// repeats an `Idempotency-Key` replays the events of that turn.
 #[utoipa::path(
     post, path = "/conversations/{id}/stream", operation_id = "stream_message", tag = "messages",
     params(
         ("id" = String, Path),
-        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same turn for 24 h"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body return the same turn for 24 h"),
     ),
     request_body = PostMessage,
     responses(
         (status = 200, description = "the turn's events", body = sse::Frame, content_type = "text/event-stream"),
-        RefusedWrite,
-        (status = 503, description = "`overloaded`, `draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
+        RefusedMessage,
     )
 )]
 pub(super) async fn stream(
@@ -115,7 +115,7 @@ pub(super) async fn stream(
     headers: HeaderMap,
     body: Body<PostMessage>,
 ) -> Result<Response, ApiError> {
-    // Before anything is stored: a refusal must not leave half of the request done.
+    // Refuse before anything is stored.
     let lease = guest.lease_turn(&app)?;
     let (guest, accepted) = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?;
     let reader = app.engine.read_turn(&guest.tenant, guest.conversation, accepted.turn);
@@ -137,12 +137,12 @@ async fn accept(
         new: repeats.is_none(),
         act: None,
     };
-    let accepted = take_in(app, &guest.tenant, guest.conversation, message, repeats).await?;
+    let accepted = accept_message(app, &guest.tenant, guest.conversation, message, repeats).await?;
     Ok((guest, accepted))
 }
 
-/// Takes a message in, whoever wrote it.
-pub(super) async fn take_in(
+/// Accepts a message of the customer or of a person of the shop.
+pub(super) async fn accept_message(
     app: &App,
     tenant: &TenantId,
     conversation: ConversationId,
@@ -152,10 +152,10 @@ pub(super) async fn take_in(
     let accepting = async {
         match (app.engine.accept(tenant, conversation, message).await, repeats) {
             (Ok(accepted), _) => Ok(accepted),
-            // Nothing new was to be taken in: the limit that said so is the answer.
+            // Over its limit, the request could only repeat an accepted one, and it did not.
             (Err(AcceptError::Overloaded), Some(OnlyRepeats(too_many))) => Err(too_many.into()),
             (Err(cause), _) => Err(ApiError::from(cause)),
         }
     };
-    in_time(app, accepting).await
+    with_store_timeout(app, accepting).await
 }

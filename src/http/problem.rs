@@ -1,4 +1,4 @@
-//! `application/problem+json` (RFC 9457), on every path: ours, the router's own refusals, and panics.
+//! `application/problem+json` (RFC 9457): the body of every error, also of those from the router, its layers and panics.
 
 use std::any::Any;
 
@@ -18,16 +18,16 @@ use super::error::ApiError;
 /// The body of every error.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Problem {
-    /// Always `about:blank`: `code` says what it is.
+    /// Always `about:blank`; see `code`.
     #[serde(rename = "type")]
     kind: String,
     title: String,
     status: u16,
-    /// A stable word for programs.
+    /// A stable word for the kind of error, for programs.
     code: String,
-    /// One plain sentence that says what to do about it.
+    /// One sentence: what failed and how to fix it.
     detail: String,
-    /// Under this id the log has more.
+    /// The id of the request in the server's log.
     request_id: String,
 }
 
@@ -45,7 +45,7 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// Without its body, which [`finish`] writes: only there is the request's id known.
+    /// Leaves the body empty: [`finish`] writes it, because only there the request id is known.
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = status.into_response();
@@ -54,7 +54,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Writes the bodies of errors, those of the router and its layers too.
+/// Middleware: writes the body of every error, also of those from the router and its layers.
 pub(super) async fn finish(request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).cloned().unwrap_or_else(|| HeaderValue::from_static(""));
     let response = next.run(request).await;
@@ -65,10 +65,10 @@ pub(super) async fn finish(request: Request, next: Next) -> Response {
     let (mut parts, body) = response.into_parts();
     let problem = match parts.extensions.remove::<Problem>() {
         Some(problem) => problem,
-        None if parts.headers.get(header::CONTENT_TYPE).is_some_and(says_why) => {
+        None if parts.headers.get(header::CONTENT_TYPE).is_some_and(describes_error) => {
             return Response::from_parts(parts, body);
         }
-        None => of_status(status),
+        None => for_status(status),
     };
     let problem = Problem { request_id: id.to_str().unwrap_or_default().to_owned(), ..problem };
     let bytes = serde_json::to_vec(&problem).unwrap_or_default();
@@ -78,33 +78,30 @@ pub(super) async fn finish(request: Request, next: Next) -> Response {
     Response::from_parts(parts, Body::from(bytes))
 }
 
-/// Whether a body of that type tells what is wrong: a problem, or a page for people.
-fn says_why(kind: &HeaderValue) -> bool {
+/// Returns whether a body of this type already describes the error: as JSON or as a page.
+fn describes_error(kind: &HeaderValue) -> bool {
     kind.as_bytes().ends_with(b"json") || kind.as_bytes().starts_with(b"text/html")
 }
 
-/// The problem of a response that a layer made by itself.
-fn of_status(status: StatusCode) -> Problem {
-    let ours = |error: ApiError| error.into_response().extensions().get::<Problem>().cloned();
+/// Returns the problem for an error of the router or a layer.
+fn for_status(status: StatusCode) -> Problem {
+    let problem = |error: ApiError| error.into_response().extensions().get::<Problem>().cloned();
     let known = match status {
-        StatusCode::NOT_FOUND => ours(ApiError::NotFound),
-        StatusCode::PAYLOAD_TOO_LARGE => ours(ApiError::TooLarge),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => ours(ApiError::UnsupportedMediaType("application/json")),
+        StatusCode::NOT_FOUND => problem(ApiError::NotFound),
+        StatusCode::PAYLOAD_TOO_LARGE => problem(ApiError::TooLarge),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => problem(ApiError::UnsupportedMediaType("application/json")),
         StatusCode::METHOD_NOT_ALLOWED => Some(Problem::new(
             status,
             "method_not_allowed",
             "Method not allowed",
-            "This address does not take that method; see the Allow header.",
+            "This address does not support the method; see the Allow header.",
         )),
-        _ if status.is_client_error() => Some(Problem::new(
-            status,
-            "invalid_request",
-            "Invalid request",
-            "The request cannot be understood; see /docs.",
-        )),
-        _ => ours(ApiError::Internal),
+        _ if status.is_client_error() => {
+            Some(Problem::new(status, "invalid_request", "Invalid request", "The request is malformed; see /docs."))
+        }
+        _ => problem(ApiError::Internal),
     };
-    known.unwrap_or_else(|| Problem::new(status, "internal", "Internal error", "Something went wrong on our side."))
+    known.unwrap_or_else(|| Problem::new(status, "internal", "Internal error", "The server failed."))
 }
 
 pub(super) async fn not_found() -> ApiError {
@@ -112,10 +109,10 @@ pub(super) async fn not_found() -> ApiError {
 }
 
 pub(super) async fn method_not_allowed() -> Problem {
-    of_status(StatusCode::METHOD_NOT_ALLOWED)
+    for_status(StatusCode::METHOD_NOT_ALLOWED)
 }
 
-/// A handler panicked: the log has it, the client gets a plain 500.
+/// Logs the panic of a handler and responds with 500.
 pub(super) fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response<Full<Bytes>> {
     let cause = cause
         .downcast_ref::<String>()
@@ -128,8 +125,8 @@ pub(super) fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response<Full<By
     response
 }
 
-/// A request id that a client sends is kept if it is one that a log line can hold.
-pub(super) async fn own_request_id(mut request: Request, next: Next) -> Response {
+/// Middleware: removes a client's request id unless it is short and safe to log.
+pub(super) async fn check_request_id(mut request: Request, next: Next) -> Response {
     let fits = |id: &HeaderValue| {
         (1..=64).contains(&id.len()) && id.as_bytes().iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
     };

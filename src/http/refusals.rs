@@ -1,49 +1,65 @@
-//! What most routes may answer instead, for the API's description. A route names one of these, and beside it what it alone
-//! may answer, or says in other words.
+//! The errors of each family of routes, for the OpenAPI document.
+//!
+//! A route names its family in `responses(…)`, then the errors that only it has or that it describes differently. Every error
+//! gets the `Problem` body in [`docs::complete`](super::docs::complete).
 
 use std::collections::BTreeMap;
 
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::IntoResponses;
+use utoipa::openapi::{RefOr, Response, ResponseBuilder};
 
-use super::problem::Problem;
+/// Defines a unit type for each family, with the status codes of its errors and, where it differs, their description.
+macro_rules! families {
+    ($($(#[$doc:meta])* $name:ident: $($status:literal $(= $text:literal)?),+;)+) => {$(
+        $(#[$doc])*
+        pub(super) struct $name;
 
-/// Of a route that reads.
-pub(super) struct RefusedRead;
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [$(($status, [$($text,)? description($status)][0])),+].map(response).into()
+            }
+        }
+    )+};
+}
 
-/// Of a route that takes a JSON body from whoever may write.
-pub(super) struct RefusedWrite;
+families! {
+    /// Errors of a route that reads.
+    RefusedRead: 401, 404, 429, 503;
+    /// Errors of a route that reads by a query.
+    RefusedQuery: 401, 404, 422, 429, 503;
+    /// Errors of a route that takes a JSON body and does not write to the store.
+    RefusedBody: 400, 401, 403, 404, 408, 413, 415, 422, 429;
+    /// Errors of a route that takes a JSON body.
+    RefusedWrite: 400, 401, 403, 404, 408, 413, 415, 422, 429, 503;
+    /// Errors of a route that lists what belongs to the caller.
+    RefusedList: 401, 422, 429, 503;
+    /// Errors of a route that creates something from a JSON body.
+    RefusedCreate: 400, 401, 403, 408, 413, 415, 422, 429, 503 = "`draining` or `unavailable`";
+    /// Errors of a route that accepts a customer's message.
+    RefusedMessage: 400, 401, 403, 404, 408, 413, 415, 422, 429, 503 = "`overloaded`, `draining` or `unavailable`";
+    /// Errors of a console route that takes a file.
+    RefusedUpload: 401, 403, 404 = "`not_found`: the console is off", 408, 413, 415, 422, 429, 503;
+    /// Errors of a console route that does not read the store.
+    RefusedConsole: 401, 404 = "`not_found`: the console is off", 429;
+    /// Errors of a console route that reads by a query.
+    RefusedConsoleQuery: 401, 404 = "`not_found`: the console is off", 422, 429, 503;
+}
 
-type Described = BTreeMap<String, RefOr<Response>>;
-
-const READ: [(&str, &str); 4] =
-    [("401", "unauthorized"), ("404", "not_found"), ("429", "rate_limited"), ("503", "unavailable")];
-const WRITE: [(&str, &str); 6] = [
-    ("400", "invalid_json"),
-    ("403", "forbidden_origin"),
-    ("408", "request_timeout"),
-    ("413", "too_large"),
-    ("415", "unsupported_media_type"),
-    ("422", "invalid_request"),
-];
-
-impl IntoResponses for RefusedRead {
-    fn responses() -> Described {
-        described(&READ)
+fn description(status: u16) -> &'static str {
+    match status {
+        400 => "`invalid_json`",
+        401 => "`unauthorized`",
+        403 => "`forbidden_origin`",
+        404 => "`not_found`",
+        408 => "`request_timeout`",
+        413 => "`too_large`",
+        415 => "`unsupported_media_type`",
+        422 => "`invalid_request`",
+        429 => "`rate_limited`",
+        _ => "`unavailable`",
     }
 }
 
-impl IntoResponses for RefusedWrite {
-    fn responses() -> Described {
-        described(&[READ.as_slice(), &WRITE].concat())
-    }
-}
-
-fn described(refusals: &[(&str, &str)]) -> Described {
-    let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
-    let response = |code: &str| {
-        let described = ResponseBuilder::new().description(format!("`{code}`"));
-        described.content("application/problem+json", problem.clone()).build().into()
-    };
-    refusals.iter().map(|(status, code)| ((*status).to_owned(), response(code))).collect()
+fn response((status, description): (u16, &str)) -> (String, RefOr<Response>) {
+    (status.to_string(), ResponseBuilder::new().description(description).build().into())
 }

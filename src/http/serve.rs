@@ -1,4 +1,4 @@
-//! Serving until told to end.
+//! Accepting connections, serving them and shutting down.
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -20,27 +20,27 @@ use tokio_util::task::TaskTracker;
 use tower::Service;
 use tracing::{debug, info, warn};
 
-use super::places::{Place, Places};
+use super::connection_limit::{ConnectionLimit, ConnectionPermit};
 use crate::app::App;
 use crate::config::HttpConfig;
 
-/// How long connections get to take their last bytes once every turn has ended.
+/// How long a connection may take to read its last bytes after every turn has ended.
 const LAST_BYTES: Duration = Duration::from_secs(2);
 
-/// Serves on the listener until `shutdown`, then lets running turns end, for at most `DRAIN_SECONDS`.
+/// Serves on the listener until `shutdown`, then drains running turns for at most `DRAIN_SECONDS`.
 pub async fn serve(app: Arc<App>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
     let connections = Connections::new(&app.config.http, super::router(app.clone()));
-    // Also when this future is dropped.
+    // Closes every connection, also when this future is dropped.
     let _cut = connections.cut.clone().drop_guard();
-    let going_down = async {
+    let draining = async {
         shutdown.await;
-        info!("Going down: no new messages; running turns may end");
+        info!("Shutting down: draining running turns");
         app.drain().await;
     };
-    // Connections are accepted to the very end: who asks meanwhile is told that the server goes down.
+    // Accept connections to the end, so that clients receive `draining`.
     tokio::select! {
         () = connections.accept(listener) => {}
-        () = going_down => {}
+        () = draining => {}
     }
     connections.end().await;
 }
@@ -54,17 +54,17 @@ pub async fn serve_metrics(app: Arc<App>, listener: TcpListener) {
 
 /// The open connections.
 ///
-/// They are hyper's, and HTTP/1.1: `axum::serve` sets no deadline for a request's head, and takes the first bytes apart in
-/// search of HTTP/2, after which hyper's buffer is 16 KiB instead of 8 for the connection's whole life.
+/// They use hyper directly, with HTTP/1.1 only: `axum::serve` sets no deadline for a request's head, and its detection of HTTP/2
+/// doubles hyper's buffer to 16 KiB for the life of a connection.
 struct Connections {
     http: http1::Builder,
     router: Router,
     stall: Option<Duration>,
-    places: Arc<Places>,
+    limit: Arc<ConnectionLimit>,
     tasks: TaskTracker,
-    /// What is being answered may end, and nothing new is taken.
+    /// Cancelled to close connections after their current response.
     ending: CancellationToken,
-    /// Nothing goes on.
+    /// Cancelled to close connections at once.
     cut: CancellationToken,
 }
 
@@ -77,7 +77,7 @@ impl Connections {
             http,
             router,
             stall: unless_zero(config.stall),
-            places: Places::new(config),
+            limit: ConnectionLimit::new(config),
             tasks: TaskTracker::new(),
             ending: cut.child_token(),
             cut,
@@ -87,20 +87,21 @@ impl Connections {
     async fn accept(self: &Arc<Self>, mut listener: TcpListener) {
         loop {
             let (socket, address) = Listener::accept(&mut listener).await;
-            // A connection without a place is closed at once.
-            if let Some(place) = self.places.take(address.ip()) {
-                self.tasks.spawn(self.clone().answer(socket, Peer(address), place));
+            // A connection above the limit is closed at once.
+            if let Some(permit) = self.limit.acquire(address.ip()) {
+                self.tasks.spawn(self.clone().answer(socket, Peer(address), permit));
             }
         }
     }
 
-    /// Answers the connection's requests until it ends.
-    async fn answer(self: Arc<Self>, socket: TcpStream, peer: Peer, _place: Place) {
+    /// Serves the connection until it ends.
+    async fn answer(self: Arc<Self>, socket: TcpStream, peer: Peer, _permit: ConnectionPermit) {
         let service = service_fn(|mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             self.router.clone().call(request)
         });
-        let mut connection = pin!(self.http.serve_connection(TokioIo::new(patient(socket, self.stall)), service));
+        let mut connection =
+            pin!(self.http.serve_connection(TokioIo::new(with_write_timeout(socket, self.stall)), service));
         let outcome = tokio::select! {
             outcome = connection.as_mut() => outcome,
             () = self.ending.cancelled() => {
@@ -116,7 +117,7 @@ impl Connections {
         }
     }
 
-    /// Idle connections close at once; one that does not take its last bytes is left behind.
+    /// Closes idle connections at once, and the others after their response or [`LAST_BYTES`].
     async fn end(&self) {
         self.ending.cancel();
         self.tasks.close();
@@ -124,12 +125,12 @@ impl Connections {
     }
 }
 
-/// The connection, given up when its client takes nothing for as long as `stall`. Only the socket can tell: nobody asks a
-/// body for its next piece while the last one waits to be taken.
-fn patient(socket: TcpStream, stall: Option<Duration>) -> Pin<Box<TimeoutStream<TcpStream>>> {
-    // A delta is a small packet that must not wait for the next one.
+/// Wraps the socket so that a write fails if the client reads nothing for `stall`. A timer inside the response body would not
+/// work: hyper does not poll the body while the previous frame is unsent.
+fn with_write_timeout(socket: TcpStream, stall: Option<Duration>) -> Pin<Box<TimeoutStream<TcpStream>>> {
+    // A delta is a small packet that must be sent at once.
     if let Err(error) = socket.set_nodelay(true) {
-        warn!(%error, "TCP_NODELAY cannot be set");
+        warn!(%error, "Could not set TCP_NODELAY");
     }
     let mut socket = TimeoutStream::new(socket);
     socket.set_write_timeout(stall);

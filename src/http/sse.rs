@@ -1,4 +1,4 @@
-//! Server-sent events: the only place that knows what they look like on the wire.
+//! Server-sent events: the only module that writes their wire format.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -18,37 +18,37 @@ use crate::app::StreamPlace;
 use crate::config::HttpConfig;
 use crate::turn::{Item, Reader};
 
-/// The first frame of every stream: the request is accepted, and the turn has not done any work.
+/// The first frame of every stream, sent when the request is accepted and before the turn does any work.
 const OPEN: &str = r#"{"debug":"stream-open"}"#;
-/// What the client has is too old.
+/// Sent when the client's last event is too old to resume after.
 const RESET: &str = r#"{"type":"reset"}"#;
 
-/// One frame of a stream, as an `EventSource` takes it in.
+/// One frame of a stream, as an `EventSource` reads it.
 #[derive(ToSchema)]
 #[schema(as = StreamFrame)]
-#[expect(dead_code, reason = "describes what is written piece by piece")]
+#[expect(dead_code, reason = "only describes the frames")]
 pub(super) struct Frame {
     /// `TURN.N`, for `Last-Event-ID`; the opening frame has none.
     #[schema(pattern = "^[0-9]+\\.[0-9]+$", example = "3.17")]
     id: Option<String>,
     /// One JSON object: an `Event`, or `{"debug":"stream-open"}`, or `{"type":"reset"}`.
     data: String,
-    /// How soon to come back after a loss, in milliseconds.
+    /// How long to wait before reconnecting, in milliseconds.
     retry: Option<u64>,
 }
 
-/// How long a stream may last.
+/// What limits the life of a stream.
 pub(super) struct Lease {
-    /// Its place among the open streams.
+    /// The stream's place among the open ones; evicted when a newer stream takes it.
     pub place: StreamPlace,
-    /// When the token that opened it expires.
+    /// When the token or session that opened it expires.
     pub until: Option<Instant>,
-    /// Cancelled when the session that opened it is signed out.
+    /// Cancelled when the session that opened it signs out.
     pub signed_out: CancellationToken,
 }
 
 impl Lease {
-    /// `expires_at`: when what opened the stream ends. `signed_out`: ends it earlier.
+    /// A lease until `expires_at`, or until `signed_out` is cancelled.
     pub fn new(place: StreamPlace, expires_at: Option<DateTime<Utc>>, signed_out: Option<CancellationToken>) -> Self {
         let left = |end: DateTime<Utc>| (end - Utc::now()).to_std().unwrap_or_default();
         let until = expires_at.map(|end| Instant::now() + left(end));
@@ -56,14 +56,13 @@ impl Lease {
     }
 }
 
-/// Where the frames of a stream come from. No `Stream`: it would have to be pinned, and then takes up its place twice in each
-/// reader that waits.
-trait Source: Send {
-    /// The next frame; `None`: there will be no more.
+/// A source of frames. Not a `Stream`, because a pinned stream would take up its size twice in each waiting reader.
+trait FrameSource: Send {
+    /// Returns the next frame, or `None` at the end.
     fn next_frame(&mut self) -> impl Future<Output = Option<Event>> + Send;
 }
 
-impl Source for Reader {
+impl FrameSource for Reader {
     async fn next_frame(&mut self) -> Option<Event> {
         Some(match self.next().await? {
             Item::Event(frame) => Event::default().id(frame.id.to_string()).data(&*frame.body),
@@ -72,22 +71,22 @@ impl Source for Reader {
     }
 }
 
-/// News that have no places.
+/// Frames without an id.
 struct News<S>(Pin<Box<S>>);
 
-impl<S: Stream<Item: Serialize> + Send> Source for News<S> {
+impl<S: Stream<Item: Serialize> + Send> FrameSource for News<S> {
     async fn next_frame(&mut self) -> Option<Event> {
         let news = self.0.next().await?;
         Some(Event::default().data(serde_json::to_string(&news).unwrap_or_default()))
     }
 }
 
-/// The events that the reader reads, as a response that ends with them, or with the lease.
+/// Responds with the reader's events, until they or the lease end.
 pub(super) fn response(reader: Reader, lease: Lease, config: &HttpConfig) -> Response {
     streamed(reader, lease, config)
 }
 
-/// News that have no places, each a JSON object, as a response that ends with them, or with the lease.
+/// Responds with JSON objects that have no ids, until they or the lease end.
 pub(super) fn news<S>(news: S, lease: Lease, config: &HttpConfig) -> Response
 where
     S: Stream<Item: Serialize> + Send + 'static,
@@ -95,36 +94,39 @@ where
     streamed(News(Box::pin(news)), lease, config)
 }
 
-/// A stream of nothing, for its headers.
-pub(super) fn nothing(config: &HttpConfig) -> Response {
-    sent(futures_util::stream::empty(), config)
+/// Responds with the headers of a stream and no frames.
+pub(super) fn empty(config: &HttpConfig) -> Response {
+    with_headers(futures_util::stream::empty(), config)
 }
 
-fn streamed(source: impl Source + 'static, lease: Lease, config: &HttpConfig) -> Response {
+fn streamed(source: impl FrameSource + 'static, lease: Lease, config: &HttpConfig) -> Response {
     let opening = Event::default().retry(config.retry).data(OPEN);
-    sent(frames(source, lease, opening), config)
+    with_headers(frames(source, lease, opening), config)
 }
 
-fn sent(frames: impl Stream<Item = Result<Event, Infallible>> + Send + 'static, config: &HttpConfig) -> Response {
+fn with_headers(
+    frames: impl Stream<Item = Result<Event, Infallible>> + Send + 'static,
+    config: &HttpConfig,
+) -> Response {
     let stream = Sse::new(frames);
     let mut response = match config.keep_alive {
         Duration::ZERO => stream.into_response(),
         silence => stream.keep_alive(KeepAlive::new().interval(silence).text("keep-alive")).into_response(),
     };
-    // Proxies of the nginx family would otherwise hold the frames back.
+    // Otherwise nginx buffers the frames.
     let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response.headers_mut().insert(unbuffered.0, unbuffered.1);
     response
 }
 
 fn frames(
-    mut source: impl Source,
+    mut source: impl FrameSource,
     lease: Lease,
     opening: Event,
 ) -> impl Stream<Item = Result<Event, Infallible>> + Send {
     async_stream::stream! {
         yield Ok(opening);
-        // A far day stands in for no end.
+        // No expiry: a date far in the future.
         let until = lease.until.unwrap_or_else(|| Instant::now() + Duration::from_secs(365 * 24 * 3600));
         let expiry = sleep_until(until);
         tokio::pin!(expiry);

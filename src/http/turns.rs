@@ -1,4 +1,4 @@
-//! `GET /conversations/{id}/turns/{turn}`
+//! `/conversations/{id}/turns/{turn}`: the state of a turn, and cancelling it.
 
 use std::sync::Arc;
 
@@ -11,15 +11,14 @@ use utoipa::ToSchema;
 
 use super::access::Guest;
 use super::error::ApiError;
-use super::extract::{Body, Nothing};
-use super::in_time::in_time;
-use super::problem::Problem;
+use super::error::with_store_timeout;
+use super::extract::{Body, EmptyBody};
 use super::refusals::{RefusedRead, RefusedWrite};
 use super::views::optional_time;
 use crate::app::App;
 use crate::domain::{Timings, TurnStatus};
 
-/// How a turn stands.
+/// The state of a turn.
 #[derive(Serialize, ToSchema)]
 pub(super) struct TurnView {
     turn: u32,
@@ -28,12 +27,12 @@ pub(super) struct TurnView {
     started_at: Option<DateTime<Utc>>,
     #[serde(serialize_with = "optional_time")]
     ended_at: Option<DateTime<Utc>>,
-    /// How long its steps took, by name.
+    /// The duration of each step, by name.
     #[schema(value_type = Object)]
     timings_ms: Timings,
 }
 
-/// How a turn stands.
+/// Returns the state of a turn.
 #[utoipa::path(
     get, path = "/conversations/{id}/turns/{turn}", operation_id = "get_turn", tag = "messages",
     params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
@@ -48,7 +47,7 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
 ) -> Result<Json<TurnView>, ApiError> {
     let turn = turn_number(&path.0.1)?;
-    let found = in_time(&app, app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn)).await?;
+    let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn)).await?;
     let record = found.ok_or(ApiError::NotFound)?;
     Ok(Json(TurnView {
         turn: record.turn,
@@ -59,29 +58,29 @@ pub(super) async fn get(
     }))
 }
 
-/// Stops a turn, or keeps a waiting one from beginning. What was said so far stays.
+/// Cancels a running or queued turn. The text so far stays.
 #[utoipa::path(
     post, path = "/conversations/{id}/turns/{turn}/cancel", tag = "messages",
     params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
-    request_body = Nothing,
+    request_body = EmptyBody,
     responses(
-        (status = 202, description = "the wish is stored"),
+        (status = 202, description = "stored; the turn ends soon"),
         RefusedWrite,
-        (status = 409, description = "`turn_ended`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`turn_ended`"),
     )
 )]
 pub(super) async fn cancel(
     guest: Guest,
     path: Path<(String, String)>,
     State(app): State<Arc<App>>,
-    _: Body<Nothing>,
+    _: Body<EmptyBody>,
 ) -> Result<StatusCode, ApiError> {
     let turn = turn_number(&path.0.1)?;
-    in_time(&app, app.engine.cancel(&guest.tenant, guest.conversation, turn)).await?;
+    with_store_timeout(&app, app.engine.cancel(&guest.tenant, guest.conversation, turn)).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
-/// A turn of the path, in its one spelling: neither `+1` nor `01` names one.
+/// Parses a turn number, which has one spelling: neither `+1` nor `01` is found.
 pub(super) fn turn_number(text: &str) -> Result<u32, ApiError> {
     let turn = text.parse().ok().filter(|n: &u32| (1..=i32::MAX.unsigned_abs()).contains(n) && n.to_string() == text);
     turn.ok_or(ApiError::NotFound)

@@ -1,4 +1,4 @@
-//! What clients see of our types.
+//! The JSON form of conversations, messages and times.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Serialize, Serializer};
@@ -9,11 +9,12 @@ use crate::domain::{
     Conversation, ConversationId, ConversationStatus, EventId, Language, Message, MessageId, Metadata, Sender,
 };
 
-/// RFC 3339 in UTC, to the millisecond, with `Z`.
+/// Serializes a time as RFC 3339 in UTC, with milliseconds and `Z`.
 pub(super) fn time<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
+/// Serializes an optional time like [`time`].
 pub(super) fn optional_time<S: Serializer>(value: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
     match value {
         Some(value) => time(value, serializer),
@@ -30,14 +31,15 @@ pub(super) struct ConversationView {
     persona: String,
     #[schema(value_type = String, example = "vi")]
     preferred_language: Language,
-    /// Who answers: `bot`, also while the customer waits for a person (`waiting`); a person (`taken`); nobody (`closed`).
+    /// Who answers: the bot (`bot`, and `waiting` while the customer waits for a person), a person (`taken`), or no one
+    /// (`closed`).
     status: ConversationStatus,
-    /// The person who has taken it, where that is known.
+    /// The person who has taken it, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
-    /// The last event of the last ended turn, `0.0` before.
+    /// The last event of the last ended turn, or `0.0`.
     #[schema(value_type = String, example = "3.17")]
     last_event_id: EventId,
     #[schema(value_type = Object)]
@@ -60,7 +62,7 @@ impl From<Conversation> for ConversationView {
     }
 }
 
-/// A message of the history.
+/// A message in the history.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Message)]
 pub(super) struct MessageView {
@@ -73,7 +75,7 @@ pub(super) struct MessageView {
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
     metadata: Metadata,
-    /// Who decided and why: for callers with an API key alone.
+    /// Who decided and why. Only for callers with an API key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     receipt: Option<Value>,

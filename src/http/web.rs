@@ -1,18 +1,17 @@
-//! The pages that the server serves by itself: the chat page, the script that shows it on another site, and the console.
+//! The pages: the chat, the widget for other sites, the console and the API's documentation.
 //!
-//! - [`assets`]: the files in the program, under names that change with their content
 //! - [`page`]: the chat page
-//! - [`console`]: the shop's own desk
-//! - [`mod@reference`]: the API's description for people
 //! - [`widget`]: the script for other sites
-//! - [`policy`]: what browsers may do with a page of ours
+//! - [`console`]: the support console
+//! - [`mod@reference`]: the API's documentation
+//! - [`assets`]: the files that the pages load
 //!
-//! Nothing here reads the store, and nothing is counted against a client's limit: a page is one answer and a dozen files.
+//! Pages do not read the store and have no rate limit, because one page loads a dozen files.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
@@ -21,11 +20,13 @@ use crate::app::App;
 mod assets;
 mod console;
 mod page;
-pub(super) mod policy;
 pub(super) mod reference;
 mod widget;
 
-/// Everything that a browser loads to show the chat or the console.
+/// The `X-Content-Type-Options` of every file that a page loads.
+const NOSNIFF: &str = "nosniff";
+
+/// The pages and their files.
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(page::get))
@@ -34,9 +35,9 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/assets/{name}", get(assets::get))
 }
 
-/// An answer that a browser keeps but asks about each time: 304 while it is the same.
+/// Responds with a body that browsers cache and revalidate: 304 while it is unchanged.
 fn revalidated(headers: &HeaderMap, content_type: &'static str, body: String) -> Response {
-    // Weak, since the body may travel compressed.
+    // A weak tag, because the body may be compressed.
     let tag = format!("W/\"{}\"", assets::hash(body.as_bytes()));
     let known = headers.get(header::IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
     let known = known.is_some_and(|tags| tags.split(',').any(|known| known.trim() == tag));
@@ -50,4 +51,35 @@ fn revalidated(headers: &HeaderMap, content_type: &'static str, body: String) ->
     } else {
         (common, [(header::CONTENT_TYPE, content_type)], body).into_response()
     }
+}
+
+/// Returns the headers of a page that only our own pages and those of `origins` may show in a frame.
+///
+/// Scripts and styles come from our own files only, a page contains none, and no text can become markup
+/// (`require-trusted-types-for`).
+fn framed_by(origins: &[String]) -> [(HeaderName, String); 4] {
+    let origins: String = origins.iter().map(|origin| format!(" {origin}")).collect();
+    page_headers(&format!("'self'{origins}"))
+}
+
+/// Returns the headers of a page that no other page may show in a frame.
+pub(super) fn standalone() -> [(HeaderName, String); 4] {
+    page_headers("'none'")
+}
+
+fn page_headers(frame_ancestors: &str) -> [(HeaderName, String); 4] {
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors {frame_ancestors}; require-trusted-types-for 'script'; \
+         trusted-types 'none'"
+    );
+    [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, NOSNIFF.to_owned()),
+        (header::REFERRER_POLICY, "same-origin".to_owned()),
+        (
+            HeaderName::from_static("permissions-policy"),
+            "camera=(), geolocation=(), microphone=(), payment=(), usb=()".to_owned(),
+        ),
+    ]
 }

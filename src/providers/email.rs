@@ -1,25 +1,23 @@
-//! E-mail to customers: one trait, a file each for whoever carries it.
+//! E-mail to customers: a trait and its backends.
 //!
 //! - [`Smtp`]: a mail server (`SMTP_URL`)
-//! - [`MailFiles`]: `.eml` files in a folder, for a shop that has set no server
-//! - [`Nowhere`]: nobody, for what is only tried out
+//! - [`MailFiles`]: `.eml` files in a folder, for a shop without a mail server
+//! - [`Nowhere`]: discards mails, for replays of evaluation cases
 
 use async_trait::async_trait;
 
 mod files;
 mod message;
-mod nowhere;
 mod smtp;
 
 pub use files::MailFiles;
 pub use message::InvalidSender;
-pub use nowhere::Nowhere;
 pub use smtp::{InvalidSmtp, Smtp};
 
-/// An e-mail that is to be sent: plain text to one customer.
+/// An e-mail to one customer, in plain text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Email {
-    /// `MSG-{unix}-{hash}`: the same for every attempt, so that a mail server or a reader can tell a repetition.
+    /// `MSG-{unix}-{hash}`: the same for every attempt, so that duplicates can be recognized.
     pub id: String,
     /// The customer's address.
     pub to: String,
@@ -27,20 +25,20 @@ pub struct Email {
     pub text: String,
 }
 
-/// Whose words and address these are stays out of logs.
+/// Leaves the address and the text out of logs.
 impl std::fmt::Debug for Email {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Email").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
-/// Why an e-mail was not sent. No text holds an address or what the mail says.
+/// Why an e-mail was not sent. The messages contain neither addresses nor text of the mail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
-    /// It may go through later: nobody answers, the server is busy, the folder cannot be written.
+    /// A retry may succeed: the server does not answer or is busy, or the folder is not writable.
     #[error("the e-mail could not be sent now: {0}")]
     Temporary(String),
-    /// It never will: the address or the mail itself is refused.
+    /// A retry cannot succeed: the address or the mail itself was refused.
     #[error("the e-mail was refused: {0}")]
     Permanent(String),
 }
@@ -51,19 +49,33 @@ impl EmailError {
     }
 }
 
-/// Carries e-mails out of the house.
+/// Sends e-mails.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Sends the e-mail once; whoever calls tries again. Ends within the carrier's deadline.
+    /// Sends the e-mail once, within the backend's deadline.
     ///
-    /// `Ok` means that the carrier has taken responsibility: a mail server said 250, or the file is on the disk.
+    /// `Ok` means that the mail was accepted: the server answered 250, or the file is on the disk.
     async fn send(&self, email: &Email) -> Result<(), EmailError>;
 
-    /// Removes what the carrier still holds of an e-mail that was erased after it was sent.
+    /// Deletes the copy that the backend keeps of an e-mail, if it keeps one.
     async fn forget(&self, _id: &str) -> Result<(), EmailError> {
         Ok(())
     }
 
-    /// One line for whoever starts the server, without credentials.
+    /// Describes the backend in one line, without credentials.
     fn describe(&self) -> String;
+}
+
+/// Accepts every e-mail and discards it.
+pub struct Nowhere;
+
+#[async_trait]
+impl Mailer for Nowhere {
+    async fn send(&self, _: &Email) -> Result<(), EmailError> {
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        "nowhere".to_owned()
+    }
 }

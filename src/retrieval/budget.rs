@@ -1,15 +1,15 @@
-//! What a question says about money: "dưới 20 triệu", "cheapest".
+//! Prices in a question: "dưới 20 triệu", "cheapest".
 
 use super::rules::SearchRules;
 use super::terms::{Token, is_plain_number, tokens};
 
-/// The customer's wishes about price, in đồng. A wish orders what was found; it never hides a product.
+/// The price that the customer wants, in đồng. It affects the order of the results, but never hides a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     pub most: Option<u64>,
     pub least: Option<u64>,
     pub order: Order,
-    /// A price is asked for, so that a catalogue answers better than a page.
+    /// The question asks for a price, so catalogue rows are preferred to pages.
     pub asked: bool,
 }
 
@@ -22,7 +22,7 @@ pub enum Order {
 }
 
 impl Budget {
-    /// Whether a product of this price is what was wished for. A product without a price is, if nothing was wished.
+    /// Whether a product of this price fits. A product without a price fits only if there is no limit.
     pub fn allows(&self, price: Option<u64>) -> bool {
         match price {
             Some(price) => self.most.is_none_or(|most| price <= most) && self.least.is_none_or(|least| price >= least),
@@ -35,10 +35,10 @@ impl Budget {
     }
 }
 
-/// Takes the words about money out of a question.
+/// Removes the words about prices from a question. Returns the budget and the remaining words.
 ///
-/// An amount counts if it is followed by "triệu", "nghìn" or a currency, or is a whole number from 100,000. Without "trên" or its like
-/// before it, it is the most that the customer would pay.
+/// A number is an amount if "triệu", "nghìn" or a currency follows it, or if it is a whole number of at least 100,000.
+/// It is an upper limit unless a word like "trên" precedes it.
 pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>) {
     let mut budget = Budget::default();
     let mut rest = Vec::new();
@@ -74,7 +74,7 @@ pub fn take_budget(words: &[Token], rules: &SearchRules) -> (Budget, Vec<Token>)
     (budget, rest)
 }
 
-/// "Từ 10 đến 15 triệu", "10-15tr", "10 million to 15 million" at the start of `words`: from, to, and how many words it takes.
+/// Parses a range at the start of `words`: "Từ 10 đến 15 triệu", "10-15tr". Returns its ends and its number of words.
 fn range(words: &[Token], rules: &SearchRules) -> Option<(u64, u64, usize)> {
     let from = rules.money.above.starts(words);
     let low = amount(&words[from..], rules);
@@ -83,7 +83,7 @@ fn range(words: &[Token], rules: &SearchRules) -> Option<(u64, u64, usize)> {
     let (most, length) = amount(&words[to..], rules)?;
     let least = match low {
         Some((least, _)) => least,
-        // A bare "10" takes its unit from the other end.
+        // A number without a unit uses the unit of the other end.
         None => dong(bare(words.get(from)?)? * scale(&words[to..], rules)?)?,
     };
     (least < most).then_some((least, most, to + length))
@@ -93,7 +93,7 @@ fn bare(word: &Token) -> Option<f64> {
     is_plain_number(&word.exact).then(|| word.exact.parse().ok())?
 }
 
-/// An amount of money in đồng at the start of `words`, and how many words it takes.
+/// Parses an amount at the start of `words`. Returns it in đồng, with its number of words.
 fn amount(words: &[Token], rules: &SearchRules) -> Option<(u64, usize)> {
     let word = words.first()?;
     let (number, unit, half) = parts(&word.exact);
@@ -107,20 +107,21 @@ fn amount(words: &[Token], rules: &SearchRules) -> Option<(u64, usize)> {
     dong((value + half) * scale).map(|amount| (amount, 1 + length))
 }
 
-/// What an amount at the start of `words` counts in.
+/// Returns the unit of an amount at the start of `words`, in đồng.
 fn scale(words: &[Token], rules: &SearchRules) -> Option<f64> {
     let (_, unit, _) = parts(&words.first()?.exact);
     unit_after(unit, &words[1..], rules).map(|(scale, _)| scale)
 }
 
-/// `1tr5` as `1`, `tr`, `5`.
+/// Splits `1tr5` into `1`, `tr` and `5`.
 fn parts(word: &str) -> (&str, &str, &str) {
     let (number, rest) = word.split_at(word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len()));
     let (unit, half) = rest.split_at(rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len()));
     (number, unit, half)
 }
 
-/// The unit of money that is written to a number (`unit`) or, if nothing is, follows it: its đồng, and the words it takes of `rest`.
+/// Returns the unit that is attached to a number (`unit`) or follows it in `rest`: its value in đồng and its number of
+/// words in `rest`.
 fn unit_after(unit: &str, rest: &[Token], rules: &SearchRules) -> Option<(f64, usize)> {
     let attached = tokens(unit, &[]);
     let words = if unit.is_empty() { rest } else { &attached };
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_is_taken_out_of_a_question() {
+    fn prices_are_removed_from_the_question() {
         let rules = SearchRules::from_toml(include_str!("../../prompts/rules/search.toml")).unwrap();
         let most = |most| Budget { most: Some(most), ..Budget::default() };
         for (question, budget, rest) in [

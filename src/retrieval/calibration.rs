@@ -1,36 +1,36 @@
-//! How alike texts are that have nothing to do with each other, by the model that embeds them.
+//! Measures the similarity of unrelated texts with the embedding model in use.
 //!
-//! Cosines of different models cannot be compared: unrelated Vietnamese sentences have about 0.4 with one model and 0.82 with
-//! another. So the documents themselves say where "near" begins.
+//! Cosines of different models are not comparable: those of unrelated Vietnamese sentences are about 0.4 with one model
+//! and 0.82 with another. The threshold for "near" is therefore derived from the shop's documents.
 
 use serde::Serialize;
 
 use super::folder::Shelf;
 use crate::providers::vector::{Collection, VectorError, VectorIndex, cosine};
 
-/// Chunks that are compared with each other; twice as many take four times as long and tell the same.
+/// The number of chunks to compare with each other. Twice as many take four times as long, with the same result.
 const SAMPLE: usize = 200;
-/// Fewer pairs tell nothing.
+/// The minimum number of pairs for a result.
 const PAIRS_MIN: usize = 20;
-/// The percentiles of seed 003's `stats.json`.
+/// The reported percentiles.
 pub const PERCENTILES: [u8; 5] = [10, 25, 50, 75, 90];
-/// The percentile of the threshold: a question must be nearer to what answers it than three in four pairs of chunks of
-/// different documents are to each other. Where it was measured (multilingual-e5-small, the sample shop), it declined what should be.
+/// The percentile of the threshold: a question must be more similar to its answer than three in four pairs of chunks of
+/// different documents are. Measured with multilingual-e5-small on the sample shop, this declines the right questions.
 const THRESHOLD_PERCENTILE: u8 = 75;
 
 /// The cosines between chunks of different documents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// How many pairs were compared.
+    /// The number of compared pairs.
     pub pairs: usize,
     /// In the order of [`PERCENTILES`].
     pub percentiles: [f64; PERCENTILES.len()],
-    /// The proposed NO_CONTEXT threshold: a mean cosine.
+    /// The proposed `NO_CONTEXT` threshold, a mean cosine.
     pub threshold: f64,
 }
 
 impl Calibration {
-    /// From the vectors of a folder's chunks. `None`: there are too few.
+    /// Measures the vectors of a folder's chunks. Returns `None` if there are too few.
     pub async fn of(
         index: &dyn VectorIndex,
         collection: &Collection,
@@ -45,12 +45,12 @@ impl Calibration {
         Ok(Self::from_vectors(&vectors))
     }
 
-    /// From the unit vectors of all chunks, each with the document that it is of: the same sample of them.
+    /// Measures a sample of unit vectors, each with its document.
     pub fn of_sample(vectors: &[(&str, &Vec<f32>)]) -> Option<Self> {
         Self::from_vectors(&sample(vectors).copied().collect::<Vec<_>>())
     }
 
-    /// The cosine of texts that have nothing to do with each other: the median.
+    /// Returns the cosine of unrelated texts: the median.
     pub fn unrelated(&self) -> f64 {
         self.percentiles[PERCENTILES.len() / 2]
     }
@@ -70,7 +70,7 @@ impl Calibration {
     }
 }
 
-/// Every n-th, so that about [`SAMPLE`] are left.
+/// Selects every n-th item, about [`SAMPLE`] in total.
 fn sample<T>(all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().step_by((all.len() / SAMPLE).max(1))
 }
@@ -85,7 +85,7 @@ mod tests {
             let angle = f32::from(degrees).to_radians();
             vec![angle.cos(), angle.sin()]
         };
-        // Within a document everything is alike, and between the two nothing is.
+        // Chunks of one document are similar, and chunks of different documents are not.
         let mut vectors: Vec<(&str, Vec<f32>)> = (0..6).map(|_| ("a", vector(0))).collect();
         vectors.extend((0..6).map(|n| ("b", vector(60 + n))));
         let vectors: Vec<(&str, &Vec<f32>)> = vectors.iter().map(|(document, vector)| (*document, vector)).collect();

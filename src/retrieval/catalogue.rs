@@ -1,4 +1,4 @@
-//! CSV catalogues: each row a chunk that names its columns.
+//! CSV catalogues: each row becomes a chunk that names its columns.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,11 @@ use super::chunk::{Chunk, Product};
 use super::rules::{Column, ColumnKind, SearchRules};
 use crate::domain::Language;
 
-/// The rows of a catalogue, and what was wrong with some, each with its line.
+/// Parses the rows of a catalogue. Returns the chunks and the problems with their lines.
 ///
-/// Separated by comma, semicolon or tab, whichever its first line has most of. A row with too few or too many fields is complained
-/// about and used as far as it goes; one without any value is left out.
-///
-/// A catalogue has no headings and so no keywords.
+/// The separator is the most frequent of comma, semicolon and tab in the first line. A row with too few or too many
+/// fields is reported and used as far as possible. A row without values is skipped. A catalogue has no headings and
+/// therefore no keywords.
 pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<Chunk>, Vec<(usize, String)>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = ReaderBuilder::new()
@@ -55,7 +54,7 @@ fn delimiter(text: &str) -> u8 {
     [b',', b';', b'\t'].into_iter().rev().max_by_key(|byte| count(*byte)).unwrap_or(b',')
 }
 
-/// A column of this file: its header and what the rules say of it.
+/// A column of the file, with its rule.
 struct Header {
     name: String,
     column: Column,
@@ -69,7 +68,7 @@ fn columns(headers: &StringRecord, rules: &SearchRules) -> Vec<Header> {
             Header { name: name.replace('_', " "), column: known.cloned().unwrap_or_default() }
         })
         .collect();
-    // A catalogue has one title: the first column, if none is called so.
+    // Without a name column, the first column is the title.
     if !columns.iter().any(|header| header.column.kind == ColumnKind::Name)
         && let Some(first) = columns.first_mut()
     {
@@ -101,7 +100,7 @@ fn chunk(columns: &[Header], record: &StringRecord) -> Option<Chunk> {
     })
 }
 
-/// The row in words: price and stock first, name and category left to the passage's title and section.
+/// Writes the row as text: price and stock first, without name and category, which are the passage's title and section.
 fn read_out(cells: &[(&Header, &str)], language: Option<Language>) -> String {
     let mut cells = cells.to_vec();
     cells.sort_by_key(|(header, _)| match header.column.kind {
@@ -125,7 +124,7 @@ fn read_out(cells: &[(&Header, &str)], language: Option<Language>) -> String {
     said.collect::<Vec<_>>().join("; ")
 }
 
-/// A whole number, however its thousands are separated: `1890000`, `1.890.000`, `1,890,000 đ`.
+/// Parses a whole number with any thousands separator: `1890000`, `1.890.000`, `1,890,000 đ`.
 fn whole(text: &str) -> Option<u64> {
     let text = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     if !text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ')) {
@@ -134,7 +133,7 @@ fn whole(text: &str) -> Option<u64> {
     text.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
 }
 
-/// `1890000` as `1.890.000 đ`, as prices are written in Viet Nam.
+/// Formats a price as in Viet Nam: `1.890.000 đ`.
 fn money(amount: u64) -> String {
     let digits = amount.to_string();
     let mut text = String::new();
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_names_its_columns_in_the_language_that_is_asked() {
+    fn row_names_columns_in_the_requested_language() {
         let text = "sku;name;category;price_vnd;stock;warranty_months;Màu_sắc\nS1;SSD X;SSD;1890000;0;36;đen\n";
         let (rows, complaints) = rows("products", "products.csv", text, &rules());
         assert_eq!(complaints, []);
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crooked_row_is_told_and_used() {
+    fn uneven_row_is_reported_and_used() {
         let (rows, complaints) = rows("a", "a.csv", "name,price\nA\nB,1.000,x\n,\n\"C, D\",\"2,500 đ\"\n", &rules());
         assert_eq!(complaints.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3]);
         let said: Vec<_> = rows.iter().map(|row| (row.title.as_str(), row.text.as_str())).collect();

@@ -1,4 +1,4 @@
-//! What is indexed: a part of a document that answers a question by itself.
+//! Chunks: the parts of documents that are indexed and cited.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,49 +11,49 @@ use crate::domain::Language;
 /// A part of one section of a document, or a catalogue row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chunk {
-    /// The file's stem; where another file of the folder has the same one, its whole path.
+    /// The file's stem, or its whole path if another file in the folder has the same stem.
     pub doc_id: String,
     pub title: String,
-    /// The headings above it, outermost first, at most [`SECTION_DEPTH`]; for a catalogue row, its category. May be empty.
+    /// At most [`SECTION_DEPTH`] headings above it, outermost first, or the category of a catalogue row. May be empty.
     pub section_path: Vec<String>,
-    /// Below the knowledge folder, with `/` between folders.
+    /// The path below the knowledge folder, with `/` between folders.
     pub path: String,
     /// As written: `1.10` stays `1.10`.
     pub version: Option<String>,
     /// As written.
     pub last_updated: Option<String>,
     pub audience: Option<String>,
-    /// None: of no language, such as a catalogue row; it is as good for one as for the other.
+    /// `None` for a chunk that suits every language, such as a catalogue row.
     pub language: Option<Language>,
-    /// The document's.
+    /// The keywords of the document.
     pub keywords: Vec<String>,
-    /// What is shown, unless `translated` has the customer's language.
+    /// The text to show, unless `translated` contains the customer's language.
     pub text: String,
     pub translated: Vec<(Language, String)>,
-    /// What is searched by words besides title and section; None: `text`.
+    /// The text to search by words, if it differs from `text`. Title and section are always searched.
     pub searched: Option<String>,
     pub product: Option<Product>,
 }
 
-/// A citation names the section that a chunk is in and at most two around it, as seed 003 has it.
+/// The number of headings in a citation: the section of the chunk and at most two above it.
 pub const SECTION_DEPTH: usize = 3;
 
-/// What ranking needs to know of a catalogue row.
+/// The product of a catalogue row, for ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// In đồng.
+    /// The price in đồng.
     pub price: Option<u64>,
-    /// False only if the catalogue says that there is none.
+    /// False only if the catalogue lists the stock as 0.
     pub in_stock: bool,
 }
 
 impl Chunk {
-    /// The section path as people read it: joined by ` > `.
+    /// Returns the section path, joined by ` > `.
     pub fn section(&self) -> String {
         self.section_path.join(" > ")
     }
 
-    /// What the embedding model reads: title and section before the text, so that a short chunk knows its topic.
+    /// Returns the text to embed, which starts with title and section so that a short chunk has a topic.
     pub fn embedded_text(&self) -> String {
         let mut text = self.title.clone();
         for part in [self.section(), self.text.clone()] {
@@ -65,26 +65,26 @@ impl Chunk {
         text
     }
 
-    /// Its id in vector collections: made of where it stands and of what is embedded, so that what changed is the difference of
-    /// two sets of ids. Chunks that agree in both are one.
+    /// Returns the id in vector collections: a hash of the path and the embedded text, so that comparing two sets of
+    /// ids finds all changes.
     ///
-    /// What a page says beside its text (version, date, audience) is not in it: a page with a new date is not embedded again, and its
-    /// records keep the labels of the run that embedded them. Answers take those from the files.
+    /// Version, date and audience are not part of it: a page with a new date is not embedded again, and its vectors
+    /// keep their old labels. Answers read these values from the files.
     pub fn id(&self) -> String {
         let mut hash = Sha1::new();
-        // The path's length first, so that its end is told from the text's beginning.
+        // The length separates the path from the text.
         hash.update((self.path.len() as u64).to_le_bytes());
         hash.update(&self.path);
         hash.update(self.embedded_text());
         hex(&hash.finalize())
     }
 
-    /// SHA-1 of the text, in hexadecimal digits.
+    /// Returns the SHA-1 of the text in hexadecimal digits.
     pub fn sha1(&self) -> String {
         hex(&Sha1::digest(&self.text))
     }
 
-    /// What a vector collection holds of it besides its text.
+    /// Returns the labels of the chunk in a vector collection.
     pub fn labels(&self) -> BTreeMap<String, String> {
         let always = [
             ("doc_id", self.doc_id.clone()),
@@ -104,7 +104,7 @@ impl Chunk {
         always.into_iter().chain(said).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// What somebody of that language is shown, with the score that it got.
+    /// Returns the passage to show in this language.
     pub fn passage(&self, language: Language, score: f64) -> Passage {
         let translated = self.translated.iter().find(|(of, _)| *of == language);
         Passage {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_tells_place_and_text_and_nothing_else() {
+    fn id_depends_on_path_and_text_only() {
         let same = Chunk { version: Some("2".into()), keywords: vec!["phí".into()], ..chunk() };
         assert_eq!(chunk().id(), same.id());
         for other in [
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_reads_title_and_section_before_the_text() {
+    fn embedded_text_starts_with_title_and_section() {
         assert_eq!(chunk().embedded_text(), "Giao hàng\nNội thành > Phí\nPhí 30.000 đ.");
         assert_eq!(Chunk { section_path: vec![], ..chunk() }.embedded_text(), "Giao hàng\nPhí 30.000 đ.");
     }

@@ -1,17 +1,16 @@
-//! Cutting a text that is too long, where it hurts least.
+//! Splits a long text into parts at the best places.
 //!
-//! The places are seed 003's, from the best to the worst: between paragraphs, before a list's item, at a line's end, at a
-//! sentence's end (the seed has none; it keeps a condition with what it belongs to), at a space, inside a word. Headings need
-//! no place here: a section is cut by itself.
+//! From best to worst, a text is split between paragraphs, before a list item, at the end of a line, at the end of a
+//! sentence, at a space, and inside a word. Headings are not considered, because each section is split separately.
 //!
-//! The crate `text-splitter` (0.30, tried in November 2026) brings 54 crates and cuts by Unicode's or Markdown's levels, not at places
-//! of one's own, so that a list would not be cut before its items.
+//! The crate `text-splitter` (0.30, tried in November 2026) adds 54 crates and splits at Unicode or Markdown levels,
+//! not at custom places such as the start of a list item.
 
 use std::ops::Range;
 
 use super::tokens::cost;
 
-/// How good a place is to cut at.
+/// How good a place is to split at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     InsideWord,
@@ -22,19 +21,19 @@ enum Place {
     Paragraph,
 }
 
-/// A word with the white space behind it, or a part of a word that is very long.
+/// A word with the white space after it, or a part of a very long word.
 struct Atom {
     range: Range<usize>,
     /// In hundredths of a token.
     cost: u64,
-    /// The place behind it.
+    /// The place after it.
     place: Place,
 }
 
-/// Parts of the text, each of at most `size` tokens, that overlap by at most `overlap` tokens (and by at most half of `size`).
+/// Splits the text into parts of at most `size` tokens that overlap by at most `overlap` tokens and half of `size`.
 ///
-/// In order; nothing of the text is in none of them. A part ends at the best place of its second half, and the next one begins
-/// at the first sentence, line, item or paragraph of the overlap, else with its first word.
+/// Together the parts cover the whole text in order. A part ends at the best place in its second half. The next one
+/// starts at the first sentence, line, item or paragraph in the overlap, else at its first word.
 pub fn cut(text: &str, size: usize, overlap: usize) -> Vec<Range<usize>> {
     let (size, overlap) = (size.max(1) as u64 * 100, overlap.min(size / 2) as u64 * 100);
     let atoms = atoms(text, size / 4);
@@ -51,7 +50,8 @@ pub fn cut(text: &str, size: usize, overlap: usize) -> Vec<Range<usize>> {
     parts
 }
 
-/// Behind `last`, where the part before ends: there is room for that, since what they share is at most half a part.
+/// Returns the end of the part that starts at `start`. It is after `last`, the end of the previous part; there is room for
+/// that, because the two parts share at most half a part.
 fn end_of(atoms: &[Atom], start: usize, last: usize, size: u64) -> usize {
     let mut total = 0;
     let mut best: Option<usize> = None;
@@ -112,7 +112,7 @@ fn place(word: &str, space: &str, next: &str) -> Place {
     }
 }
 
-/// `- x`, `* x`, `1) x`, `1. x`.
+/// Whether a list item starts here: `- x`, `* x`, `1) x`, `1. x`.
 fn begins_item(text: &str) -> bool {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let marks: &[char] = if digits > 0 { &[')', '.'] } else { &['-', '*', '+'] };
@@ -120,7 +120,7 @@ fn begins_item(text: &str) -> bool {
     rest.next().is_some_and(|c| marks.contains(&c)) && rest.next() == Some(' ')
 }
 
-/// The word as it is, or in parts that cost at most `longest`, where a single letter does not cost more.
+/// Splits a word into parts that cost at most `longest`, unless a single letter costs more.
 fn parts_of_word(word: &str, longest: u64) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_where_it_hurts_least() {
+    fn text_is_split_at_the_best_place() {
         assert_eq!(parts("", 10, 2), [""; 0]);
         assert_eq!(parts("đây là\n\nhai", 10, 2), ["đây là\n\nhai"]);
         let a = "one two three\n\nfour five six seven";
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_overlap_from_the_beginning_of_a_sentence_where_there_is_one() {
+    fn overlap_starts_at_a_sentence() {
         let text = "a b c d e f. g h i j k l";
         assert_eq!(parts(text, 10, 5), ["a b c d e f.", "d e f. g h i j", "g h i j k l"]);
         let text = "a b c. d e. f g h i j k l";
@@ -170,7 +170,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_is_lost_and_nothing_is_too_long_and_no_overlap_is_longer_than_asked(
+        fn parts_cover_the_text_within_their_limits(
             text in "([a-zđế]{1,9}|[0-9.]{1,7}|[a-z]{40,90}|- x|[A-Z][a-z]+\\.)(( |\n|\n\n)([a-zđế]{1,9}|[0-9.]{1,7}|- x|[a-z]+\\.)){0,80}",
             size in 8usize..60,
             overlap in 0usize..20,

@@ -1,4 +1,4 @@
-//! A document of the shop before it is cut up, and the front matter that a Markdown page may begin with.
+//! The front matter of a Markdown page, and the language of a document.
 
 use serde::Deserialize;
 use serde_yaml_ng::Value;
@@ -6,7 +6,7 @@ use whatlang::{Detector, Lang};
 
 use crate::domain::Language;
 
-/// What a document says of itself.
+/// The metadata of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     pub title: Option<String>,
@@ -14,14 +14,14 @@ pub struct About {
     pub version: Option<String>,
     /// As written.
     pub last_updated: Option<String>,
-    /// Whom it is for; of a list, its words joined by `, `.
+    /// The intended readers. The items of a list are joined by `, `.
     pub audience: Option<String>,
     pub language: Option<Language>,
-    /// Searched with every passage of the document, never shown.
+    /// Searched with every passage of the document, but never shown.
     pub summary: Option<String>,
 }
 
-/// Something wrong with front matter: the line of the file, counted from 1, and what it is.
+/// A problem in front matter: the line of the file, counted from 1, and a description.
 pub type Complaint = (usize, String);
 
 #[derive(Deserialize)]
@@ -34,10 +34,10 @@ struct FrontMatter {
     summary: Option<Value>,
 }
 
-/// Takes the YAML front matter off a page: what it says, the rest, and what is wrong with it.
+/// Splits a page into the metadata of its YAML front matter, the rest, and a problem in the front matter.
 ///
-/// Front matter stands between a first line `---` and the next line `---`. Keys that are not known here
-/// are accepted. Broken front matter is left out of the page's text.
+/// Front matter is between a first line `---` and the next line `---`. Unknown keys are accepted. Invalid front matter
+/// is removed from the text.
 pub fn split_front_matter(page: &str) -> (About, &str, Option<Complaint>) {
     let page = page.strip_prefix('\u{feff}').unwrap_or(page);
     let Some(rest) = page.strip_prefix("---").and_then(|rest| strip_line_end(rest.trim_start_matches([' ', '\t'])))
@@ -52,7 +52,7 @@ pub fn split_front_matter(page: &str) -> (About, &str, Option<Complaint>) {
         }
         end += line.len();
     }
-    // A lone rule as the first line is good Markdown; a key under it says that front matter was meant.
+    // A rule as the first line is valid Markdown, but a key below it indicates front matter.
     let meant = rest.lines().next().is_some_and(|line| line.contains(':'));
     (About::default(), page, meant.then(|| (1, "the front matter has no closing ---".to_owned())))
 }
@@ -68,7 +68,7 @@ fn parse_front_matter(yaml: &str) -> (About, Option<Complaint>) {
     let matter: FrontMatter = match serde_yaml_ng::from_str(yaml) {
         Ok(matter) => matter,
         Err(error) => {
-            // The parser counts from the line after the opening one.
+            // The parser counts from the line after the opening `---`.
             let line = error.location().map_or(2, |location| location.line() + 1);
             return (About::default(), Some((line, format!("broken front matter: {error}"))));
         }
@@ -78,7 +78,7 @@ fn parse_front_matter(yaml: &str) -> (About, Option<Complaint>) {
     let complaint = written.filter(|_| language.is_none()).map(|written| {
         (line_of(yaml, "language").map_or(2, |(line, _)| line), format!("language: {written:?} is no two-letter code"))
     });
-    // A number loses its zeros in YAML's eyes, so the version is taken as it stands on its line.
+    // YAML drops the trailing zeros of a number, so the version is read from its line.
     let version = match matter.version {
         Some(Value::Number(_)) => line_of(yaml, "version").map(|(_, value)| value),
         other => other.and_then(scalar),
@@ -121,7 +121,7 @@ fn line_of(yaml: &str, key: &str) -> Option<(usize, String)> {
     })
 }
 
-/// Vietnamese or English, if the text tells; for documents that do not say it themselves.
+/// Detects Vietnamese or English, for documents that do not declare their language.
 pub fn guess_language(text: &str) -> Option<Language> {
     match Detector::with_allowlist(vec![Lang::Vie, Lang::Eng]).detect_lang(text)? {
         Lang::Vie => Some(Language::VI),
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn front_matter_is_read_and_taken_off() {
+    fn front_matter_is_parsed_and_removed() {
         let page = "\u{feff}---\r\ntitle: Giao hàng\r\nversion: 1.10\r\nlast_updated: 2026-01-02\r\naudience: [khách, thợ]\r\nlanguage: vi\r\n---\r\n# Giao\r\n";
         let (about, body, complaint) = split_front_matter(page);
         assert_eq!(
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_front_matter_is_told_with_its_line_and_the_page_stays() {
+    fn invalid_front_matter_is_reported_with_its_line() {
         for (page, line, body) in [
             ("---\ntitle: a\nversion: [1\n---\nText", 4, "Text"),
             ("---\ntitle: \"a\" b\n---\nText", 2, "Text"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_front_matter_is_left_alone() {
+    fn page_without_front_matter_is_unchanged() {
         for page in ["# Title\n---\na: b\n---\n", "---\n\nA rule first.", "", "---"] {
             assert_eq!(split_front_matter(page), (About::default(), page, None));
         }

@@ -1,9 +1,9 @@
-//! Vectors in the shop's own database, searched exactly and in the process: no server, nothing to install.
+//! Stores vectors in the shop's database and searches them exactly, in this process. It needs no other server.
 //!
-//! A conversation's vectors are few; they are read through an index and compared one by one. Any other search uses the
-//! collection's copy in memory ([`matrix`]), which [`resident`] loads when it is first asked for and brings up to date
-//! when the database says that it is behind, whichever process wrote. A collection that is too large for memory is read in pages
-//! for each question instead. All three give the same hits with the same similarities.
+//! The few vectors of a conversation are read through an index and compared one by one. Any other search uses a copy of
+//! the collection in memory ([`matrix`]). [`resident`] loads the copy on first use, and updates it after a write by any
+//! process. A collection that is too large for memory is read in pages for each question. All three ways return the
+//! same hits.
 
 mod codes;
 mod matrix;
@@ -23,9 +23,9 @@ use crate::providers::vector::{
 use crate::store::vectors::{StoredVector, VectorCollection, VectorRow, VectorScope};
 use crate::store::{Store, StoreError};
 
-/// Rows that are read at once, where not all are held in memory.
+/// The number of rows in a page.
 const PAGE: u64 = 512;
-/// More numbers than any embedding model gives; sums of codes hold twice as many.
+/// The maximum dimension, larger than that of any embedding model. Sums of codes could hold twice as many.
 const DIMENSION_MAX: usize = 65_536;
 
 /// A [`VectorIndex`] on the store.
@@ -36,7 +36,8 @@ pub struct EmbeddedIndex {
 }
 
 impl EmbeddedIndex {
-    /// `memory_max`: bytes that the copies of all collections may take together, by [`matrix::Matrix::estimate`].
+    /// Creates an index whose copies in memory use at most `memory_max` bytes, estimated by
+    /// [`matrix::Matrix::estimate`].
     pub fn new(store: Store, memory_max: usize) -> Self {
         Self { store, resident: Resident::new(memory_max) }
     }
@@ -45,7 +46,7 @@ impl EmbeddedIndex {
         Ok(self.store.tenant(&collection.tenant).find_vector_collection(&collection.name).await?)
     }
 
-    /// Compares the question with the rows, page by page. Rows that are written meanwhile may or may not count.
+    /// Compares the question with the rows, page by page. Rows that are written meanwhile may be missed.
     async fn search_stored(
         &self,
         collection: &Collection,
@@ -173,7 +174,7 @@ fn row(record: &Record) -> VectorRow {
     }
 }
 
-/// The conversation stands in a column of its own.
+/// Removes the conversation from the labels, because it has a separate column.
 fn without_conversation(labels: &Labels) -> Labels {
     let mut labels = labels.clone();
     labels.remove(CONVERSATION_ID);

@@ -1,4 +1,4 @@
-//! Reading a folder of documents.
+//! Reads a folder of documents.
 
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
@@ -18,24 +18,24 @@ use super::{RetrievalError, catalogue};
 use crate::config::ChunkConfig;
 use crate::domain::text::clean;
 
-/// The file that is not knowledge: the warranty records go into the store and are looked up there, by serial alone.
+/// A file that is not a document: warranty records are imported into the store.
 const NOT_KNOWLEDGE: &str = "warranty.csv";
 
-/// The documents of one folder, ready to be searched.
+/// The documents of a folder, ready for search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shelf {
-    /// In the order of the files' paths, and of their place in the file.
+    /// Sorted by path, then by position in the file.
     pub chunks: Vec<Arc<Chunk>>,
     pub report: Report,
 }
 
-/// What came of reading a folder.
+/// The result of reading a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Files that gave at least one chunk.
+    /// The number of files with at least one chunk.
     pub documents: usize,
     pub chunks: usize,
-    /// Chunks that say too little ([`page`] has the rule).
+    /// Chunks with too little content (see [`page`]).
     pub dropped: Vec<Dropped>,
     pub warnings: Vec<Warning>,
 }
@@ -44,29 +44,29 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {
     pub file: String,
-    /// Its headings, joined by ` > `.
+    /// The headings above it, joined by ` > `.
     pub section: String,
     pub tokens: usize,
 }
 
-/// Something in a file that somebody should mend. The rest of the folder is searched all the same.
+/// A problem in a file. The rest of the folder can still be searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     pub file: String,
-    /// Counted from 1; None: the whole file.
+    /// The line, counted from 1, or `None` for the whole file.
     pub line: Option<usize>,
     pub problem: String,
 }
 
-/// Reads the documents of `root`/`folder`. An empty `folder` is `root` itself and means the files at its top; any other one
-/// means the files in it and in the folders below it.
+/// Reads the documents of `root`/`folder`, including its subfolders. An empty `folder` reads only the files at the top
+/// of `root`.
 ///
-/// Reads `*.md`, `*.csv` except `warranty.csv`, and `*.txt`, all of them UTF-8; other files are left alone, and so is what has a name
-/// that begins with a dot. A file that cannot be read is a warning. A folder that does not exist is an empty one. Links
-/// to files are followed, links to folders are not: they could lead round in a ring.
+/// Reads `*.md`, `*.csv` except `warranty.csv`, and `*.txt`, all in UTF-8. Ignores other files and names that start
+/// with a dot. A file that cannot be read is a warning, and a missing folder is empty. Follows links to files but not
+/// to folders, which could form a cycle.
 ///
 /// # Errors
-/// The folder is there but cannot be listed.
+/// The folder exists but cannot be listed.
 pub fn read(root: &Path, folder: &str, rules: &SearchRules, sizes: &ChunkConfig) -> Result<Shelf, RetrievalError> {
     let mut shelf = Shelf::default();
     let mut paths = Vec::new();
@@ -83,10 +83,10 @@ pub fn read(root: &Path, folder: &str, rules: &SearchRules, sizes: &ChunkConfig)
     Ok(shelf)
 }
 
-/// The folders directly below `root` that hold documents, by name.
+/// Lists the folders directly below `root` that contain documents, sorted by name.
 ///
 /// # Errors
-/// The folder is there but cannot be listed.
+/// The folder exists but cannot be listed.
 pub fn below(root: &Path) -> Result<Vec<String>, RetrievalError> {
     let mut folders = Vec::new();
     for entry in entries(root)? {
@@ -112,7 +112,7 @@ fn list(folder: &Path, shown: &str, deep: bool, paths: &mut Vec<String>) -> Resu
             if deep {
                 list(&entry.path(), &path, deep, paths)?;
             }
-        // A link that leads nowhere stays, to be complained about; a pipe must not be waited for.
+        // A broken link is kept, to be reported. A pipe is skipped, because reading it could block.
         } else if fs::metadata(entry.path()).map_or(true, |found| found.is_file()) && Ending::of(&name).is_some() {
             paths.push(path);
         }
@@ -133,7 +133,7 @@ fn is_folder(entry: &DirEntry) -> bool {
     entry.file_type().is_ok_and(|kind| kind.is_dir())
 }
 
-/// Each file with its document's id: the stem, or the whole path where another file has the same stem.
+/// Returns each file with its document's id: the stem, or the whole path if another file has the same stem.
 fn doc_ids(paths: Vec<String>) -> Vec<(String, String)> {
     let mut count: HashMap<String, usize> = HashMap::new();
     for path in &paths {
@@ -168,7 +168,7 @@ impl Ending {
 
 type Complaints = Vec<(Option<usize>, String)>;
 
-/// A file that is read.
+/// A file to read.
 struct Source<'a> {
     root: &'a Path,
     doc_id: &'a str,
@@ -223,8 +223,8 @@ impl Shelf {
         self.chunks.extend(page.chunks.into_iter().map(Arc::new));
         for (line, problem) in complaints {
             match line {
-                Some(line) => warn!(file, line, "A document has a mistake: {problem}"),
-                None => warn!(file, "A document is left out: {problem}"),
+                Some(line) => warn!(file, line, "Problem in a document: {problem}"),
+                None => warn!(file, "Skipped a document: {problem}"),
             }
             report.warnings.push(Warning { file: file.to_owned(), line, problem });
         }

@@ -1,26 +1,27 @@
-//! Several rankings as one.
+//! Reciprocal rank fusion: merges several rankings.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Reciprocal rank fusion's k: how little the first place is worth more than the second.
+/// The constant k of reciprocal rank fusion. The larger it is, the less the first ranks stand out.
 ///
-/// Cormack, Clarke and Büttcher (SIGIR 2009) take 60, for lists of a thousand. Here they are of 24, where with 60 the last place would
-/// be worth three quarters of the first: what stands low in both lists would come before what is first in one. 5 was
-/// the best of 5, 10, 20 and 60 on the first half of `tests/data/retrieval.jsonl`.
+/// Cormack, Clarke and Büttcher (SIGIR 2009) use 60 for lists of a thousand. Our lists have 24 items, where with 60 the
+/// last rank would be worth three quarters of the first, so an item low in both lists would beat the first of one list.
+/// On the first half of `tests/data/retrieval.jsonl`, 5 was the best of 5, 10, 20 and 60.
 pub const RANK_CONSTANT: f64 = 5.0;
 
-/// A list, best first, and what its places weigh beside those of the others.
+/// A list of items, best first, with its weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking<'a, T> {
     pub items: &'a [T],
     pub weight: f64,
 }
 
-/// Joins lists by reciprocal rank: an item's score is Σ weight/(k + rank) over the lists that have it, with ranks
-/// counted from 1. Best first; of items that score alike, the one that an earlier list has earlier.
+/// Merges lists by reciprocal rank. An item's score is Σ weight/(k + rank) over the lists that contain it, with ranks
+/// counted from 1. Returns the best first; ties keep their order of first occurrence.
 ///
-/// Only ranks count, so lists whose scores cannot be compared can be joined. An item that a list has twice counts by its first place.
+/// Only ranks count, so the lists' scores need not be comparable. An item that a list contains twice counts by its
+/// first rank.
 pub fn reciprocal_rank<T: Clone + Eq + Hash>(lists: &[Ranking<'_, T>], k: f64) -> Vec<(T, f64)> {
     let mut order: Vec<(T, f64)> = Vec::new();
     let mut place: HashMap<T, (usize, usize)> = HashMap::new();
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_several_lists_have_comes_before_what_one_has() {
+    fn item_in_several_lists_ranks_first() {
         assert_eq!(joined(&[(&["a", "b", "c"], 1.0), (&["d", "c", "b"], 1.0)]), ["b", "c", "a", "d"]);
         assert_eq!(joined(&[(&["a", "b"], 1.0), (&["b", "a"], 1.0)]), ["a", "b"]);
         assert_eq!(joined(&[(&["a", "b"], 1.0)]), ["a", "b"]);
@@ -63,12 +64,12 @@ mod tests {
     }
 
     #[test]
-    fn a_surer_list_decides_where_two_disagree() {
+    fn heavier_list_wins_a_disagreement() {
         assert_eq!(joined(&[(&["a", "b"], 1.0), (&["b", "a"], 1.5)]), ["b", "a"]);
     }
 
     #[test]
-    fn a_score_is_the_sum_of_weighted_reciprocal_ranks() {
+    fn score_sums_weighted_reciprocal_ranks() {
         let lists = [Ranking { items: &["a", "a", "b"], weight: 1.0 }, Ranking { items: &["b"], weight: 2.0 }];
         assert_eq!(reciprocal_rank(&lists, 60.0), [("b", 1.0 / 63.0 + 2.0 / 61.0), ("a", 1.0 / 61.0)]);
     }

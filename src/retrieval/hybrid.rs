@@ -1,11 +1,11 @@
-//! Words and meaning together: which chunks a question gets when both lists of it are there. Pure; [`super::search`]
-//! and `frontdesk eval retrieval` bring the lists.
+//! Merges the results of the searches by words and by meaning. [`super::search`] and `frontdesk eval retrieval` provide
+//! the lists.
 //!
-//! 1. The first [`FETCH`] of both lists are joined by reciprocal rank ([`super::fusion`]; this project's `simple_rerank`). The
-//!    list by words weighs more, the more of the question its best chunk speaks of ([`SURENESS`]).
-//! 2. Maximal marginal relevance orders them, so that eight passages do not say one thing eight times ([`super::mmr`]).
-//! 3. Of each section of a document, the best chunk stays; a catalogue's rows are a section each.
-//! 4. The first eight are the answer, unless nothing answers ([`Threshold::lacks`]).
+//! 1. Reciprocal rank fusion merges the first [`FETCH`] of both lists ([`super::fusion`]). The list by words gets more
+//!    weight, the more of the question its best chunk covers ([`SURENESS`]).
+//! 2. Maximal marginal relevance orders the result, so that passages do not repeat each other ([`super::mmr`]).
+//! 3. Each section keeps only its best chunk. Each catalogue row is a separate section.
+//! 4. The first eight are the answer, unless none is good enough ([`Threshold::lacks`]).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,74 +15,75 @@ use super::fusion::{RANK_CONSTANT, Ranking, reciprocal_rank};
 use super::mmr::{self, Candidate};
 use crate::config::SearchConfig;
 
-/// Candidates of each list, as seed 003 has it.
+/// The number of candidates from each list.
 pub const FETCH: usize = 24;
-/// What the list by words weighs on top of the 1 that each list has, where its best chunk speaks of all that was asked; else
-/// a share of it. Words that are met are a surer sign than nearness: a model number, a price, "24 inch". Words that are
-/// not met tell nothing. On the first half of `tests/data/retrieval.jsonl` this did better than equal weights and as well as a
-/// fixed weight of 2 or 3. It does not help with a message of a thousand letters: no chunk speaks of a good share of it, and
-/// its one vector lies between its topics.
+/// The additional weight of the list by words if its best chunk covers the whole question. Otherwise it gets a
+/// proportional share.
+///
+/// A matching word, such as a model number or a price, is a better sign than similarity; a missing word says nothing.
+/// On the first half of `tests/data/retrieval.jsonl`, this was better than equal weights and as good as a fixed weight
+/// of 2 or 3. It does not help with a message of a thousand letters: no chunk covers much of it, and its vector mixes
+/// its topics.
 pub const SURENESS: f64 = 2.0;
-/// λ of the order: so much weighs relevance, the rest variety.
+/// The weight λ of relevance against variety.
 pub const LAMBDA: f64 = 0.7;
-/// Below it the chunks are no context, as seed 003 has it, where the shop's documents do not ask for more.
+/// The minimum threshold. The shop's documents may raise it.
 pub const THRESHOLD: f64 = 0.5;
 
-/// A chunk that is near in meaning.
+/// A chunk with its similarity to the question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {
-    /// Which chunk.
+    /// The index of the chunk.
     pub chunk: usize,
-    /// Cosine, −1 to 1.
+    /// The cosine, from −1 to 1.
     pub similarity: f32,
     pub vector: Vec<f32>,
 }
 
-/// When chunks that are near are near enough.
+/// The condition for chunks to be similar enough to answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
     pub min_hits: usize,
-    /// Mean cosine of the nearest eight.
+    /// The minimum mean cosine of the nearest eight.
     pub similarity: f64,
 }
 
 impl Threshold {
-    /// What the shop set for this model, else seed 003's threshold, raised to what the documents' own vectors propose
-    /// ([`super::calibration`]).
+    /// Returns the shop's threshold for this model, else the largest of [`THRESHOLD`] and the proposals of
+    /// [`super::calibration`].
     pub fn of(config: &SearchConfig, model: &str, proposed: impl IntoIterator<Item = f64>) -> Self {
         let own = proposed.into_iter().fold(THRESHOLD, f64::max);
         let similarity = config.thresholds.get(model).copied().unwrap_or(own);
         Self { min_hits: config.min_hits, similarity }
     }
 
-    /// Seed 003's NO_CONTEXT: fewer than `min_hits`, or a mean similarity below the threshold.
+    /// Whether there are fewer than `min_hits` chunks, or their mean similarity is below the threshold.
     pub fn lacks(&self, near: &[Near], among: usize) -> bool {
         near.len() < self.min_hits || mean_similarity(near, among) < self.similarity
     }
 }
 
-/// The mean cosine of the nearest `among`; 0 for none.
+/// Returns the mean cosine of the nearest `among` chunks, or 0 for none.
 pub fn mean_similarity(near: &[Near], among: usize) -> f64 {
     let near = &near[..near.len().min(among)];
     let sum: f64 = near.iter().map(|near| f64::from(near.similarity)).sum();
     if near.is_empty() { 0.0 } else { sum / near.len() as f64 }
 }
 
-/// What two searches brought.
+/// The results of the two searches.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
-    /// Chunks that share words with the question, best first, each with the share of the question that it speaks of.
+    /// Chunks that share words with the question, best first, each with the share of the question that it covers.
     pub words: &'a [(usize, f64)],
     /// Nearest first.
     pub near: &'a [Near],
-    /// The vectors of chunks that words found and that are not near.
+    /// The vectors of chunks that only the search by words found.
     pub others: &'a HashMap<usize, Vec<f32>>,
-    /// The cosine of texts that have nothing to do with each other ([`super::calibration::Calibration::unrelated`]); 0 where
-    /// that is not known.
+    /// The cosine of unrelated texts ([`super::calibration::Calibration::unrelated`]), or 0 if unknown.
     pub unrelated: f64,
 }
 
-/// The places of the chunks in the order in which they answer: the candidates of both lists, of each section the best one.
+/// Returns the indices of the best chunk of each section, best first.
 pub fn order(chunks: &[Arc<Chunk>], lists: &Lists<'_>) -> Vec<usize> {
     let words: Vec<usize> = lists.words.iter().take(FETCH).map(|(chunk, _)| *chunk).collect();
     let near: Vec<usize> = lists.near.iter().take(FETCH).map(|near| near.chunk).collect();
@@ -99,7 +100,7 @@ pub fn order(chunks: &[Arc<Chunk>], lists: &Lists<'_>) -> Vec<usize> {
     order.filter(|chunk| sections.insert(section_of(&chunks[*chunk]))).collect()
 }
 
-/// A section of a document; a catalogue's row is one by itself.
+/// Returns the key of the chunk's section. Each catalogue row is a separate section.
 fn section_of(chunk: &Chunk) -> (&str, &[String], Option<&str>) {
     (&chunk.path, &chunk.section_path, chunk.product.map(|_| chunk.title.as_str()))
 }
@@ -127,21 +128,21 @@ mod tests {
     }
 
     #[test]
-    fn a_section_answers_once() {
+    fn section_answers_once() {
         assert_eq!(ordered(&[(0, 0.1), (1, 0.1), (2, 0.1)], &[near(1, 0.9), near(4, 0.1)]), [1, 2, 4]);
         assert_eq!(ordered(&[(0, 0.9), (2, 0.8), (4, 0.7)], &[]), [0, 2, 4], "without vectors, words alone decide");
         assert_eq!(ordered(&[], &[near(4, 0.9), near(0, 0.2)]), [4, 0], "without words, meaning alone does");
     }
 
     #[test]
-    fn words_come_first_where_they_meet_the_question_and_else_what_both_found() {
+    fn words_win_if_they_cover_the_question() {
         let near = [near(2, 0.8), near(4, 0.1)];
         let first = |share: f64| ordered(&[0, 6, 8, 10, 2].map(|chunk| (chunk, share)), &near)[0];
         assert_eq!((first(1.0), first(0.1)), (0, 2));
     }
 
     #[test]
-    fn a_row_of_the_catalogue_is_a_section_by_itself() {
+    fn catalogue_row_is_a_separate_section() {
         let row = |title: &str| Chunk {
             product: Some(crate::retrieval::chunk::Product { price: None, in_stock: true }),
             title: title.into(),
@@ -154,14 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn candidates_are_the_first_of_each_list() {
+    fn only_the_first_of_each_list_count() {
         let words: Vec<(usize, f64)> = (0..2 * FETCH).step_by(2).map(|chunk| (chunk, 0.5)).collect();
         let ordered = ordered(&[words.as_slice(), &[(1, 0.1)]].concat(), &[]);
         assert_eq!(ordered.len(), FETCH);
     }
 
     #[test]
-    fn a_threshold_is_the_shops_or_what_the_documents_propose_and_the_seeds_at_least() {
+    fn threshold_comes_from_the_shop_or_its_documents() {
         let mut config = SearchConfig {
             min_hits: 3,
             thresholds: BTreeMap::from([("e5".to_owned(), 0.2)]),
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_or_too_far_is_no_context() {
+    fn too_few_or_dissimilar_chunks_are_no_context() {
         let threshold = Threshold { min_hits: 3, similarity: 0.5 };
         assert!(threshold.lacks(&[near(0, 0.9), near(1, 0.9)], 8));
         assert!(threshold.lacks(&[near(0, 0.9), near(1, 0.3), near(2, 0.2)], 8));

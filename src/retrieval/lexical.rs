@@ -1,21 +1,22 @@
-//! Search by words: BM25 in memory, insensitive to diacritics, with a rule for "nothing fits".
+//! Searches by words: BM25 in memory, which ignores diacritics and detects when no passage answers.
 //!
-//! A question becomes *parts* (`question`), each a word or a phrase with the ways in which a passage may say it. A way has a credit:
-//! 1 for the same meaning, less for a single syllable out of a pair or for other diacritics. For a passage,
+//! A question is split into *parts* (`question`): words or phrases, each with the ways in which a passage may express
+//! it. A way has a credit: 1 for the same meaning, less for a single syllable of a pair or for other diacritics. For
+//! each passage:
 //!
-//! - its **score** is Σ weight·idf·credit·saturation(tf) over the parts, divided by Σ weight·idf: the share of what was asked that
-//!   the passage speaks of, 0 to 1. Saturation is BM25's tf/(tf + k₁(1 − b + b·length/average)) with k₁ = 1.2, b = 0.4; a word in the title counts
-//!   twice, in the section one and a half times. A page in another language than the customer's keeps [`OTHER_LANGUAGE`] of it;
-//!   where the shop wrote it in the customer's language too (`delivery.en.md` beside `delivery.vi.md`), it is an answer only if
-//!   nothing in the customer's language is.
-//! - its **coverage** is the same share without saturation and weak words: how much of the question it mentions at all.
+//! - The **score** is Σ weight·idf·credit·saturation(tf) over the parts, divided by Σ weight·idf: the share of the
+//!   question that the passage covers, from 0 to 1. The saturation is BM25's tf/(tf + k₁(1 − b + b·length/average))
+//!   with k₁ = 1.2 and b = 0.4. A word in the title counts twice, in the section one and a half times. A page in
+//!   another language keeps [`OTHER_LANGUAGE`] of its score. If the page also exists in the customer's language
+//!   (`delivery.en.md` and `delivery.vi.md`), it is an answer only if no page in the customer's language is.
+//! - The **coverage** is the same share without saturation and weak words.
 //!
-//! **Nothing fits** when no passage covers [`MIN_COVERAGE`] of the question; words that no document has count as the rarest ones.
-//! One exception: a catalogue row whose category the question names is an answer whatever else was said ("laptop for students").
-//! Passages below that, or far below the best one, are not returned. The numbers were chosen on the
-//! first 100 lines of `tests/data/retrieval.jsonl` and 40 of `tests/data/unanswerable.jsonl`.
+//! There is **no answer** if no passage has a coverage of [`MIN_COVERAGE`], where words that no document contains count
+//! as the rarest ones. As an exception, a catalogue row is an answer if the question names its category ("laptop for
+//! students"). Passages below that, or far below the best one, are not returned. The numbers were chosen with the first
+//! 100 lines of `tests/data/retrieval.jsonl` and 40 of `tests/data/unanswerable.jsonl`.
 //!
-//! No crate does this: those for BM25 score documents but tell neither the share of a question that was met nor credits by way of writing.
+//! Crates for BM25 compute a score, but neither coverage nor credits.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -34,34 +35,34 @@ mod rank;
 
 pub use rank::{MIN_COVERAGE, OTHER_LANGUAGE};
 
-/// What is looked up.
+/// A term of the index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Term {
-    /// A word without its diacritics and its English ending.
+    /// A word without diacritics and English ending.
     Root(String),
-    /// A word with the diacritics that it has.
+    /// A word with its diacritics.
     Marked(String),
-    /// Two words beside each other, without diacritics.
+    /// Two adjacent words, without diacritics.
     Pair(String, String),
     /// A synonym group.
     Meaning(u32),
-    /// A synonym group that names the category of a catalogue row.
+    /// A synonym group in the category of a catalogue row.
     Category(u32),
 }
 
-/// An index over the chunks of one shelf or several. It does not change: a folder that did is loaded anew.
+/// An immutable index of the chunks of one or more folders.
 pub struct LexicalIndex {
     rules: SearchRules,
     pieces: Vec<Arc<Chunk>>,
     postings: HashMap<Term, Vec<Posting>>,
-    /// BM25's 1 − b + b·length/average for each passage.
+    /// The factor 1 − b + b·length/average of BM25 for each passage.
     lengths: Vec<f64>,
-    /// The pages that the shop wrote in several languages, in each of them.
+    /// The pages that exist in several languages, each with its languages.
     written_in: HashSet<(String, Language)>,
     report: Report,
 }
 
-/// A passage that has a term, and how often, weighted by where.
+/// A passage with a term, and the term's weighted frequency.
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     piece: usize,
@@ -70,24 +71,24 @@ struct Posting {
 
 const TITLE_WEIGHT: f64 = 2.0;
 const SECTION_WEIGHT: f64 = 1.5;
-/// BM25's b. Passages are of much the same size by construction, so length says little.
+/// The constant b of BM25. It is small, because all passages have a similar length.
 const LENGTH_WEIGHT: f64 = 0.4;
 
 impl LexicalIndex {
-    /// Reads and indexes the files at the top of a folder ([`folder::read`] says which), cut up by the default sizes.
+    /// Reads and indexes the files at the top of a folder with the default sizes, as [`folder::read`] does.
     ///
     /// # Errors
-    /// The folder is there but cannot be listed.
+    /// The folder exists but cannot be listed.
     pub fn load(folder: &Path, rules: &SearchRules) -> Result<Self, RetrievalError> {
         Ok(Self::build(folder::read(folder, "", rules, &ChunkConfig::default())?, rules))
     }
 
-    /// What came of reading the folder.
+    /// Returns the result of reading the folder.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Indexes what was read, for instance what [`super::Library::shelf_of`] a persona's folders gives.
+    /// Indexes documents, for example those of [`super::Library::shelf_of`].
     pub fn build(shelf: Shelf, rules: &SearchRules) -> Self {
         let Shelf { chunks: pieces, report } = shelf;
         let mut postings: HashMap<Term, Vec<Posting>> = HashMap::new();
@@ -115,7 +116,7 @@ impl LexicalIndex {
         Self { rules: rules.clone(), pieces, postings, lengths, written_in, report }
     }
 
-    /// Without pages in other languages that are there in this one too, unless nothing in this one is left.
+    /// Removes pages that also exist in this language, unless no page in this language is left.
     pub fn keep_own_language<T>(&self, found: &mut Vec<T>, language: Language, place: impl Fn(&T) -> usize) {
         let is_own = |found: &T| self.pieces[place(found)].language.is_none_or(|of| of == language);
         if !found.iter().any(is_own) {
@@ -127,10 +128,10 @@ impl LexicalIndex {
         found.retain(|found| is_own(found) || !is_there(found));
     }
 
-    /// The passages that answer, best first; none if nothing fits. The same index and query give the same list.
+    /// Returns the passages that answer, best first. Deterministic.
     ///
-    /// Catalogue rows that fit alike come in stock first, or by the price that was asked for ("rẻ nhất"), so the scores of
-    /// neighbours may rise a little. The answer's `limit` is the query's.
+    /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may
+    /// rise slightly within the list.
     pub fn search(&self, query: &Query) -> Vec<Passage> {
         let question = question::Question::of(&query.text, query.language, self);
         let hits = rank::rank(&question, query.language, self);
@@ -138,31 +139,31 @@ impl LexicalIndex {
         hits.iter().take(query.limit).map(passage).collect()
     }
 
-    /// The words and phrases of a question that stand for something: neither stop words nor those of every page.
+    /// Counts the meaningful words and phrases of a question: neither stop words nor weak words.
     pub fn strong_words(&self, text: &str, language: Language) -> usize {
         question::Question::of(text, language, self).parts.iter().filter(|part| !part.weak).count()
     }
 
-    /// What is searched; hits name its places.
+    /// Returns the indexed chunks. Hits refer to their positions.
     pub fn chunks(&self) -> &[Arc<Chunk>] {
         &self.pieces
     }
 
-    /// The places of the chunks that answer, best first, with the share of the question that each speaks of.
+    /// Returns the indices of the chunks that answer, best first, with the share of the question that each covers.
     pub fn answering(&self, text: &str, language: Language) -> Vec<(usize, f64)> {
         let question = question::Question::of(text, language, self);
         rank::rank(&question, language, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
-    /// The places of all chunks that share anything with the question, best first, whether or not they answer it: what is
-    /// joined with other lists, or measured. The scores and the order are [`Self::search`]'s.
+    /// Returns the indices of all chunks that share a term with the question, whether or not they answer it. Scores and
+    /// order are those of [`Self::search`].
     pub fn ranked(&self, text: &str, language: Language) -> Vec<(usize, f64)> {
         let question = question::Question::of(text, language, self);
         rank::rank_all(&question, language, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
-    /// How rare a term is: BM25's ln(1 + (N − n + ½)/(n + ½)), highest for one that no passage has. The ½ on top keeps the
-    /// words of a folder with few pages from weighing nothing beside one that it does not have.
+    /// Returns the inverse document frequency of a term: BM25's ln(1 + (N − n + ½)/(n + ½)), highest for a term that no
+    /// passage contains. The ½ in the numerator keeps words relevant in a folder with few pages.
     fn idf(&self, term: &Term) -> f64 {
         let (all, with) = (as_f64(self.pieces.len()), as_f64(self.postings.get(term).map_or(0, Vec::len)));
         0.5 + (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
@@ -184,7 +185,7 @@ fn terms_of(words: &[Token], rules: &SearchRules) -> Vec<Term> {
     terms
 }
 
-/// The meanings of all the phrases of a text, longer and shorter ones; a word that is in two phrases of one meaning counts once.
+/// Returns the meanings of all phrases of a text. A word in two phrases of the same meaning counts once.
 fn meanings_of(words: &[Token], rules: &SearchRules) -> impl Iterator<Item = u32> {
     (0..words.len()).flat_map(|n| {
         let mut meanings: Vec<u32> = rules.meanings.all_at(&words[n..]).map(|(_, meaning)| meaning).collect();
@@ -194,14 +195,15 @@ fn meanings_of(words: &[Token], rules: &SearchRules) -> impl Iterator<Item = u32
     })
 }
 
-/// The name that a page has in all its languages: `delivery.md` for `delivery.en.md`. `None`: its name names no language.
+/// Returns the name of a page without its language, `delivery.md` for `delivery.en.md`, or `None` if it has no
+/// language.
 fn page_of(piece: &Chunk) -> Option<String> {
     let language = format!(".{}.", piece.language?.code());
     let (stem, ending) = piece.path.rsplit_once(language.as_str())?;
     Some(format!("{stem}.{ending}"))
 }
 
-/// Counts of passages and words are far below 2⁵².
+/// Converts a count. Counts of passages and words are far below 2⁵².
 #[expect(clippy::cast_precision_loss, reason = "see above")]
 fn as_f64(count: usize) -> f64 {
     count as f64

@@ -1,4 +1,4 @@
-//! The shop's documents by folder, and who sees which.
+//! The shop's documents by folder, and which of them a persona sees.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::rules::SearchRules;
 use crate::config::ChunkConfig;
 use crate::domain::text::fold;
 
-/// Shelves by the folder below the knowledge folder that they are of; the empty name is the files at its top.
+/// The documents by folder below the knowledge folder. The empty name stands for the files at its top.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Library {
     pub shelves: BTreeMap<String, Shelf>,
@@ -23,7 +23,7 @@ impl Library {
     /// Reads these folders of `root`, each once, as [`folder::read`] does.
     ///
     /// # Errors
-    /// One of the folders is there but cannot be listed.
+    /// A folder exists but cannot be listed.
     pub fn load<'a>(
         root: &Path,
         folders: impl IntoIterator<Item = &'a str>,
@@ -39,8 +39,8 @@ impl Library {
         Ok(library)
     }
 
-    /// The documents of these folders together: what a persona sees that names them. A document that is in two of them (one
-    /// folder lies in the other) is there once.
+    /// Returns the documents of these folders, as a persona with these folders sees them. Nested folders do not repeat
+    /// a document.
     pub fn shelf_of<S: AsRef<str>>(&self, folders: &[S]) -> Shelf {
         let mut union = Shelf::default();
         let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
@@ -64,10 +64,10 @@ impl Library {
     }
 }
 
-/// The vector collection of a folder: `base` for the top, `base-folder` for others.
+/// Returns the vector collection of a folder: `base` for the top, `base-folder` for others.
 ///
-/// A name that a vector server would not take (other than ASCII letters, digits, `_` and `-` between letters or digits) is written
-/// without what it does not take, and ends in eight digits of its SHA-1, so that no two folders share a collection.
+/// Vector servers accept only ASCII letters, digits, and `_` and `-` between them. Other characters are removed from
+/// the name, and eight digits of its SHA-1 are appended, so that no two folders share a collection.
 pub fn collection_name(base: &str, folder: &str) -> String {
     if folder.is_empty() {
         return base.to_owned();
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_persona_sees_its_folders_and_nothing_else() {
+    fn persona_sees_only_its_folders() {
         let root = tempfile::tempdir().unwrap();
         for file in ["top.md", "returns/a.md", "returns/vip/b.md", "telecom/c.md"] {
             let path = root.path().join(file);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn every_folder_has_a_collection_of_its_own_that_a_server_takes() {
+    fn every_folder_has_its_own_valid_collection() {
         for (folder, name) in
             [("", "k"), ("returns", "k-returns"), ("Telecom_2", "k-telecom_2-"), ("đổi trả", "k-doi-tra-")]
         {

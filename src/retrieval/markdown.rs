@@ -1,4 +1,4 @@
-//! Markdown as sections of blocks: what stands under which headings.
+//! Parses Markdown into sections of blocks.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,31 +6,31 @@ use std::sync::LazyLock;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 
-/// Comments, also one that is never closed, and tags.
+/// Matches HTML tags and comments, including an unclosed comment.
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and the tests compile it")]
 static HTML: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|\z)|</?[a-zA-Z][^>]*>").expect("a constant pattern"));
 
-/// What stands under one heading, up to the next.
+/// The content below a heading, up to the next heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// The headings above it, outermost first; empty before the first heading.
     pub path: Vec<String>,
-    /// Paragraphs, lists, code and tables in their order. Lists and code stay as written; emphasis marks and HTML are
-    /// out; a table's row is one line `column: cell; column: cell`.
+    /// Paragraphs, lists, code and tables in order. Lists and code are unchanged, emphasis marks and HTML are removed,
+    /// and a table row becomes a line `column: cell; column: cell`.
     pub blocks: Vec<String>,
 }
 
-/// A page, taken apart.
+/// The headings and sections of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// All of them in order, also those that nothing stands under.
+    /// All headings in order, including those without content.
     pub headings: Vec<String>,
-    /// Those that say anything, in order.
+    /// The sections with content, in order.
     pub sections: Vec<Section>,
 }
 
-/// Takes a page apart.
+/// Parses a page.
 pub fn outline(page: &str) -> Outline {
     let mut reader = Reader { page, ..Reader::default() };
     for (event, range) in Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter() {
@@ -68,7 +68,7 @@ impl Reader<'_> {
             Event::End(tag) => self.close(tag, range),
             Event::Text(text) | Event::Code(text) => self.word(&text),
             Event::SoftBreak | Event::HardBreak => self.word(" "),
-            // A block of HTML at the top is stripped when it ends, so that its text stays.
+            // A top-level HTML block is handled when it ends, so that its text is kept.
             Event::Html(_) if self.depth == 1 => {}
             Event::Html(_) | Event::InlineHtml(_) => self.cuts.push(range),
             _ => {}
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_becomes_sections_with_their_headings_above() {
+    fn sections_have_the_headings_above_them() {
         let page = "Lead **bold** and *soft* <!-- not\nthis -->text.\n\n# Top\n## `SSD` A\n- one\n- two **2**\n\n<!-- nor this -->\n\
                     ### Deep\n```\n# no heading\n```\n## B\n\nPara.\n\n## Empty\n";
         let section = |path: &[&str], blocks: &[&str]| Section {
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_inside_other_blocks_stays_there() {
+    fn nested_blocks_stay_in_their_block() {
         let page = "<div class=\"x\">\nKept <!-- not\nthis -->text.\n</div>\n\n> # Quoted\n\n- a\n\n  | x |\n  |---|\n  | y |\n\n<!-- never closed\n\n# Out\n";
         let blocks: Vec<String> = sections(page).into_iter().flat_map(|section| section.blocks).collect();
         assert_eq!(blocks, ["Kept text.", "> # Quoted", "- a\n\n  | x |\n  |---|\n  | y |"]);
     }
 
     #[test]
-    fn a_table_becomes_lines_that_name_their_columns() {
+    fn table_rows_name_their_columns() {
         let page = "| Nơi | Phí |\n|---|---|\n| Hà **Nội** | 30.000 đ |\n| Tỉnh | |\n";
         assert_eq!(sections(page)[0].blocks, ["Nơi: Hà Nội; Phí: 30.000 đ\nNơi: Tỉnh"]);
     }

@@ -1,7 +1,7 @@
-//! What was said in a conversation, found by meaning when the history that the model is shown no longer holds it.
+//! Finds earlier messages of a conversation by meaning, when they no longer fit into the model's history.
 //!
-//! A memory is a message's vector, under the message's own id; the words are read from the store, so a vector that
-//! outlives its message can tell nobody anything.
+//! Only a message's vector is kept here, under the message's id. The text is read from the store, so a vector that
+//! outlives its message reveals nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use crate::domain::{Conversation, ConversationId, Message, MessageId, TenantId};
 use crate::providers::embedding::{Embedder, EmbeddingError};
 use crate::providers::vector::{CONVERSATION_ID, Collection, Labels, Record, VectorError, VectorIndex};
 
-/// The label that holds the user of a message's conversation.
+/// The label with the user of a message's conversation.
 const USER_ID: &str = "user_id";
 
 /// The vectors of messages.
 pub struct Memory {
     embedder: Arc<Embedder>,
     vectors: Arc<dyn VectorIndex>,
-    /// The collection's name, for every shop.
+    /// The name of the collection, the same for every shop.
     name: String,
 }
 
-/// Why something was not remembered, or not found.
+/// Why a message was not stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     #[error(transparent)]
@@ -33,11 +33,11 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// Whether it is the service's fault rather than the message's.
+    /// Whether the service is at fault, not the message.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Embedding(error) => error.is_passing(),
-            // Another model's collection waits for somebody to rebuild it.
+            // The operator must rebuild a collection of another model.
             Self::Vectors(error) => matches!(error, VectorError::Unavailable(_) | VectorError::OtherSpace { .. }),
         }
     }
@@ -48,17 +48,17 @@ impl Memory {
         Self { embedder, vectors, name }
     }
 
-    /// Whether anything is remembered at all.
+    /// Whether memory is enabled.
     pub fn is_on(&self) -> bool {
         self.embedder.is_on()
     }
 
-    /// Whether remembering has a chance now. Costs nothing.
+    /// Whether storing can succeed now. Makes no request.
     pub fn is_up(&self) -> bool {
         self.embedder.is_up()
     }
 
-    /// Remembers one shop's messages, each with the user of its conversation. Remembering twice is remembering once.
+    /// Stores the vectors of one shop's messages, each with the user of its conversation. Idempotent.
     pub async fn remember(&self, tenant: &TenantId, messages: &[(Option<String>, Message)]) -> Result<(), MemoryError> {
         let texts: Vec<String> = messages.iter().map(|(_, message)| message.text.clone()).collect();
         let vectors = self.embedder.passages(&texts).await?;
@@ -77,25 +77,24 @@ impl Memory {
         Ok(self.vectors.upsert(&collection, &records).await?)
     }
 
-    /// Removes all that is remembered of a shop's conversations.
+    /// Removes all vectors of a shop's messages.
     pub async fn forget_all(&self, tenant: &TenantId) -> Result<(), MemoryError> {
         Ok(self.vectors.drop_collection(&self.collection(tenant)).await?)
     }
 
-    /// Forgets these messages of one shop.
+    /// Removes the vectors of these messages of one shop.
     pub async fn forget(&self, tenant: &TenantId, messages: &[Uuid]) -> Result<(), MemoryError> {
         let ids: Vec<String> = messages.iter().map(Uuid::to_string).collect();
         Ok(self.vectors.delete(&self.collection(tenant), &ids).await?)
     }
 
-    /// Forgets a conversation.
+    /// Removes the vectors of a conversation.
     pub async fn forget_conversation(&self, tenant: &TenantId, id: ConversationId) -> Result<(), MemoryError> {
         let only = BTreeMap::from([(CONVERSATION_ID.to_owned(), id.to_string())]);
         Ok(self.vectors.delete_where(&self.collection(tenant), &only).await?)
     }
 
-    /// The messages of the conversation that are nearest to a question, nearest first, at most `limit`, each with its
-    /// cosine similarity.
+    /// Returns at most `limit` messages of the conversation, most similar first, each with its cosine similarity.
     pub async fn recall(
         &self,
         conversation: &Conversation,

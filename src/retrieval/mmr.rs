@@ -1,26 +1,26 @@
-//! Maximal marginal relevance: passages that answer, and do not all say the same.
+//! Maximal marginal relevance: orders passages by relevance and variety.
 
 use crate::providers::vector::cosine;
 
-/// A passage that may be chosen.
+/// A passage to order.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
-    /// How well it answers, 0 to 1.
+    /// The relevance, from 0 to 1.
     pub relevance: f64,
-    /// Its unit vector; `None`: it resembles nothing.
+    /// The unit vector. Without it, the passage resembles no other.
     pub vector: Option<&'a [f32]>,
 }
 
-/// The candidates' indices in the order in which they are chosen: each time the one for which
-/// `λ·relevance − (1 − λ)·(its likeness to the nearest one chosen before)` is highest, the earlier one of equals.
+/// Returns the candidates' indices in the order in which they are chosen. Each step chooses the one with the highest
+/// `λ·relevance − (1 − λ)·(its similarity to the most similar chosen one)`, or the earlier one of a tie.
 ///
-/// λ weighs relevance: 1 is by relevance alone. (Seed 003 says it both ways; its own formula is this one.)
+/// λ weighs relevance: with 1, only relevance counts.
 ///
-/// Likeness is the cosine above `unrelated`, that of texts that have nothing to do with each other: 0 there, 1 for the same
-/// text. With a model whose cosines all lie above 0.8, the plain cosine would take nearly the same from every candidate.
+/// The similarity is the cosine rescaled so that `unrelated`, the cosine of unrelated texts, becomes 0. With a model
+/// whose cosines are all above 0.8, the plain cosine would reduce every candidate's value almost equally.
 pub fn diverse(candidates: &[Candidate<'_>], lambda: f64, unrelated: f64) -> Vec<usize> {
     let mut left: Vec<usize> = (0..candidates.len()).collect();
-    // The likeness of each candidate to what has been chosen.
+    // The similarity of each candidate to the chosen ones.
     let mut likeness = vec![0.0_f64; candidates.len()];
     let mut chosen = Vec::with_capacity(candidates.len());
     while !left.is_empty() {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_choice_is_not_the_same_again() {
+    fn second_choice_differs_from_the_first() {
         let (east, north) = ([1.0, 0.0], [0.0, 1.0]);
         let candidate = |relevance, vector| Candidate { relevance, vector: Some(vector) };
         let candidates = [candidate(0.9, &east[..]), candidate(0.85, &east[..]), candidate(0.6, &north[..])];
@@ -55,13 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_vector_resembles_nothing_and_equals_keep_their_order() {
+    fn candidates_without_vectors_keep_their_order() {
         let candidates = vec![Candidate { relevance: 0.5, vector: None }; 4];
         assert_eq!(diverse(&candidates, 0.7, 0.0), [0, 1, 2, 3]);
     }
 
     #[test]
-    fn texts_that_are_alike_are_told_from_others_though_all_cosines_are_high() {
+    fn similar_texts_are_detected_among_high_cosines() {
         // Cosines of 0.99 within a pair, 0.82 between the pairs.
         let vectors = [0.0_f32, 0.1415, 0.61, 0.7515].map(|angle| [angle.cos(), angle.sin()]);
         let relevance = [1.0, 0.95, 0.85, 0.8];
@@ -70,7 +70,7 @@ mod tests {
             .zip(relevance)
             .map(|(vector, relevance)| Candidate { relevance, vector: Some(vector) })
             .collect();
-        assert_eq!(diverse(&candidates, 0.7, 0.0)[1], 1, "the plain cosine leaves the order as it is");
+        assert_eq!(diverse(&candidates, 0.7, 0.0)[1], 1, "the plain cosine does not change the order");
         assert_eq!(diverse(&candidates, 0.7, 0.81)[1], 2);
         assert_eq!(diverse(&candidates, 0.7, 1.0), [0, 1, 2, 3]);
     }

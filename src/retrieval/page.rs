@@ -1,24 +1,28 @@
-//! A page of Markdown or of plain text as chunks.
+//! Splits a page of Markdown or plain text into chunks with the keywords of the page.
+
+use std::collections::HashMap;
+
+use unicode_normalization::UnicodeNormalization;
 
 use super::chunk::{Chunk, SECTION_DEPTH};
 use super::cut::cut;
 use super::document::{About, guess_language};
-use super::keywords::{has_any, keywords};
 use super::markdown::{self, Outline, Section};
 use super::tokens::estimate;
 use crate::config::ChunkConfig;
 
-/// The chunks of a page, and those that say too little to be one.
+/// The chunks of a page.
 #[derive(Debug, Default)]
 pub struct Page {
     pub chunks: Vec<Chunk>,
-    /// By [`says_too_little`].
+    /// Chunks that are not indexed, because of [`says_too_little`].
     pub dropped: Vec<Chunk>,
 }
 
-/// The chunks of a Markdown page: each section by itself, so that a citation is exact; a long section in parts that overlap.
+/// Splits a Markdown page by section, so that citations are exact, and long sections into overlapping parts.
 ///
-/// Without a title in the front matter it is the first heading's, else `doc_id`. The page's title is no section of it.
+/// The title comes from the front matter, else from the first heading, else it is `doc_id`. It is not part of section
+/// paths.
 pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &ChunkConfig) -> Page {
     let Outline { headings, sections } = markdown::outline(body);
     let keywords = page_keywords(&about, &headings);
@@ -53,7 +57,7 @@ pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &Chun
     page
 }
 
-/// The chunks of a plain text, cut at its paragraphs. It has no keywords.
+/// Splits a plain text at its paragraphs. The chunks have no keywords.
 pub fn plain(doc_id: &str, path: &str, text: &str, sizes: &ChunkConfig) -> Page {
     let template = Chunk {
         doc_id: doc_id.to_owned(),
@@ -71,19 +75,50 @@ fn parts(text: &str, sizes: &ChunkConfig) -> Vec<String> {
     parts.map(|part| text[part].trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Of the summary and all headings; the front matter's title counts as a heading where no heading says the same.
+/// Returns the keywords of the summary and all headings. A title in the front matter counts as a heading if it differs
+/// from all.
 fn page_keywords(about: &About, headings: &[String]) -> Vec<String> {
     let title = about.title.as_deref().filter(|title| !headings.iter().any(|heading| heading == title));
     keywords(about.summary.as_deref().into_iter().chain(title).chain(headings.iter().map(String::as_str)))
 }
 
-/// Seed 003's filter: a chunk of fewer tokens *and* without any of its document's keywords says too little. The heading right above
-/// counts, since in the seed it is part of the chunk.
+/// Whether a chunk has fewer than `min_tokens` tokens *and* neither its text nor its heading contains a keyword of its
+/// document.
 ///
-/// A document without keywords (no summary, no heading, no title of its own) keeps its chunks: otherwise "none of its
-/// keywords" would hold for every one, and a short notice in plain text would never be found.
+/// A document without keywords (no summary, heading or title) keeps all chunks. Otherwise a short notice in plain text
+/// could never be found.
 fn says_too_little(text: &str, heading: &str, keywords: &[String], min_tokens: usize) -> bool {
     !keywords.is_empty() && estimate(text) < min_tokens && !has_any(text, keywords) && !has_any(heading, keywords)
+}
+
+/// The maximum number of keywords.
+const KEYWORDS: usize = 12;
+/// A keyword has more letters than the first number and fewer than the second.
+const LETTERS: (usize, usize) = (2, 24);
+
+/// Returns the keywords of a document with this summary, title and headings: in lower case and without surrounding
+/// punctuation, sorted by frequency, then by first occurrence. Words are split only at white space.
+fn keywords<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut found: HashMap<String, (usize, usize)> = HashMap::new();
+    for (n, word) in texts.into_iter().flat_map(words).enumerate() {
+        let letters = word.chars().count();
+        if LETTERS.0 < letters && letters < LETTERS.1 {
+            found.entry(word).or_insert((0, n)).0 += 1;
+        }
+    }
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|(_, (count, first))| (usize::MAX - count, *first));
+    found.into_iter().take(KEYWORDS).map(|(word, _)| word).collect()
+}
+
+/// Whether the text contains one of the keywords as a word.
+fn has_any(text: &str, keywords: &[String]) -> bool {
+    words(text).any(|word| keywords.contains(&word))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| !word.is_empty()).map(|word| word.nfc().flat_map(char::to_lowercase).collect())
 }
 
 #[cfg(test)]
@@ -100,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_lies_in_one_section_and_cites_it_with_two_around_it() {
+    fn chunk_cites_its_section_and_two_above() {
         let body = "Lead.\n# Top\n## A\n### B\n#### C\nDeep text.\n## D\nOne two three four. Five six seven eight.\n";
         let page = markdown("p", "p.md", about("Top", ""), body, &sizes(8, 4, 0));
         let found: Vec<_> = page.chunks.iter().map(|c| (c.section(), c.text.as_str())).collect();
@@ -118,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_chunk_without_a_keyword_is_dropped_and_a_long_one_stays() {
+    fn only_short_chunks_without_keywords_are_dropped() {
         let body = "Xin chào.\n\n## Phí giao\nMiễn phí.\n";
         let page = markdown("p", "p.md", about("", "Khu vực"), body, &sizes(600, 120, 200));
         assert_eq!(page.chunks.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), ["Miễn phí."]);
@@ -130,12 +165,29 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_names_nothing_keeps_its_chunks() {
+    fn document_without_keywords_keeps_its_chunks() {
         let page = markdown("p", "p.md", About::default(), "Xin chào.", &sizes(600, 120, 200));
         assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0));
         assert_eq!(
             plain("p", "p.txt", "Xin chào.\n\nMời vào.", &sizes(600, 120, 200)).chunks[0].text,
             "Xin chào.\n\nMời vào."
         );
+    }
+
+    #[test]
+    fn keywords_are_sorted_by_frequency() {
+        let found =
+            keywords(["Giao hàng, giao hàng hỏa tốc!", "Phí (giao) HÀNG đi", "Wi-Fi 5GHz aaaaaaaaaaaaaaaaaaaaaaaa"]);
+        assert_eq!(found, ["giao", "hàng", "hỏa", "tốc", "phí", "wi-fi", "5ghz"]);
+        assert_eq!(keywords([]), [""; 0]);
+        let many: String = (100..120).map(|n| format!("w{n} ")).collect();
+        assert_eq!(keywords([many.as_str()]).len(), 12);
+    }
+
+    #[test]
+    fn keyword_matches_whole_words_in_any_case() {
+        let keywords = ["hàng".to_owned()];
+        assert!(has_any("Trả HÀNG.", &keywords) && has_any("ha\u{300}ng", &keywords));
+        assert!(!has_any("hàngg hang", &keywords));
     }
 }

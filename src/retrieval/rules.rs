@@ -1,4 +1,4 @@
-//! The shop's own words for the search, from `prompts/rules/search.toml`.
+//! The shop's words for the search, from `prompts/rules/search.toml`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -9,21 +9,21 @@ use super::terms::{Token, tokens};
 use crate::domain::Language;
 use crate::domain::text::fold;
 
-/// Stop words, synonyms, units, words of money and catalogue columns, ready for use.
+/// The parsed rules: stop words, synonyms, units, words about money and catalogue columns.
 #[derive(Clone, Debug)]
 pub struct SearchRules {
     pub(super) stop: Lexicon,
     pub(super) weak: Lexicon,
-    /// Words of politeness and address, which two ways to ask one thing may differ in.
+    /// Polite words, which do not change the meaning of a question.
     filler: Lexicon,
-    /// The meanings: each phrase with the number of its synonym group.
+    /// Phrases, each with the number of its synonym group.
     pub(super) meanings: Lexicon,
     pub(super) units: Vec<String>,
     pub(super) money: Money,
     pub(super) columns: Vec<Column>,
 }
 
-/// Words of money, as phrases.
+/// Phrases about money.
 #[derive(Clone, Debug)]
 pub(super) struct Money {
     pub below: Lexicon,
@@ -37,48 +37,48 @@ pub(super) struct Money {
     pub to: Lexicon,
 }
 
-/// What a catalogue column is for.
+/// The purpose of a catalogue column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnKind {
-    /// The product's name: the passage's title.
+    /// The product's name. It becomes the passage's title.
     Name,
-    /// What sort of product it is: the passage's section.
+    /// The product's category. It becomes the passage's section.
     Category,
     /// In đồng.
     Price,
-    /// Pieces on the shelf.
+    /// The number of pieces in stock.
     Stock,
     Months,
     #[default]
     Text,
-    /// Neither shown nor searched.
+    /// Not shown and not searched.
     Hidden,
 }
 
-/// How a catalogue column is recognised and read out.
+/// How a catalogue column is recognized and written as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Lower case, as in the file's first line.
+    /// Its names in the file's first line, in lower case.
     pub headers: Vec<String>,
     #[serde(default)]
     pub kind: ColumnKind,
-    /// What people read before the value; a language that is missing reads the header itself.
+    /// The text before the value. A missing language uses the header.
     #[serde(default)]
     pub labels: BTreeMap<Language, String>,
-    /// What people read after the value.
+    /// The text after the value.
     #[serde(default)]
     pub unit: BTreeMap<Language, String>,
-    /// What people read when there is none in stock.
+    /// The text for an empty stock.
     #[serde(default)]
     pub none: BTreeMap<Language, String>,
 }
 
-/// Phrases, each with a number, found by their words with or without diacritics.
+/// Phrases, each with a number. They match with or without diacritics.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lexicon {
-    /// By the first word without its diacritics; the longest phrases first.
+    /// The phrases by their first word without diacritics, longest first.
     phrases: HashMap<String, Vec<(Vec<Token>, u32)>>,
 }
 
@@ -97,13 +97,14 @@ impl Lexicon {
         lexicon
     }
 
-    /// The phrases that `words` begin with, the longest first: how many words each has and its number.
+    /// Returns the phrases that `words` start with, longest first: the number of words, and the phrase's number.
     pub fn all_at(&self, words: &[Token]) -> impl Iterator<Item = (usize, u32)> {
         let candidates = words.first().and_then(|first| self.phrases.get(&first.root)).into_iter().flatten();
         candidates.filter(|(phrase, _)| begins_with(words, phrase)).map(|(phrase, number)| (phrase.len(), *number))
     }
 
-    /// The longest phrase that `words` begin with: how many words it has and the numbers it stands for (0: no phrase).
+    /// Returns the longest phrase that `words` start with: the number of words, and the phrase's numbers. No phrase has
+    /// 0 words.
     pub fn longest_at(&self, words: &[Token]) -> (usize, Vec<u32>) {
         let longest = self.starts(words);
         let mut numbers: Vec<u32> =
@@ -112,7 +113,7 @@ impl Lexicon {
         (longest, numbers)
     }
 
-    /// How many words the longest phrase has that `words` begin with; 0: there is none.
+    /// Returns the number of words of the longest phrase that `words` start with, or 0.
     pub fn starts(&self, words: &[Token]) -> usize {
         self.all_at(words).next().map_or(0, |(length, _)| length)
     }
@@ -162,10 +163,10 @@ struct MoneyWords {
 }
 
 impl SearchRules {
-    /// Reads the rules. What is left out is empty: no synonyms, no stop words, every column under its own name.
+    /// Parses the rules. Everything is optional.
     ///
     /// # Errors
-    /// The text is no TOML, or has a key or a value that is not known here; the error names the line.
+    /// The text is not valid TOML, or has an unknown key or value. The error names the line.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
         let file: File = toml::from_str(text)?;
         let units: Vec<String> = file.units.iter().map(|unit| unit.to_lowercase()).collect();
@@ -193,10 +194,10 @@ impl SearchRules {
         })
     }
 
-    /// What is left of a question without case, diacritics, punctuation, endings of English words and filler: equal for
-    /// two ways to ask the same. Never empty unless the text has no words.
+    /// Returns the question without case, diacritics, punctuation, English endings and polite words, to recognize the
+    /// same question in other words. Empty only if the text has no words.
     pub fn gist(&self, text: &str) -> String {
-        // Before anything is compared: else "bạn" is filler and "bán" is not, while "ban" is.
+        // Fold first: otherwise "bạn" would be a polite word and "bán" would not, although both become "ban".
         let words = tokens(&fold(text), &self.units);
         let mut kept: Vec<&str> = Vec::new();
         let mut at = 0;
@@ -219,12 +220,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_that_leave_everything_out_are_rules() {
+    fn empty_rules_are_valid() {
         assert!(SearchRules::from_toml("").is_ok());
     }
 
     #[test]
-    fn ways_to_ask_one_thing_have_one_gist() {
+    fn same_question_has_the_same_gist() {
         let rules = "filler = [\"shop\", \"ơi\", \"cho mình hỏi\", \"ạ\", \"có\", \"không\", \"ko\", \"please\"]\nunits = [\"tb\"]";
         let rules = SearchRules::from_toml(rules).unwrap();
         for (a, b) in [
@@ -240,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_told_with_its_line() {
+    fn unknown_key_is_reported_with_its_line() {
         let error = SearchRules::from_toml("stop = []\nsynonym = []\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("synonym"), "{error}");
     }
 
     #[test]
-    fn diacritics_bind_only_whoever_types_them() {
+    fn diacritics_matter_only_if_typed() {
         let lexicon = Lexicon::of([("bạn", 0), ("bàn phím", 1), ("ship", 2)], &[]);
         let longest = |text: &str| lexicon.longest_at(&tokens(text, &[]));
         assert_eq!(longest("bạn ơi"), (1, vec![0]));

@@ -1,8 +1,8 @@
-//! The shop's documents, as a desk asks them: by words always, by meaning too where vectors are there.
+//! Searches the shop's documents: always by words, and also by meaning if there are vectors.
 //!
-//! NO_CONTEXT, that is no passages at all, means: no chunk covers enough of the question's words ([`super::lexical`]),
-//! *and* nothing is near enough in meaning ([`Threshold`]). Either is a reason to answer: a question in other words
-//! than the page's shares none with it, and a model number is near to nothing.
+//! A question has no passages if no chunk covers enough of its words ([`super::lexical`]) *and* none is similar enough in meaning
+//! ([`Threshold`]). One of them suffices for an answer: a paraphrase shares no words with the page, and a model number is not
+//! similar to anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,49 +27,49 @@ mod overview;
 
 pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
 
-/// The documents of one server, and what finds something in them.
+/// The documents of a server, with their search.
 pub struct Knowledge {
     knowledge: KnowledgeConfig,
     config: SearchConfig,
     embedder: Arc<Embedder>,
     vectors: Arc<dyn VectorIndex>,
     shelves: ArcSwap<Shelves>,
-    /// What each collection's own vectors say about nearness.
+    /// The calibration of each collection.
     calibrations: Mutex<HashMap<String, Calibration>>,
     last_sync: Mutex<Option<LastSync>>,
-    /// Why the last question that was not searched by meaning was not.
+    /// Why the last search by meaning failed.
     complaint: Mutex<String>,
 }
 
-/// "còn loại nào rẻ hơn?", "màu đen có không": so many words that stand for something do not make a question of their own.
+/// A question with at most this many meaningful words depends on its context: "còn loại nào rẻ hơn?", "màu đen có không".
 const FEW_WORDS: usize = 2;
 
-/// What was read of the folder; replaced as a whole when a file changes.
+/// The documents that were read. Replaced as a whole when a file changes.
 #[derive(Default)]
 struct Shelves {
     library: Library,
-    /// What a persona sees that names these folders.
+    /// The view of personas with these folders.
     views: BTreeMap<Vec<String>, View>,
 }
 
 struct View {
     index: LexicalIndex,
-    /// The place of each chunk in the index, by its id.
+    /// The index of each chunk by its id.
     places: HashMap<String, usize>,
     vocabulary: Arc<Vocabulary>,
     collections: Vec<Collection>,
 }
 
-/// What a search by words found in some folders.
+/// The result of a search by words in some folders.
 pub struct WordHits {
     shelves: Arc<Shelves>,
     /// The chunks that answer.
     answering: Vec<(usize, f64)>,
-    /// The best chunks, also those that would be no answer by themselves: what meaning finds too may be one.
+    /// The best chunks, including those below the coverage threshold, because the search by meaning may confirm them.
     ranked: Vec<(usize, f64)>,
 }
 
-/// How passages were found.
+/// How a question was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
@@ -77,32 +77,32 @@ pub enum By {
     WordsAndMeaning,
 }
 
-/// What the documents say to a question.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Best first; none if nothing answers. Their scores are cosines where meaning was searched, else shares of the
-    /// question's words that were met; 0 to 1 both.
+    /// The passages, best first; empty if none answers. Scores are from 0 to 1: cosines after a search by meaning, else shares of the
+    /// question's words.
     pub passages: Vec<Passage>,
     pub by: By,
-    /// The mean cosine of what was nearest.
+    /// The mean cosine of the nearest chunks.
     pub similarity: Option<f64>,
-    /// The question's vector, for whoever else looks something up by it.
+    /// The question's vector, for further searches.
     pub question: Option<Vec<f32>>,
 }
 
-/// Why meaning was not searched.
+/// Why a question was not searched by meaning.
 #[derive(Debug, thiserror::Error)]
 enum Blind {
     #[error(transparent)]
     Embedding(#[from] EmbeddingError),
     #[error(transparent)]
     Vectors(#[from] VectorError),
-    #[error("it took too long")]
+    #[error("the search took too long")]
     Late,
 }
 
 impl Knowledge {
-    /// Reads nothing yet: see [`Self::read`].
+    /// Creates the search without documents; [`Self::read`] reads them.
     pub fn new(
         knowledge: KnowledgeConfig,
         config: SearchConfig,
@@ -114,10 +114,10 @@ impl Knowledge {
         Self { knowledge, config, embedder, vectors, shelves, calibrations, last_sync, complaint }
     }
 
-    /// Reads the documents that personas with these folders see, and searches them from now on.
+    /// Reads the documents that personas with these folders see, and replaces the earlier ones.
     ///
     /// # Errors
-    /// A folder is there but cannot be listed; what was read before stays in use.
+    /// A folder exists but cannot be listed. The earlier documents stay in use.
     pub fn read(&self, personas: &BTreeSet<Vec<String>>, rules: &SearchRules) -> Result<(), RetrievalError> {
         let folders: BTreeSet<&str> = personas.iter().flatten().map(String::as_str).collect();
         let library = Library::load(&self.knowledge.folder, folders, rules, &self.knowledge.chunks)?;
@@ -133,30 +133,30 @@ impl Knowledge {
         Ok(())
     }
 
-    /// What came of reading the documents that a persona with these folders sees.
+    /// Returns the result of reading the documents of these folders.
     pub fn report(&self, folders: &[String]) -> Report {
         let shelves = self.shelves.load();
         shelves.views.get(folders).map(|view| view.index.report().clone()).unwrap_or_default()
     }
 
-    /// The words of the documents that a persona with these folders sees, as they were last read.
+    /// Returns the vocabulary of the documents of these folders.
     pub fn vocabulary(&self, folders: &[String]) -> Arc<Vocabulary> {
         let shelves = self.shelves.load();
         shelves.views.get(folders).map(|view| view.vocabulary.clone()).unwrap_or_default()
     }
 
-    /// Whether meaning is searched at all.
+    /// Whether search by meaning is enabled.
     pub fn has_meaning(&self) -> bool {
         self.embedder.is_on()
     }
 
-    /// The passages in these folders that answer.
+    /// Finds the passages in these folders that answer.
     pub async fn find(&self, folders: &[String], query: &Query) -> Found {
         self.find_with(folders, query, self.search_words(folders, query)).await
     }
 
-    /// Searches these folders by words alone: the part of a search that takes the processor. A caller with a long question
-    /// runs it where it may block, and passes the result to [`Self::find_with`].
+    /// Searches these folders only by words, the CPU-bound part of a search. A caller with a long question runs it on a thread
+    /// for blocking work, and passes the result to [`Self::find_with`].
     pub fn search_words(&self, folders: &[String], query: &Query) -> WordHits {
         let shelves = self.shelves.load_full();
         let (answering, ranked) = shelves.views.get(folders).map_or_else(Default::default, |view| {
@@ -170,7 +170,7 @@ impl Knowledge {
         WordHits { shelves, answering, ranked }
     }
 
-    /// The passages in these folders that answer, given what the search by words found.
+    /// Finds the passages in these folders that answer, given the result of the search by words.
     pub async fn find_with(&self, folders: &[String], query: &Query, hits: WordHits) -> Found {
         let WordHits { shelves, answering: words, ranked } = hits;
         let nothing = Found { passages: Vec::new(), by: By::Words, similarity: None, question: None };
@@ -196,7 +196,7 @@ impl Knowledge {
         }
     }
 
-    /// The passages in these folders that answer by their words.
+    /// Finds the passages in these folders that answer, only by words.
     pub fn find_by_words(&self, folders: &[String], query: &Query) -> Found {
         let shelves = self.shelves.load_full();
         let passages = shelves.views.get(folders).map_or_else(Vec::new, |view| {
@@ -205,13 +205,13 @@ impl Knowledge {
         Found { passages, by: By::Words, similarity: None, question: None }
     }
 
-    /// Whether the question holds so few words of its own that it must be about what was said before.
+    /// Whether the question has so few meaningful words that it depends on earlier messages.
     pub fn says_little(&self, folders: &[String], query: &Query) -> bool {
         let shelves = self.shelves.load();
         shelves.views.get(folders).is_some_and(|view| view.index.strong_words(&query.text, query.language) <= FEW_WORDS)
     }
 
-    /// Says why meaning is not searched: once, not at each question.
+    /// Logs why search by meaning fails: as a warning the first time, then as debug output.
     fn complain(&self, cause: &Blind) {
         if matches!(cause, Blind::Embedding(EmbeddingError::Off)) {
             return;
@@ -219,9 +219,9 @@ impl Knowledge {
         let cause = cause.to_string();
         let mut complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         if *complaint == cause {
-            debug!(error = %cause, "A question is still searched by words alone");
+            debug!(error = %cause, "Still searching only by words");
         } else {
-            warn!(error = %cause, "Questions are searched by words alone");
+            warn!(error = %cause, "Searching only by words");
             *complaint = cause;
         }
     }
@@ -230,7 +230,7 @@ impl Knowledge {
         Ok(self.embedder.query(text).await?)
     }
 
-    /// Both lists as one.
+    /// Merges the two lists.
     fn found(&self, view: &View, query: &Query, words: &[(usize, f64)], meaning: &Meaning, nothing: Found) -> Found {
         let Meaning { nearest, others, similarity } = meaning;
         let unrelated = self.calibrated(view, Calibration::unrelated).into_iter().fold(0.0, f64::max);
@@ -244,21 +244,21 @@ impl Knowledge {
         Found { passages, by: By::WordsAndMeaning, similarity: Some(meaning.mean(query)), ..nothing }
     }
 
-    /// Whether nothing is near enough in meaning.
+    /// Whether no chunk is similar enough.
     fn lacks(&self, view: &View, query: &Query, meaning: &Meaning) -> bool {
         let proposed = self.calibrated(view, |calibration| calibration.threshold);
         Threshold::of(&self.config, self.embedder.model(), proposed).lacks(&meaning.nearest, query.limit)
     }
 
-    /// What the calibration of each of the view's collections says.
+    /// Returns a value from the calibration of each collection of the view.
     fn calibrated(&self, view: &View, what: impl Fn(&Calibration) -> f64) -> Vec<f64> {
         let calibrations = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
         let own = view.collections.iter().filter_map(|collection| calibrations.get(&collection.name));
         own.map(what).collect()
     }
 
-    /// The chunks that are near to the question, nearest first, and the cosine of each that is a candidate. `None`: there
-    /// are no vectors of these documents.
+    /// Finds the chunks nearest to the question, and the cosines of all candidates. Returns `None` without vectors of these
+    /// documents.
     async fn near(&self, view: &View, question: &[f32], words: &[(usize, f64)]) -> Result<Option<Meaning>, Blind> {
         let within = self.config.vector_timeout;
         timeout(within, self.near_at_last(view, question, words)).await.map_err(|_| Blind::Late)?
@@ -273,7 +273,7 @@ impl Knowledge {
         let mut nearest: Vec<Near> = Vec::new();
         for collection in &view.collections {
             let hits = self.vectors.query(collection, question, FETCH, &Labels::new()).await?;
-            // A chunk that is no more may still have a vector.
+            // A removed chunk may still have a vector.
             nearest.extend(hits.into_iter().filter_map(|hit| {
                 let chunk = *view.places.get(&hit.id)?;
                 Some(Near { chunk, similarity: hit.similarity, vector: hit.vector })
@@ -308,10 +308,10 @@ impl Knowledge {
         Collection { tenant: TenantId::default(), name }
     }
 
-    /// Brings the vectors into line with what was read.
+    /// Updates the vectors to the documents that were read.
     ///
     /// # Errors
-    /// See [`sync`]. What was done stays done.
+    /// See [`sync`]. Batches that were stored stay stored.
     pub async fn sync(&self) -> Result<Vec<SyncReport>, SyncError> {
         let reports = self.sync_shelves().await;
         *self.last_sync.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastSync::of(Utc::now(), &reports));
@@ -335,7 +335,7 @@ impl Knowledge {
         Ok(reports)
     }
 
-    /// Looks at the vectors that are there, and adds none: for whoever searches beside the server that keeps them.
+    /// Calibrates with the existing vectors and adds none, for a process next to the server that maintains them.
     ///
     /// # Errors
     /// The index does not answer.
@@ -358,7 +358,7 @@ impl Knowledge {
     }
 }
 
-/// The words of these chunks.
+/// Returns the vocabulary of these chunks.
 pub fn vocabulary(chunks: &[Arc<Chunk>]) -> Vocabulary {
     let mut vocabulary = Vocabulary::default();
     for chunk in chunks {
@@ -373,10 +373,10 @@ pub fn vocabulary(chunks: &[Arc<Chunk>]) -> Vocabulary {
     vocabulary
 }
 
-/// What was found by meaning.
+/// The result of a search by meaning.
 struct Meaning {
     nearest: Vec<Near>,
-    /// The vectors of the other candidates, which words found.
+    /// The vectors of candidates that only the search by words found.
     others: HashMap<usize, Vec<f32>>,
     /// The cosine of every candidate.
     similarity: HashMap<usize, f64>,

@@ -1,8 +1,8 @@
-//! Keeping a collection of vectors in line with a folder of documents.
+//! Updates a collection of vectors to a folder of documents.
 //!
-//! A chunk's id is made of what is embedded ([`Chunk::id`]), so what changed is the difference of two sets. Whatever happens in the
-//! middle, the collection holds vectors of chunks and nothing else, and the next run does the rest: every batch is stored as
-//! soon as it is embedded, and what left the folder is removed last, so that it is found until its successor is.
+//! A chunk's id is a hash of the embedded text ([`Chunk::id`]), so comparing two sets of ids finds all changes. An
+//! interrupted run is completed by the next one: each batch is stored immediately after its embedding. Outdated vectors are
+//! removed last, so that a passage can be found until its replacement is stored.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -15,62 +15,62 @@ use super::folder::Shelf;
 use crate::providers::embedding::{Embedder, EmbeddingError};
 use crate::providers::vector::{Collection, Record, VectorError, VectorIndex};
 
-/// What would change.
+/// The changes that a run would make.
 #[derive(Debug)]
 pub struct Plan<'a> {
-    /// Each with its id, in the order of the documents.
+    /// The chunks to embed, each with its id, in the order of the documents.
     pub missing: Vec<(String, &'a Chunk)>,
-    /// The ids of what left the folder or changed in it.
+    /// The ids of vectors to remove.
     pub gone: Vec<String>,
-    /// Chunks that are there already.
+    /// The number of chunks that are already stored.
     pub kept: usize,
 }
 
-/// Where the vectors go, and who makes them.
+/// The collection to update, and the embedder.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     pub index: &'a dyn VectorIndex,
     pub embedder: &'a Embedder,
     pub collection: &'a Collection,
-    /// Chunks that are embedded and stored together.
+    /// The number of chunks to embed and store together.
     pub batch: usize,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Chunks that were embedded or refused.
+    /// The number of chunks that were embedded or refused.
     pub done: usize,
-    /// Chunks that the collection lacked.
+    /// The number of chunks to embed.
     pub total: usize,
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SyncReport {
     pub documents: usize,
-    /// Different chunks of these documents; the sum of the next two and of `refused`.
+    /// The number of different chunks: the sum of the next two and of `refused`.
     pub chunks: usize,
     pub kept: usize,
     pub embedded: usize,
-    /// Vectors of chunks that are no more.
+    /// The number of removed vectors.
     pub removed: usize,
-    /// Chunks that say too little to be indexed.
+    /// The number of chunks with too little content to be indexed.
     pub dropped: usize,
     pub refused: Vec<RefusedChunk>,
     pub seconds: f64,
 }
 
-/// A chunk that the model does not embed. It is found by its words alone.
+/// A chunk that the model refuses to embed. It is found only by its words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RefusedChunk {
     pub file: String,
-    /// Its headings, joined by ` > `.
+    /// The headings above it, joined by ` > `.
     pub section: String,
     pub why: String,
 }
 
-/// Why a run ended early. What it had embedded is kept.
+/// Why a run ended early. Stored batches are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
     #[error(transparent)]
@@ -79,7 +79,7 @@ pub enum SyncError {
     Embedding(#[from] EmbeddingError),
 }
 
-/// Compares; touches nothing.
+/// Compares the collection with the documents. Changes nothing.
 pub async fn plan<'a>(
     index: &dyn VectorIndex,
     collection: &Collection,
@@ -104,11 +104,11 @@ pub async fn plan<'a>(
     Ok(Plan { missing, gone, kept })
 }
 
-/// Brings the collection into line with the documents, making it if it is not there.
+/// Updates the collection to the documents, and creates it if it does not exist.
 ///
 /// # Errors
-/// [`VectorError::OtherSpace`] if another model made the collection; nothing is changed then. Otherwise either service does not
-/// answer, or refuses more than single texts.
+/// [`VectorError::OtherSpace`] if the collection is of another model, which changes nothing. Otherwise a service does
+/// not answer, or refuses more than single texts.
 pub async fn sync(
     target: &Target<'_>,
     shelf: &Shelf,
@@ -160,23 +160,24 @@ pub async fn sync(
     Ok(report)
 }
 
-/// A vector, or why the model made none, for the n-th text.
+/// For each text, its vector or why the model refused it.
 type Vectors = HashMap<usize, Result<Vec<f32>, String>>;
 
-/// Where the texts together are not embedded, each is tried by itself. One that fails although the model answers is refused.
+/// Embeds texts. If that fails for the batch, tries each text separately; a text that fails although the model answers
+/// is refused.
 async fn embed(embedder: &Embedder, batch: &[(String, &Chunk)]) -> Result<Vectors, EmbeddingError> {
     let texts: Vec<String> = batch.iter().map(|(_, chunk)| chunk.embedded_text()).collect();
     match embedder.passages(&texts).await {
         Ok(vectors) => return Ok(vectors.into_iter().map(Ok).enumerate().collect()),
         Err(EmbeddingError::Off) => return Err(EmbeddingError::Off),
-        Err(error) => warn!(%error, texts = texts.len(), "Texts are not embedded together; each is tried by itself"),
+        Err(error) => warn!(%error, texts = texts.len(), "Could not embed a batch of texts: trying each separately"),
     }
     let mut vectors = Vectors::new();
     for (n, text) in texts.iter().enumerate() {
         let vector = match embedder.passages(std::slice::from_ref(text)).await {
             Ok(mut vectors) => vectors.pop().ok_or_else(|| "no vector came".to_owned()),
             Err(error) => {
-                // A word that every model embeds: if that fails too, it is not the text.
+                // Every model embeds this word: if it fails too, the text is not the cause.
                 embedder.query("?").await.map_err(|_| error.clone())?;
                 Err(error.to_string())
             }
@@ -191,6 +192,6 @@ fn record(id: &str, chunk: &Chunk, vector: Vec<f32>) -> Record {
 }
 
 fn refused(chunk: &Chunk, why: String) -> RefusedChunk {
-    warn!(file = chunk.path, section = chunk.section(), "The embedding model refuses a chunk: {why}");
+    warn!(file = chunk.path, section = chunk.section(), "The embedding model refused a chunk: {why}");
     RefusedChunk { file: chunk.path.clone(), section: chunk.section(), why }
 }

@@ -1,4 +1,4 @@
-//! Which index of vectors the shop has.
+//! Opens the configured index of vectors.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::config::Config;
 use crate::providers::vector::{ChromaIndex, InvalidChroma, VectorIndex};
 use crate::store::Store;
 
-/// The index that the configuration names: a Chroma server, or the shop's own database. Asks neither anything yet.
+/// Returns the configured index: a Chroma server or the shop's database. Makes no request yet.
 ///
 /// # Errors
-/// `CHROMA_URL` is no address.
+/// `CHROMA_URL` is not a valid address.
 pub fn open_vectors(config: &Config, store: &Store) -> Result<Arc<dyn VectorIndex>, InvalidChroma> {
     Ok(match &config.vectors.chroma_url {
         Some(url) => Arc::new(ChromaIndex::new(url, &config.vectors)?),

@@ -1,4 +1,4 @@
-//! Taking a message in: one transaction, so that what was acknowledged is stored, once.
+//! Accepts a message in one transaction, so that an acknowledged message is stored exactly once.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use sea_orm::ActiveValue::Set;
@@ -14,7 +14,7 @@ use super::jobs::{NewJob, enqueue};
 use super::{StoreError, TenantStore};
 use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TurnStatus};
 
-/// A message that wants to become a turn.
+/// A message to accept as a turn.
 #[derive(Debug)]
 pub struct NewTurn<'a> {
     pub conversation: ConversationId,
@@ -23,17 +23,17 @@ pub struct NewTurn<'a> {
     pub text: &'a str,
     pub idempotency: Option<&'a IdempotencyKey>,
     pub now: DateTime<Utc>,
-    /// At most so many turns of the customer may wait in the conversation.
+    /// The maximum number of the customer's turns that may wait in the conversation.
     pub waiting_max: u64,
-    /// At most so many turns of the customer in the conversation in any 60 seconds; `None` = no limit.
+    /// The maximum number of the customer's turns in the conversation in any 60 seconds.
     pub per_minute: Option<u64>,
-    /// At most so many turns of the shop on a day (UTC); `None` = no limit.
+    /// The maximum number of the shop's turns on a day (UTC).
     pub per_day: Option<u64>,
-    /// The whole server has as many waiting turns as it may: only a repeated request is answered.
+    /// The server is at its limit of waiting turns. Only a repeated request succeeds.
     pub full: bool,
 }
 
-/// How taking a message in ended. Whatever is not `Accepted` has changed nothing.
+/// The result of [`TenantStore::accept`]. Only `Accepted` changes the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
     Accepted {
@@ -47,31 +47,31 @@ pub enum Acceptance {
     },
     /// The key was accepted before with another body.
     KeyReused,
-    /// As many turns wait as may wait.
+    /// Too many turns wait in the conversation.
     TooManyWaiting,
-    /// The conversation had its turns of this minute; the next one is welcome in so many seconds.
+    /// The limit per minute is reached. `retry_after` is in seconds.
     TooManyPerMinute {
         retry_after: u64,
     },
-    /// The shop had its turns of this day; the next one is welcome in so many seconds.
+    /// The limit per day is reached. `retry_after` is in seconds.
     TooManyPerDay {
         retry_after: u64,
     },
-    /// The whole server has as many waiting turns as it may.
+    /// The server is at its limit of waiting turns.
     Full,
-    /// A person answers in a conversation that nobody has taken.
+    /// A person answers in a conversation that is not taken.
     NotTaken,
-    /// No such conversation of this shop.
+    /// The shop has no such conversation.
     NotFound,
 }
 
 impl TenantStore<'_> {
-    /// Stores the message, its queued turn and its idempotency key, or nothing at all. A customer who writes in a closed
-    /// conversation opens it again; what the shop says there leaves it closed.
+    /// Stores the message, its queued turn and its idempotency key. A customer's message reopens a closed conversation;
+    /// a message of the shop does not.
     pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
-        // The row's lock makes requests of one conversation follow each other, so that what is counted below is exact.
+        // The update locks the conversation's row, so that concurrent requests are counted exactly below.
         let (status, closed) = (conversations::Column::Status, ConversationStatus::Closed.as_str());
         let is_customer = *new.author == Author::Customer;
         let reopened = if is_customer { ConversationStatus::Bot.as_str() } else { closed };
@@ -114,7 +114,7 @@ impl TenantStore<'_> {
         Ok(Acceptance::Accepted { turn, message_id: new.message_id })
     }
 
-    /// The limit that the conversation has reached, if any.
+    /// Returns the limit that is reached, if any.
     async fn refusal(
         &self,
         transaction: &DatabaseTransaction,
@@ -152,7 +152,7 @@ impl TenantStore<'_> {
         Ok(Some(Acceptance::TooManyPerMinute { retry_after: u64::try_from(wait).unwrap_or(1) }))
     }
 
-    /// Counts the turn among the shop's turns of the day, in the transaction that a refusal rolls back.
+    /// Counts the turn as one of the day's, in the transaction that a refusal rolls back.
     async fn refusal_of_the_day(
         &self,
         transaction: &DatabaseTransaction,
@@ -206,18 +206,14 @@ impl TenantStore<'_> {
             message_id: Set(new.message_id.0),
             status: Set(TurnStatus::Queued.as_str().to_owned()),
             accepted_at: Set(new.now),
-            started_at: Set(None),
-            ended_at: Set(None),
             timings: Set(json!({})),
             events: Set(0),
             cancel_requested: Set(false),
             events_kept: Set(true),
             sender: Set(new.author.sender().as_str().to_owned()),
-            intent: Set(None),
-            kind: Set(None),
-            first_text_ms: Set(None),
             asked_person: Set(false),
             model_failed: Set(false),
+            ..Default::default()
         })
         .exec_without_returning(transaction)
         .await?;

@@ -1,4 +1,4 @@
-//! The record of who changed what: a row with every change, in the change's own transaction.
+//! The audit log. Each change stores its entry in the same transaction.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
@@ -7,19 +7,16 @@ use uuid::Uuid;
 use super::entities::audit;
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::{ConversationId, TenantId};
+use crate::domain::{AuditEntry, AuditKind, ConversationId, TenantId};
 
 impl TenantStore<'_> {
-    /// Stores a row of something that changed nothing else: a tool that was called, a decision.
+    /// Stores an entry that no other change goes with, such as a tool call or a decision.
     pub async fn record(&self, entry: &AuditEntry) -> Result<(), StoreError> {
         record(self.store.writer()?, self.tenant, std::slice::from_ref(entry)).await
     }
 
-    /// The rows that belong to the conversation, oldest first: what happened in it, and what happened since to the
-    /// orders that it changed.
+    /// Lists the entries of the conversation, oldest first, including later changes to its orders from outside.
     pub async fn list_audit(&self, conversation: ConversationId) -> Result<Vec<AuditEntry>, StoreError> {
         let own = audit::Column::ConversationId.eq(conversation.0);
         let own = self.audit_where(Condition::all().add(own)).await?;
@@ -35,24 +32,20 @@ impl TenantStore<'_> {
         self.audit_where(either).await
     }
 
-    /// The rows about the order, oldest first.
+    /// Lists the entries of the order, oldest first.
     pub async fn list_audit_of_order(&self, number: &OrderNumber) -> Result<Vec<AuditEntry>, StoreError> {
         self.audit_where(Condition::all().add(audit::Column::OrderNumber.eq(number.as_str()))).await
     }
 
-    /// The rows about the shop itself and no order of it, oldest first.
+    /// Lists the entries without an order and a conversation, oldest first.
     pub async fn list_audit_of_shop(&self) -> Result<Vec<AuditEntry>, StoreError> {
         let own = Condition::all().add(audit::Column::OrderNumber.is_null());
         self.audit_where(own.add(audit::Column::ConversationId.is_null())).await
     }
 
     async fn audit_where(&self, which: Condition) -> Result<Vec<AuditEntry>, StoreError> {
-        let rows = audit::Entity::find()
-            .filter(audit::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(which)
-            .order_by_asc(audit::Column::Id)
-            .all(&self.store.read)
-            .await?;
+        let rows =
+            self.rows::<audit::Entity>().filter(which).order_by_asc(audit::Column::Id).all(&self.store.read).await?;
         rows.into_iter().map(read_entry).collect()
     }
 }

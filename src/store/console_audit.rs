@@ -1,6 +1,6 @@
-//! The audit log of the console: who did what, when, and from where.
+//! The console's audit log: who did what, when and from where.
 //!
-//! An act that changes rows is stored in the change's own transaction: see [`TenantStore::noting`].
+//! An action that changes rows is stored in the same transaction: see [`TenantStore::noting`].
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -11,42 +11,42 @@ use super::entities::console_audit::{ActiveModel, Column, Entity, Model};
 use super::{Store, StoreError, TenantStore};
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 
-/// Entries that are removed in one statement.
+/// The number of entries removed in one statement.
 const ROWS_AT_ONCE: u64 = 500;
 
 /// A stored entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsoleEntry {
-    /// The place to continue after.
+    /// The cursor for the next page.
     pub id: Uuid,
     pub act: ConsoleAct,
 }
 
-/// Which entries are listed.
+/// Which entries to list.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleAuditFilter<'a> {
-    /// Only this person's.
+    /// Only actions of this person.
     pub who: Option<&'a str>,
-    /// Only those of this time: from, and up to but not including.
+    /// Only entries from the first time up to, but not including, the second.
     pub between: Option<(DateTime<Utc>, DateTime<Utc>)>,
-    /// Only those older than this entry.
+    /// Only entries older than this one.
     pub after: Option<Uuid>,
 }
 
 impl<'a> TenantStore<'a> {
-    /// Returns this store with an act: the next change through it stores the act in the same transaction. A call that changes
-    /// nothing stores nothing.
+    /// Returns this store with a console action, which the next change stores in its transaction. A call that changes
+    /// nothing does not store it.
     #[must_use]
     pub fn noting(self, act: Option<&'a ConsoleAct>) -> Self {
         Self { act, ..self }
     }
 
-    /// Stores an act that changes nothing else in the database.
+    /// Stores an action that changes nothing else in the database.
     pub async fn record_console_act(&self, act: &ConsoleAct) -> Result<(), StoreError> {
         insert(self.store.writer()?, self.tenant, act).await
     }
 
-    /// Stores the act of [`Self::noting`], if there is one, in the change's transaction.
+    /// Stores the action of [`Self::noting`], if any, in the change's transaction.
     pub(super) async fn record_act(&self, connection: &impl ConnectionTrait) -> Result<(), StoreError> {
         match self.act {
             Some(act) => insert(connection, self.tenant, act).await,
@@ -54,7 +54,7 @@ impl<'a> TenantStore<'a> {
         }
     }
 
-    /// The shop's entries, newest first, at most `limit`.
+    /// Lists at most `limit` entries of the shop, newest first.
     pub async fn list_console_audit(
         &self,
         filter: &ConsoleAuditFilter<'_>,
@@ -76,7 +76,7 @@ impl<'a> TenantStore<'a> {
 }
 
 impl Store {
-    /// Removes entries older than `before`, some at a time. `false`: there is nothing more to remove.
+    /// Removes some entries older than `before`. Returns `false` when none are left.
     pub async fn forget_console_audit(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
         let old: Vec<Uuid> = Entity::find()
             .select_only()

@@ -1,4 +1,4 @@
-//! Conversations.
+//! Creates, reads and deletes conversations, and hands them over.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
@@ -15,10 +15,10 @@ use super::personal::person::Person;
 use super::{StoreError, TenantStore, all_inserted};
 use crate::domain::text::fold;
 use crate::domain::{
-    Conversation, ConversationId, ConversationStatus, EventId, Language, LanguageSource, Message, TenantId,
+    Conversation, ConversationId, ConversationStatus, EventId, Handoff, Language, LanguageSource, Message, TenantId,
 };
 
-/// How creating a conversation ended.
+/// The result of [`TenantStore::create_conversation`].
 #[derive(Debug, PartialEq)]
 pub enum Creation {
     Created,
@@ -29,7 +29,8 @@ pub enum Creation {
 }
 
 impl TenantStore<'_> {
-    /// Stores a new conversation and its greeting, or neither. `scope`: whose keys there are, empty for the shop's own.
+    /// Stores a new conversation and its greeting. `scope` separates the idempotency keys of visitors; it is empty for
+    /// the shop's own requests.
     pub async fn create_conversation(
         &self,
         conversation: &Conversation,
@@ -57,7 +58,7 @@ impl TenantStore<'_> {
                 .filter(idempotency_keys::Column::CreatedAt.lte(forgotten))
                 .exec(&transaction)
                 .await?;
-            // Inserting first makes a second request wait for the first one's commit instead of racing it.
+            // Inserted first, so that a concurrent request with the same key waits for this commit.
             let inserted = idempotency_keys::Entity::insert(row)
                 .on_conflict_do_nothing()
                 .exec_without_returning(&transaction)
@@ -81,7 +82,7 @@ impl TenantStore<'_> {
         Ok(Creation::Created)
     }
 
-    /// What the key of an earlier creation says, if it was used within its 24 hours.
+    /// Returns the result of an earlier creation with this key, unless the key has expired.
     pub async fn find_creation(
         &self,
         scope: &str,
@@ -102,14 +103,14 @@ impl TenantStore<'_> {
             .transpose()
     }
 
-    /// Newest first, at most `limit`, of one user where `user_id` is given, older than `after` where it is given.
+    /// Lists at most `limit` conversations, newest first, optionally of one user and older than `after`.
     pub async fn list_conversations(
         &self,
         user_id: Option<&str>,
         after: Option<ConversationId>,
         limit: u64,
     ) -> Result<Vec<Conversation>, StoreError> {
-        let mut query = conversations::Entity::find().filter(conversations::Column::TenantId.eq(self.tenant.as_str()));
+        let mut query = self.rows::<conversations::Entity>();
         if let Some(user_id) = user_id {
             query = query.filter(conversations::Column::UserId.eq(user_id));
         }
@@ -121,7 +122,43 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_conversation).collect()
     }
 
-    /// Stores what the desk remembers, in the middle of a turn; refused once another server has taken the database.
+    /// Applies a handoff and ends the customer's wait for a person. A handoff that does not apply to the conversation's
+    /// status changes nothing. Returns the conversation afterwards, or `None` if it does not exist.
+    pub async fn hand_over(
+        &self,
+        id: ConversationId,
+        handoff: &Handoff,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Conversation>, StoreError> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
+        let mut update = conversations::Entity::update_many();
+        if let Some(from) = handoff.from() {
+            update = update.filter(conversations::Column::Status.is_in(from.iter().map(|status| status.as_str())));
+        }
+        let changed = update
+            .set(conversations::ActiveModel {
+                status: Set(handoff.status().as_str().to_owned()),
+                agent: Set(handoff.agent().map(str::to_owned)),
+                waiting_since: Set(None),
+                last_activity_at: Set(now),
+                ..Default::default()
+            })
+            .filter(conversations::Column::Id.eq(id.0))
+            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
+            .exec_with_returning(&transaction)
+            .await?;
+        if !changed.is_empty() {
+            self.record_act(&transaction).await?;
+        }
+        transaction.commit().await?;
+        match changed.into_iter().next() {
+            Some(row) => read_conversation(row).map(Some),
+            None => self.find_conversation(id).await,
+        }
+    }
+
+    /// Stores the desk's memory in the middle of a turn. Fails if another server has taken over the database.
     pub async fn save_state(&self, id: ConversationId, state: &Value) -> Result<(), StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
@@ -135,22 +172,23 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// Removes the conversation, and what the customer said in it from RMAs and tickets. `false`: there was none.
+    /// Removes the conversation, and the customer's words from its RMAs and tickets. Returns `false` if it does not
+    /// exist.
     pub async fn delete_conversation(&self, id: ConversationId) -> Result<bool, StoreError> {
         self.delete_conversation_if(id, Condition::all()).await
     }
 
-    /// Removes the conversation if it still meets the condition. `false`: it is gone or has changed.
+    /// Removes the conversation if it still meets the condition. Returns `false` if not.
     pub(super) async fn delete_conversation_if(
         &self,
         id: ConversationId,
         condition: Condition,
     ) -> Result<bool, StoreError> {
         let transaction = self.store.begin().await?;
-        // The lock keeps a message out that arrives meanwhile.
-        let found = conversations::Entity::find()
+        // The lock keeps out a message that arrives at the same time.
+        let found = self
+            .rows::<conversations::Entity>()
             .filter(conversations::Column::Id.eq(id.0))
-            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .filter(condition)
             .lock(LockType::Update)
             .one(&transaction)
@@ -167,10 +205,9 @@ impl TenantStore<'_> {
         Ok(true)
     }
 
-    /// The greeting's id and text, for a repeated creation.
+    /// Returns the greeting, for a repeated creation.
     pub async fn find_greeting(&self, id: ConversationId) -> Result<Option<Message>, StoreError> {
-        messages::Entity::find()
-            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
+        self.rows::<messages::Entity>()
             .filter(messages::Column::ConversationId.eq(id.0))
             .filter(messages::Column::Turn.eq(0))
             .one(&self.store.read)
@@ -180,7 +217,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// What a request says that brings a known key.
+/// Returns the result for a request with a known key.
 fn repeated(row: &idempotency_keys::Model, idempotency: &IdempotencyKey) -> Creation {
     if row.body_hash == idempotency.body_hash {
         Creation::Repeated(ConversationId(row.conversation_id))
@@ -212,7 +249,7 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
     }
 }
 
-/// The language of the conversation; English where there is none.
+/// Returns the language of the conversation, or English without one.
 pub(super) async fn language_of(
     connection: &impl ConnectionTrait,
     conversation: Option<ConversationId>,

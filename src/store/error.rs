@@ -1,4 +1,4 @@
-//! What can go wrong between the store and us.
+//! The store's errors, and which of them are outages of the database.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use sea_orm::{DbErr, RuntimeErr};
 
 use super::Outage;
 
-/// A failed call to the store. Its text is for the log, never for a customer.
+/// The error of a store call. The text is for the log, never for a customer.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database does not answer, or its disk is full or fails; the same call may succeed later.
+    /// The database does not answer, or its disk is full or failing. The same call may succeed later.
     #[error("the store is not available: {0} ({hint})", hint = self.outage().hint())]
     Unavailable(DbErr),
     /// The path no longer leads to the open database file, so writes would be lost.
@@ -23,13 +23,13 @@ pub enum StoreError {
     /// The database refused the statement.
     #[error("the store refused: {0}")]
     Refused(DbErr),
-    /// A row holds what this version cannot read.
+    /// A row contains a value that this version cannot read.
     #[error("a row of {table} cannot be read: {reason}")]
     Unreadable { table: &'static str, reason: String },
-    /// A row is there already, and says something else.
-    #[error("{table} holds another row in this place")]
+    /// A different row already has this key.
+    #[error("{table} already has a different row with this key")]
     Conflict { table: &'static str },
-    /// Another server has taken the database.
+    /// Another server has taken over the database.
     #[error("another server serves this database now")]
     Fenced,
     /// A newer version has migrated the database.
@@ -48,7 +48,7 @@ impl StoreError {
         matches!(self, Self::Unavailable(_) | Self::FileReplaced(_) | Self::FileDamaged(_))
     }
 
-    /// Why the store takes no writes, where this error is the reason.
+    /// Returns the outage that this error indicates.
     pub fn outage(&self) -> Outage {
         match self {
             Self::Unavailable(error) => database_error(error).and_then(cause_of).unwrap_or(Outage::NoAnswer),
@@ -66,7 +66,7 @@ impl From<DbErr> for StoreError {
     }
 }
 
-/// Whether the fault is the database's, not the statement's.
+/// Whether the database caused the error, not the statement.
 pub(super) fn is_unavailable(error: &DbErr) -> bool {
     match error {
         DbErr::Conn(_) | DbErr::ConnectionAcquire(_) => true,
@@ -98,7 +98,7 @@ fn database_error(error: &DbErr) -> Option<&dyn DatabaseError> {
     }
 }
 
-/// Why the database could not run a statement. `None`: the fault is the statement's.
+/// Returns the outage that kept the database from running a statement, or `None` if the statement is at fault.
 fn cause_of(error: &dyn DatabaseError) -> Option<Outage> {
     let code = error.code()?;
     if error.try_downcast_ref::<SqliteError>().is_some() {
@@ -117,7 +117,8 @@ fn cause_of(error: &dyn DatabaseError) -> Option<Outage> {
         "53100" => Some(Outage::DiskFull),
         // A server that has become a standby takes no writes.
         "25006" => Some(Outage::DiskError),
-        // PostgreSQL: 08 connection, 53 resources, 57 operator intervention (a shutdown), 40 rolled back, 58 its system.
+        // PostgreSQL: 08 connection, 53 resources, 57 operator intervention (a shutdown), 40 rolled back, 58 its
+        // system.
         code if code.starts_with("58") => Some(Outage::DiskError),
         code if ["08", "53", "57", "40"].iter().any(|class| code.starts_with(class)) => Some(Outage::NoAnswer),
         _ => None,

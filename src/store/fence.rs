@@ -1,8 +1,7 @@
-//! Only the server that serves writes turns.
+//! Refuses the writes of a server that another one has replaced.
 //!
-//! A server takes the database by writing a name of its own; whatever one with another name writes into turns is refused
-//! from then on. So a server that lost its lock without noticing, and wakes up late, cannot write into a turn that another
-//! one has recovered.
+//! A server claims the database by storing a fresh name, and its writes to turns check that name. A server that has
+//! lost the lock without noticing therefore cannot write into a turn that its successor has recovered.
 
 use std::sync::Arc;
 
@@ -15,19 +14,19 @@ use super::settings::SERVING;
 use super::{Store, StoreError};
 use crate::domain::TenantId;
 
-/// The name under which a server took the database.
+/// The name under which a server has claimed the database.
 #[derive(Clone, Debug)]
 pub(super) struct Fence(Arc<str>);
 
 impl Store {
-    /// This store for a server: from now on no other server's turns are stored.
+    /// Claims the database for a server: from now on, other servers' writes to turns are refused.
     pub async fn claim(&self) -> Result<Self, StoreError> {
         let name = Uuid::now_v7().to_string();
         self.set_setting(SERVING, &name).await?;
         Ok(Self { fence: Some(Fence(name.into())), ..self.clone() })
     }
 
-    /// Whether nobody has taken the database since [`Store::claim`].
+    /// Whether [`Store::claim`] still holds: no other server has claimed the database since.
     pub async fn is_claimed(&self) -> Result<bool, StoreError> {
         match self.check_fence(&self.write).await {
             Ok(()) => Ok(true),
@@ -36,8 +35,8 @@ impl Store {
         }
     }
 
-    /// Refuses what a server wants to write that does not serve any more. Within a transaction the answer holds to its
-    /// end. A store that nobody claimed is none of a server's.
+    /// Fails if another server has claimed the database. In a transaction, the result holds until the transaction ends.
+    /// Always succeeds for a store without a claim.
     pub(super) async fn check_fence(&self, connection: &impl ConnectionTrait) -> Result<(), StoreError> {
         let Some(fence) = &self.fence else { return Ok(()) };
         match connection.query_one(&fence.holds()).await? {
@@ -48,7 +47,7 @@ impl Store {
 }
 
 impl Fence {
-    /// Selects one row while the fence holds. In PostgreSQL whoever takes the database waits for those who have asked.
+    /// Selects one row if the claim still holds. On PostgreSQL, a new claim waits for transactions that have run this.
     pub fn holds(&self) -> SelectStatement {
         Query::select()
             .column(settings::Column::Value)

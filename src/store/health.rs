@@ -1,4 +1,4 @@
-//! Whether the store takes writes, and why not.
+//! Checks whether the store accepts writes, and if not, why.
 
 mod database_file;
 
@@ -19,31 +19,31 @@ use super::error::is_unavailable;
 use super::settings::{PROBE, set};
 use super::{Store, StoreError};
 
-/// How long a probe may take.
+/// The timeout of a probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the result of a probe is reused.
 const PROBE_REUSED: Duration = Duration::from_secs(1);
 /// How often a probe checks an SQLite file.
 const CHECK_FILE_EVERY: Duration = Duration::from_secs(60);
 
-/// Why the store takes no writes.
+/// Why the store does not accept writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outage {
     /// The database does not answer, or another process holds its lock.
     NoAnswer,
     DiskFull,
-    /// The disk fails, or the database cannot be opened or written.
+    /// The disk is failing, or the database cannot be opened or written.
     DiskError,
     /// The SQLite file was deleted or replaced after it was opened.
     FileReplaced,
     FileDamaged,
-    /// Another server has taken the database.
+    /// Another server has taken over the database.
     TakenOver,
 }
 
 impl Outage {
-    /// What the operator can do.
+    /// Returns what the operator can do.
     pub(super) fn hint(self) -> &'static str {
         match self {
             Self::NoAnswer => "check that the database runs and that no other process locks it",
@@ -56,14 +56,14 @@ impl Outage {
     }
 }
 
-/// How many bytes a probe writes after a write has failed, at least as many as a message and its turn need: a small row
-/// may still fit on a disk that is full for everything else.
+/// The number of bytes that a probe writes after a write has failed. It must not be smaller than a message with its
+/// turn, because a small row may fit on a disk that is full for anything larger.
 const LARGE_PROBE: usize = 64 * 1024;
 
-/// What is known of the store's health. Shared by all clones of a [`Store`].
+/// The state of health checks, shared by all clones of a [`Store`].
 #[derive(Debug, Default)]
 pub(super) struct Health {
-    /// `None`: PostgreSQL, or a file that is only looked at.
+    /// `None` for PostgreSQL, and for a store that is opened without changing it.
     file: Option<DatabaseFile>,
     last: Mutex<Last>,
     /// Whether a write has failed since the last probe that succeeded.
@@ -77,33 +77,33 @@ struct Last {
 }
 
 impl Health {
-    /// The health of an SQLite database whose file has just been opened.
+    /// Returns the state for an SQLite database whose file has just been opened.
     pub fn of_file(path: &Path) -> Arc<Self> {
         Arc::new(Self { file: Some(DatabaseFile::opened(path)), ..Self::default() })
     }
 
-    /// Remembers a write that failed for a reason other than its statement.
+    /// Remembers a failed write, unless its statement caused the error.
     pub fn note_failure(&self, error: &DbErr) {
         if is_unavailable(error) {
             self.write_failed.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Refuses if the SQLite file was deleted or replaced after it was opened, or is damaged.
+    /// Fails if the SQLite file was deleted or replaced after it was opened, or is damaged.
     pub fn check_file(&self) -> Result<(), StoreError> {
         self.file.as_ref().map_or(Ok(()), DatabaseFile::check)
     }
 }
 
 impl Store {
-    /// The connection that writes, unless what it writes would be lost.
+    /// Returns the writing connection. Fails if its writes would be lost.
     pub(super) fn writer(&self) -> Result<&DatabaseConnection, StoreError> {
         self.health.check_file()?;
         Ok(&self.write)
     }
 
-    /// Writes a row and reads it back over another connection. Returns why that failed, or `None`. Callers that come
-    /// together share one probe.
+    /// Writes a row and reads it back over another connection. Returns why that failed, or `None`. Concurrent callers
+    /// share one probe.
     pub async fn probe(&self) -> Option<Outage> {
         let mut last = self.health.last.lock().await;
         if let Some((at, outage)) = last.probe
@@ -125,9 +125,9 @@ impl Store {
         let before = last.probe.replace((Instant::now(), outage)).and_then(|(_, outage)| outage);
         match failed {
             Some((outage, cause)) if before != Some(outage) => {
-                error!(?outage, error = cause, "The store takes no writes: {}", outage.hint());
+                error!(?outage, error = cause, "The store does not accept writes: {}", outage.hint());
             }
-            None if before.is_some() => info!("The store takes writes again"),
+            None if before.is_some() => info!("The store accepts writes again"),
             _ => {}
         }
         outage

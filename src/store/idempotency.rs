@@ -1,4 +1,4 @@
-//! Idempotency keys: a request that is repeated is recognized.
+//! Idempotency keys: recognize repeated requests.
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait};
 
@@ -6,14 +6,14 @@ use super::StoreError;
 use super::entities::idempotency_keys;
 use crate::domain::TenantId;
 
-/// How long an `Idempotency-Key` is remembered: 24 hours, by the wire contract.
+/// How long an `Idempotency-Key` is kept, as the wire contract promises.
 pub const IDEMPOTENCY_HOURS: i64 = 24;
 
-/// A request's `Idempotency-Key` and what it asked for.
+/// The `Idempotency-Key` of a request, with a hash of its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyKey {
     pub key: String,
-    /// A hash of the request's body: the same key with another body is an error of the client.
+    /// The same key with another hash is the client's mistake.
     pub body_hash: String,
 }
 

@@ -1,5 +1,4 @@
-//! Conversations as the shop's own people look at them: the longest wait first, then newest activity; by who answers, by
-//! what was said, by the customer's name.
+//! The console's list of conversations: sorted by wait and activity, filtered by status and text.
 
 use std::collections::HashMap;
 
@@ -21,19 +20,19 @@ use crate::domain::{Conversation, ConversationId, ConversationStatus, Message, S
 #[derive(Clone, Debug, Default)]
 pub struct InboxQuery<'a> {
     pub status: Option<ConversationStatus>,
-    /// Words that each occur in a message, the user's name or the customer's name; marks and capitals make no difference.
+    /// Words that must each occur in a message, the user's id or the customer's name. Case and diacritics are ignored.
     pub text: Option<&'a str>,
-    /// After this place.
+    /// Lists only conversations after this place.
     pub after: Option<Place>,
     pub limit: u64,
 }
 
-/// Where a conversation is in the inbox.
+/// The position of a conversation in the inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A customer who has waited since then; the longest wait first.
+    /// The customer has waited since this time. The longest wait comes first.
     Waiting(DateTime<Utc>, ConversationId),
-    /// Any other conversation, by its last activity; the newest first.
+    /// Any other conversation, by its last activity. The newest comes first.
     Other(DateTime<Utc>, ConversationId),
 }
 
@@ -47,13 +46,13 @@ impl Place {
     }
 }
 
-/// A longer search counts by its first words.
+/// The number of words that a search uses; the rest is ignored.
 const WORDS_AT_MOST: usize = 10;
-/// So many conversations are found by the name of their customer at most.
+/// The maximum number of conversations found by their customer's name.
 const NAMED_AT_MOST: usize = 500;
 
 impl TenantStore<'_> {
-    /// The longest wait first, then newest activity, each with its last message.
+    /// Lists conversations, each with its last message: first those that wait, longest first, then by newest activity.
     pub async fn list_inbox(&self, query: &InboxQuery<'_>) -> Result<Vec<(Conversation, Option<Message>)>, StoreError> {
         let matching = self.matching(query.text).await?;
         let waits = conversations::Column::Status.eq(ConversationStatus::Waiting.as_str());
@@ -100,7 +99,7 @@ impl TenantStore<'_> {
         Ok(conversations.into_iter().map(with_last).collect())
     }
 
-    /// One conversation, with its last message.
+    /// Returns one conversation with its last message.
     pub async fn find_in_inbox(
         &self,
         id: ConversationId,
@@ -110,13 +109,13 @@ impl TenantStore<'_> {
         Ok(Some((conversation, last)))
     }
 
-    /// How many conversations have each status, among those that a search for `text` finds.
+    /// Counts the conversations that a search for `text` finds, by status.
     pub async fn count_by_status(&self, text: Option<&str>) -> Result<HashMap<ConversationStatus, u64>, StoreError> {
-        let rows: Vec<(String, i64)> = conversations::Entity::find()
+        let rows: Vec<(String, i64)> = self
+            .rows::<conversations::Entity>()
             .select_only()
             .column(conversations::Column::Status)
             .column_as(conversations::Column::Id.count(), "conversations")
-            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .filter(self.matching(text).await?)
             .group_by(conversations::Column::Status)
             .into_tuple()
@@ -128,7 +127,8 @@ impl TenantStore<'_> {
         Ok(rows.into_iter().filter_map(read).collect())
     }
 
-    /// The last message of each conversation, in one query: it stands in the last turn, which begins with one.
+    /// Returns the last message of each conversation. It belongs to the last turn, because every turn starts with a
+    /// message.
     async fn last_messages(
         &self,
         conversations: &[Conversation],
@@ -140,17 +140,17 @@ impl TenantStore<'_> {
             let own = messages::Column::ConversationId.eq(conversation.id.0);
             any.add(own.and(messages::Column::Turn.eq(to_db(conversation.last_turn))))
         });
-        let rows = messages::Entity::find()
-            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<messages::Entity>()
             .filter(in_last_turn)
             .order_by_asc(messages::Column::Position)
             .all(&self.store.read)
             .await?;
-        // A later one takes the place of an earlier one.
+        // A later message replaces an earlier one.
         rows.into_iter().map(|row| read_message(row).map(|message| (message.conversation_id, message))).collect()
     }
 
-    /// The last message of the customer in each conversation.
+    /// Returns the customer's last message in each conversation.
     pub async fn last_customer_messages(
         &self,
         conversations: &[Conversation],
@@ -178,7 +178,8 @@ impl TenantStore<'_> {
         rows.into_iter().map(|row| read_message(row).map(|message| (message.conversation_id, message))).collect()
     }
 
-    /// The names of the customers, as far as they are known: the shop says who the user is, or an order was shown to them.
+    /// Returns the known names of customers: from the shop's customer with that `user_id`, or from an order that was
+    /// shown in the conversation.
     pub async fn customer_names(
         &self,
         among: Option<&[Conversation]>,
@@ -228,7 +229,7 @@ impl TenantStore<'_> {
         let mut names = HashMap::new();
         for row in self.store.read.query_all(&by_order).await? {
             let after: Option<Value> = row.try_get("", "after")?;
-            // An order that the customer only named may be anybody's.
+            // The customer may have named somebody else's order.
             if after.and_then(|after| after.get("found").cloned()) != Some(Value::Bool(false)) {
                 names.insert(ConversationId(row.try_get("", "conversation_id")?), row.try_get("", "name")?);
             }
@@ -239,7 +240,8 @@ impl TenantStore<'_> {
         Ok(names)
     }
 
-    /// Conversations in which each word of the text was said, or is part of the name of the user or the customer.
+    /// Returns the condition for conversations in which each word occurs in a message, the user's id or the customer's
+    /// name.
     async fn matching(&self, text: Option<&str>) -> Result<Condition, StoreError> {
         let Some(text) = text else { return Ok(Condition::all()) };
         let names = self.customer_names(None).await?;
@@ -268,7 +270,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// The pattern of texts that contain these words, whatever signs of patterns stand in them.
+/// Returns the `LIKE` pattern of texts that contain these words, with special characters escaped.
 fn containing(words: &str) -> String {
     let mut pattern = String::from("%");
     for c in words.chars() {

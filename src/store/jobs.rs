@@ -1,147 +1,116 @@
-//! The outbox: what is to be done after a commit, stored in that commit, so that a kill between the two forgets nothing.
+//! Background jobs: work to do after a commit, stored in that commit, so that a killed process forgets none of it.
 //!
-//! A job is named by what it does ([`JobKind`]) and to what (its subject), so storing it twice is storing it once. It is
-//! leased to who does it: a worker that dies gives it back when the lease ends, or at the next start. Doing it twice
-//! must therefore be harmless. A job that fails comes again later; one that fails too often is dead, and stays to be
-//! looked at.
+//! A job is identified by its name and its subject, so storing it twice stores it once. A worker leases a job before it
+//! runs it. The lease of a worker that died ends by itself, or at the next start. Running a job must therefore be
+//! idempotent. A job that fails is retried later. A job that fails too often becomes a dead letter: it stays in the
+//! table for people to look at.
+//!
+//! The store knows nothing about what a job does: a name is any string. Names without a handler stay untouched.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait};
 use sea_orm::{QueryFilter, QueryOrder, QuerySelect};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::columns::from_db;
 use super::entities::{jobs, messages};
-use super::mails::MailId;
-use super::{Store, StoreError};
-use crate::domain::returns::{Notice, RmaId};
+use super::{Store, StoreError, TenantStore};
 use crate::domain::{ConversationId, MessageId, TenantId};
 
-/// Messages that are given a job in one statement.
+/// Messages that get a job in one statement.
 const MESSAGES_AT_ONCE: u64 = 500;
 
-/// What a job does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum JobKind {
-    /// Turns a message into a vector; the subject is the message's id.
-    EmbedMessage,
-    /// Removes the vectors of a conversation that is gone; the subject is the conversation's id.
-    ForgetConversation,
-    /// Removes the vector of a message that is gone; the subject is the message's id.
-    ForgetMessage,
-    /// Makes the label of an RMA; the subject is the RMA's id.
-    IssueLabel,
-    /// Sends a mail; the subject is the mail's id.
-    SendMail,
-    /// Says in the chat what a person decided: the payload is the [`Notice`]; the subject is a hash of it.
-    SayDecision,
-}
+/// Embeds a message; the subject is the message's id.
+pub const EMBED_MESSAGE: &str = "embed_message";
+/// Removes the vectors of a deleted conversation; the subject is the conversation's id.
+pub const FORGET_CONVERSATION: &str = "forget_conversation";
+/// Removes the vector of a deleted message; the subject is the message's id.
+pub const FORGET_MESSAGE: &str = "forget_message";
+/// The jobs that keep the vectors of messages up to date.
+pub const EMBEDDING_JOBS: [&str; 3] = [EMBED_MESSAGE, FORGET_CONVERSATION, FORGET_MESSAGE];
 
-impl JobKind {
-    /// What keeps the memory of conversations in line with them.
-    pub const MEMORY: &'static [Self] = &[Self::EmbedMessage, Self::ForgetConversation, Self::ForgetMessage];
-    /// What a return leaves to be done. It outlives the conversation that it was asked for in.
-    pub const RETURNS: &'static [Self] = &[Self::IssueLabel, Self::SendMail, Self::SayDecision];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::EmbedMessage => "embed_message",
-            Self::ForgetConversation => "forget_conversation",
-            Self::ForgetMessage => "forget_message",
-            Self::IssueLabel => "issue_label",
-            Self::SendMail => "send_mail",
-            Self::SayDecision => "say_decision",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::MEMORY.iter().chain(Self::RETURNS).copied().find(|kind| kind.as_str() == text)
-    }
-}
-
-/// A job that was leased to somebody.
+/// A job that a worker has leased.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
-    pub kind: JobKind,
+pub struct LeasedJob {
+    pub name: String,
     pub subject: Uuid,
     pub tenant: TenantId,
-    /// The conversation that the job ends with; `None`: none.
+    /// The job is deleted with this conversation.
     pub conversation: Option<ConversationId>,
-    /// How often it was begun, this time included.
+    /// How often the job was started, including this time.
     pub attempts: u32,
-    /// Tells it from a later job of the same name, which whoever still holds this one neither finishes nor puts off.
+    /// Distinguishes the job from a later one with the same name and subject, which the worker must not finish or retry.
     pub created_at: DateTime<Utc>,
     pub payload: Option<Value>,
 }
 
-/// How many jobs there are.
+impl LeasedJob {
+    /// The payload as a `T`; `None` if there is none, or if it is not a `T`.
+    pub fn payload<T: DeserializeOwned>(&self) -> Option<T> {
+        self.payload.as_ref().and_then(|payload| T::deserialize(payload).ok())
+    }
+}
+
+/// The number of jobs with one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobCounts {
-    /// To be done, now or later.
+    /// Jobs that run now or later.
     pub waiting: u64,
-    /// Given up.
+    /// Dead letters.
     pub dead: u64,
 }
 
-/// A job that is to be stored with what it follows from.
-pub(super) struct NewJob<'a> {
-    pub kind: JobKind,
+/// A job to store.
+#[derive(Clone, Debug)]
+pub struct NewJob<'a> {
+    pub name: &'a str,
     pub subject: Uuid,
     pub tenant: &'a TenantId,
+    /// The job is deleted with this conversation.
     pub conversation: Option<ConversationId>,
     pub payload: Option<Value>,
     pub now: DateTime<Utc>,
 }
 
 impl<'a> NewJob<'a> {
+    /// A job that belongs to no conversation and has no payload.
+    pub fn new(name: &'a str, subject: Uuid, tenant: &'a TenantId, now: DateTime<Utc>) -> Self {
+        Self { name, subject, tenant, conversation: None, payload: None, now }
+    }
+
+    pub fn in_conversation(self, conversation: ConversationId) -> Self {
+        Self { conversation: Some(conversation), ..self }
+    }
+
+    pub fn with_payload(self, payload: Value) -> Self {
+        Self { payload: Some(payload), ..self }
+    }
+
     pub(super) fn embed(
         tenant: &'a TenantId,
         conversation: ConversationId,
         message: MessageId,
         now: DateTime<Utc>,
     ) -> Self {
-        let (kind, subject) = (JobKind::EmbedMessage, message.0);
-        Self { kind, subject, tenant, conversation: Some(conversation), payload: None, now }
-    }
-
-    pub(super) fn label(tenant: &'a TenantId, rma: RmaId, now: DateTime<Utc>) -> Self {
-        Self { kind: JobKind::IssueLabel, subject: rma.0, tenant, conversation: None, payload: None, now }
-    }
-
-    pub(super) fn mail(tenant: &'a TenantId, mail: MailId, now: DateTime<Utc>) -> Self {
-        Self { kind: JobKind::SendMail, subject: mail.0, tenant, conversation: None, payload: None, now }
-    }
-
-    /// The same decision again in the same conversation is the same job.
-    pub(super) fn say_decision(
-        tenant: &'a TenantId,
-        conversation: ConversationId,
-        notice: &Notice,
-        now: DateTime<Utc>,
-    ) -> Self {
-        let payload = serde_json::to_value(notice).unwrap_or_default();
-        let mut id = [0; 16];
-        id.copy_from_slice(&Sha256::digest(format!("{conversation}{payload}"))[..16]);
-        let (kind, subject) = (JobKind::SayDecision, Uuid::from_bytes(id));
-        Self { kind, subject, tenant, conversation: Some(conversation), payload: Some(payload), now }
+        Self::new(EMBED_MESSAGE, message.0, tenant, now).in_conversation(conversation)
     }
 }
 
-/// Stores jobs with what they follow from; one that is there already stays as it is.
+/// Stores jobs in a transaction of the caller. A job that exists already stays unchanged.
 pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>]) -> Result<(), StoreError> {
     if new.is_empty() {
         return Ok(());
     }
     let rows = new.iter().map(|job| jobs::ActiveModel {
-        kind: Set(job.kind.as_str().to_owned()),
+        kind: Set(job.name.to_owned()),
         subject: Set(job.subject.to_string()),
         tenant_id: Set(job.tenant.to_string()),
         conversation_id: Set(job.conversation.map(|id| id.0)),
@@ -157,36 +126,49 @@ pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>
     Ok(())
 }
 
+/// Deletes a job, so that a dead or running one does not keep a new one with the same subject out.
+pub(super) async fn delete_job(connection: &impl ConnectionTrait, name: &str, subject: Uuid) -> Result<(), StoreError> {
+    jobs::Entity::delete_by_id((name.to_owned(), subject.to_string())).exec(connection).await?;
+    Ok(())
+}
+
+impl TenantStore<'_> {
+    /// Stores a job of a desk. A job with the same name and subject stays unchanged.
+    pub async fn enqueue_job(&self, new: &NewJob<'_>) -> Result<(), StoreError> {
+        enqueue(self.store.writer()?, std::slice::from_ref(new)).await
+    }
+}
+
 impl Store {
-    /// Leases jobs of those kinds that are due, oldest first, at most `limit`: nobody else gets them for so long as `lease`.
+    /// Leases due jobs with these names, oldest first, at most `limit`. Nobody else gets them until the lease ends.
     pub async fn lease_jobs(
         &self,
-        kinds: &[JobKind],
+        names: &[&str],
         now: DateTime<Utc>,
         lease: Duration,
         limit: u64,
-    ) -> Result<Vec<Job>, StoreError> {
-        self.lease(of_kinds(kinds).add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
+    ) -> Result<Vec<LeasedJob>, StoreError> {
+        self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
     }
 
-    /// Leases a conversation's jobs that nobody has begun, for somebody who waits for them.
+    /// Leases jobs of a conversation that were not started yet, for a caller that waits for them.
     pub async fn lease_jobs_of(
         &self,
         conversation: ConversationId,
+        name: &str,
         now: DateTime<Utc>,
         lease: Duration,
         limit: u64,
-    ) -> Result<Vec<Job>, StoreError> {
+    ) -> Result<Vec<LeasedJob>, StoreError> {
         let its = jobs::Column::ConversationId.eq(conversation.0).and(jobs::Column::Leased.eq(false));
-        self.lease(of_kinds(JobKind::MEMORY).add(its).add(jobs::Column::Error.is_null()), now, lease, limit).await
+        self.lease(with_name(name).add(its).add(jobs::Column::Error.is_null()), now, lease, limit).await
     }
 
-    /// Whether jobs of the conversation are still to be done. One that comes again later for its failures is not waited
-    /// for.
-    pub async fn has_jobs_of(&self, conversation: ConversationId) -> Result<bool, StoreError> {
+    /// Whether jobs of the conversation are new or running. Jobs that failed and are retried later do not count.
+    pub async fn has_jobs_of(&self, conversation: ConversationId, name: &str) -> Result<bool, StoreError> {
         let fresh = jobs::Column::Leased.eq(true).or(jobs::Column::Error.is_null());
         let first = jobs::Entity::find()
-            .filter(of_kinds(JobKind::MEMORY))
+            .filter(with_name(name))
             .filter(jobs::Column::ConversationId.eq(conversation.0))
             .filter(jobs::Column::Dead.eq(false))
             .filter(fresh)
@@ -196,10 +178,10 @@ impl Store {
         Ok(!first.is_empty())
     }
 
-    /// Stores a job to embed every message of every shop; gives the shops, and how many messages they have.
+    /// Stores a job to embed every message of every shop. Returns the shops and the number of messages.
     pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<(BTreeSet<TenantId>, u64), StoreError> {
-        // What was given up is to be tried again.
-        let dead = of_kinds(JobKind::MEMORY).add(jobs::Column::Dead.eq(true));
+        // Dead letters are retried as well.
+        let dead = with_any_name(&EMBEDDING_JOBS).add(jobs::Column::Dead.eq(true));
         jobs::Entity::delete_many().filter(dead).exec(self.writer()?).await?;
         let (mut tenants, mut count, mut after) = (BTreeSet::new(), 0, Uuid::nil());
         loop {
@@ -232,10 +214,10 @@ impl Store {
         now: DateTime<Utc>,
         lease: Duration,
         limit: u64,
-    ) -> Result<Vec<Job>, StoreError> {
+    ) -> Result<Vec<LeasedJob>, StoreError> {
         let which = which.add(jobs::Column::Dead.eq(false));
         let due = || jobs::Entity::find().filter(which.clone());
-        // Looked at first without the lock that writers wait for.
+        // Most of the time nothing is due, so look first without the lock that writers wait for.
         if due().limit(1).all(&self.read).await?.is_empty() {
             return Ok(Vec::new());
         }
@@ -255,36 +237,36 @@ impl Store {
             .col_expr(jobs::Column::RunAt, Expr::value(until))
             .col_expr(jobs::Column::Leased, Expr::value(true))
             .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).add(1))
-            .filter(rows.iter().fold(Condition::any(), |any, row| any.add(named(&row.kind, &row.subject))))
+            .filter(rows.iter().fold(Condition::any(), |any, row| any.add(has_key(&row.kind, &row.subject))))
             .exec(&transaction)
             .await?;
         transaction.commit().await?;
         rows.into_iter().map(read_job).collect()
     }
 
-    /// Gives every leased job of those kinds back: whoever had them is gone. For the start of the one process that serves.
-    pub async fn release_jobs(&self, kinds: &[JobKind], now: DateTime<Utc>) -> Result<(), StoreError> {
+    /// Ends all leases of jobs with these names. For the one process that serves, when their workers are gone.
+    pub async fn release_jobs(&self, names: &[&str], now: DateTime<Utc>) -> Result<(), StoreError> {
         jobs::Entity::update_many()
             .col_expr(jobs::Column::RunAt, Expr::value(now))
             .col_expr(jobs::Column::Leased, Expr::value(false))
-            .filter(of_kinds(kinds).add(jobs::Column::Leased.eq(true)))
+            .filter(with_any_name(names).add(jobs::Column::Leased.eq(true)))
             .exec(self.writer()?)
             .await?;
         Ok(())
     }
 
-    /// The jobs are done.
-    pub async fn finish_jobs(&self, done: &[Job]) -> Result<(), StoreError> {
+    /// Deletes jobs that have succeeded.
+    pub async fn finish_jobs(&self, done: &[LeasedJob]) -> Result<(), StoreError> {
         if !done.is_empty() {
             jobs::Entity::delete_many().filter(these(done)).exec(self.writer()?).await?;
         }
         Ok(())
     }
 
-    /// The jobs come again at `run_at`. `counts`: the attempt was one; else it is as if nobody had begun.
+    /// Schedules jobs to run again at `run_at`. Without `counts`, the attempt is not counted.
     pub async fn retry_jobs(
         &self,
-        jobs: &[Job],
+        jobs: &[LeasedJob],
         run_at: DateTime<Utc>,
         error: &str,
         counts: bool,
@@ -292,11 +274,11 @@ impl Store {
         if jobs.is_empty() {
             return Ok(());
         }
-        let taken_back = if counts { 0 } else { 1 };
+        let uncounted = if counts { 0 } else { 1 };
         jobs::Entity::update_many()
             .col_expr(jobs::Column::RunAt, Expr::value(run_at))
             .col_expr(jobs::Column::Leased, Expr::value(false))
-            .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).sub(taken_back))
+            .col_expr(jobs::Column::Attempts, Expr::col(jobs::Column::Attempts).sub(uncounted))
             .col_expr(jobs::Column::Error, Expr::value(error))
             .filter(these(jobs))
             .exec(self.writer()?)
@@ -304,8 +286,8 @@ impl Store {
         Ok(())
     }
 
-    /// The job is given up; it stays, to be looked at.
-    pub async fn bury_job(&self, job: &Job, error: &str) -> Result<(), StoreError> {
+    /// Makes the job a dead letter: it stays in the table and does not run again.
+    pub async fn make_dead_letter(&self, job: &LeasedJob, error: &str) -> Result<(), StoreError> {
         jobs::Entity::update_many()
             .col_expr(jobs::Column::Dead, Expr::value(true))
             .col_expr(jobs::Column::Leased, Expr::value(false))
@@ -316,48 +298,59 @@ impl Store {
         Ok(())
     }
 
-    /// How many jobs of those kinds there are of all shops.
-    pub async fn count_jobs(&self, kinds: &[JobKind]) -> Result<JobCounts, StoreError> {
-        let of_kinds = || jobs::Entity::find().filter(of_kinds(kinds));
-        let count = |dead: bool| of_kinds().filter(jobs::Column::Dead.eq(dead)).count(&self.read);
-        Ok(JobCounts { waiting: count(false).await?, dead: count(true).await? })
+    /// The names of all jobs that are due, of every shop.
+    pub async fn list_due_job_names(&self, now: DateTime<Utc>) -> Result<Vec<String>, StoreError> {
+        let due = Condition::all().add(jobs::Column::Dead.eq(false)).add(jobs::Column::RunAt.lte(now));
+        let names = jobs::Entity::find().select_only().column(jobs::Column::Kind).distinct().filter(due);
+        Ok(names.into_tuple().all(&self.read).await?)
     }
 
-    /// When the next job is due; `None`: there is none.
-    pub async fn next_job_at(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let next = jobs::Entity::find()
-            .filter(jobs::Column::Dead.eq(false))
-            .order_by_asc(jobs::Column::RunAt)
-            .limit(1)
-            .one(&self.read)
+    /// Counts the jobs of every shop by name.
+    pub async fn count_jobs(&self) -> Result<BTreeMap<String, JobCounts>, StoreError> {
+        let rows: Vec<(String, bool, i64)> = jobs::Entity::find()
+            .select_only()
+            .columns([jobs::Column::Kind, jobs::Column::Dead])
+            .column_as(jobs::Column::Subject.count(), "jobs")
+            .group_by(jobs::Column::Kind)
+            .group_by(jobs::Column::Dead)
+            .into_tuple()
+            .all(&self.read)
             .await?;
-        Ok(next.map(|row| row.run_at))
+        let mut counts: BTreeMap<String, JobCounts> = BTreeMap::new();
+        for (name, dead, count) in rows {
+            let of_name = counts.entry(name).or_default();
+            *(if dead { &mut of_name.dead } else { &mut of_name.waiting }) = u64::try_from(count).unwrap_or_default();
+        }
+        Ok(counts)
     }
 }
 
-/// A kind that a newer version stored is left to it.
-fn of_kinds(kinds: &[JobKind]) -> Condition {
-    Condition::all().add(jobs::Column::Kind.is_in(kinds.iter().map(|kind| kind.as_str())))
+fn with_name(name: &str) -> Condition {
+    with_any_name(&[name])
 }
 
-/// Those jobs as they were leased, and no later ones of the same names.
-fn these(jobs: &[Job]) -> Condition {
+fn with_any_name(names: &[&str]) -> Condition {
+    Condition::all().add(jobs::Column::Kind.is_in(names.iter().copied()))
+}
+
+/// Matches these jobs as they were leased, and no later ones with the same name and subject.
+fn these(jobs: &[LeasedJob]) -> Condition {
     jobs.iter().fold(Condition::any(), |any, job| {
-        let is_it = named(job.kind.as_str(), &job.subject.to_string());
+        let is_it = has_key(&job.name, &job.subject.to_string());
         any.add(is_it.and(jobs::Column::CreatedAt.eq(job.created_at)))
     })
 }
 
-fn named(kind: &str, subject: &str) -> SimpleExpr {
-    jobs::Column::Kind.eq(kind).and(jobs::Column::Subject.eq(subject))
+fn has_key(name: &str, subject: &str) -> SimpleExpr {
+    jobs::Column::Kind.eq(name).and(jobs::Column::Subject.eq(subject))
 }
 
-fn read_job(row: jobs::Model) -> Result<Job, StoreError> {
+fn read_job(row: jobs::Model) -> Result<LeasedJob, StoreError> {
     let unreadable = |what: &str| StoreError::Unreadable { table: "jobs", reason: what.to_owned() };
-    Ok(Job {
-        kind: JobKind::parse(&row.kind).ok_or_else(|| unreadable("kind"))?,
+    Ok(LeasedJob {
         subject: row.subject.parse().map_err(|_| unreadable("subject"))?,
         tenant: row.tenant_id.parse().map_err(|_| unreadable("tenant_id"))?,
+        name: row.kind,
         conversation: row.conversation_id.map(ConversationId),
         attempts: from_db(row.attempts) + 1,
         created_at: row.created_at,

@@ -1,8 +1,7 @@
-//! Storing events, and the rows they speak of, many turns in one commit.
+//! Stores events and the rows that change with them, for many turns in one commit.
 //!
-//! Every statement here can be repeated: a connection that is cut during a commit may hide that it happened, and the
-//! same batch then comes again. A row that is there already and says something else is an error: nobody may see what is
-//! not stored.
+//! Every statement is idempotent, because a connection that fails during a commit may hide that it succeeded, and the
+//! batch is then repeated. An existing row with different content is an error: clients must only see what is stored.
 
 use std::collections::HashMap;
 
@@ -20,7 +19,7 @@ use crate::domain::{
     ConversationId, ConversationStatus, Language, LanguageSource, Message, TenantId, Timings, TurnFigures, TurnStatus,
 };
 
-/// One event and the rows it speaks of: stored together or not at all.
+/// An event and the rows that change with it, stored together.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub tenant: TenantId,
@@ -30,23 +29,23 @@ pub struct Entry {
     pub changes: Vec<Change>,
 }
 
-/// A row that changes together with an event.
+/// A change that is stored together with an event.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// The turn begins to run.
+    /// The turn has started.
     TurnStarted,
     /// An assistant message is complete.
     Message(Message),
-    /// The conversation's language from now on.
+    /// The conversation's language has changed.
     Language(Language, LanguageSource),
-    /// The customer waits for a person from now on, unless one has taken the conversation.
+    /// The customer waits for a person, unless one has taken the conversation.
     Waiting,
-    /// The turn has ended: how, how long its steps took, what the desk remembers (`None`: as before), what is counted.
+    /// The turn has ended. Without `state`, the desk's memory stays unchanged.
     TurnEnded { status: TurnStatus, timings: Timings, state: Option<Value>, figures: TurnFigures },
 }
 
 impl Store {
-    /// Stores all entries in one transaction; refused once another server has taken the database.
+    /// Stores all entries in one transaction. Fails if another server has taken over the database.
     pub async fn append(&self, entries: &[Entry]) -> Result<(), StoreError> {
         if entries.is_empty() {
             return Ok(());
@@ -56,7 +55,10 @@ impl Store {
         insert_events(&transaction, entries).await?;
         insert_messages(&transaction, entries).await?;
         if self.embeds {
-            enqueue(&transaction, &jobs_of(entries)).await?;
+            let jobs = messages_of(entries)
+                .map(|(entry, message)| NewJob::embed(&entry.tenant, entry.conversation, message.id, entry.at));
+            let jobs: Vec<NewJob<'_>> = jobs.collect();
+            enqueue(&transaction, &jobs).await?;
         }
         for entry in entries {
             for change in &entry.changes {
@@ -92,32 +94,22 @@ async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> 
     Ok(())
 }
 
-/// A job to embed each message of the entries.
-fn jobs_of(entries: &[Entry]) -> Vec<NewJob<'_>> {
-    let messages = entries.iter().flat_map(|entry| {
-        let messages = entry.changes.iter().filter_map(|change| match change {
-            Change::Message(message) => Some(message.id),
+/// Returns the new messages, each with its entry.
+fn messages_of(entries: &[Entry]) -> impl Iterator<Item = (&Entry, &Message)> {
+    entries.iter().flat_map(|entry| {
+        entry.changes.iter().filter_map(move |change| match change {
+            Change::Message(message) => Some((entry, message)),
             _ => None,
-        });
-        messages.map(|message| NewJob::embed(&entry.tenant, entry.conversation, message, entry.at))
-    });
-    messages.collect()
+        })
+    })
 }
 
 async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<(), StoreError> {
-    let new: Vec<(&TenantId, &Message)> = entries
-        .iter()
-        .flat_map(|entry| {
-            entry.changes.iter().filter_map(|change| match change {
-                Change::Message(message) => Some((&entry.tenant, message)),
-                _ => None,
-            })
-        })
-        .collect();
+    let new: Vec<(&Entry, &Message)> = messages_of(entries).collect();
     if new.is_empty() {
         return Ok(());
     }
-    let rows = new.iter().map(|(tenant, message)| super::messages::message_row(tenant, message));
+    let rows = new.iter().map(|(entry, message)| super::messages::message_row(&entry.tenant, message));
     let inserted =
         messages::Entity::insert_many(rows).on_conflict_do_nothing().exec_without_returning(connection).await?;
     if all_inserted(&inserted, new.len()) {
@@ -163,7 +155,7 @@ async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change
         Change::Waiting => {
             conversation()
                 .filter(conversations::Column::Status.ne(ConversationStatus::Taken.as_str()))
-                // Whoever asks again goes on waiting since the first time.
+                // A repeated request does not restart the wait.
                 .filter(conversations::Column::Status.ne(ConversationStatus::Waiting.as_str()))
                 .set(conversations::ActiveModel {
                     status: Set(ConversationStatus::Waiting.as_str().to_owned()),

@@ -1,4 +1,4 @@
-//! One serving process a database, for now.
+//! The serving lock: at most one process serves a database.
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tracing::{info, warn};
 
 use super::{Store, StoreError, StoreOptions, create_folder_of, sqlite_path};
 
-/// Held while this process serves the database; given back when dropped, or when the process dies.
+/// The lock of the process that serves the database. It is released when dropped or when the process dies.
 #[derive(Debug)]
 pub struct ServingLock {
     held: Held,
@@ -27,21 +27,21 @@ enum Held {
 struct Session {
     url: String,
     connection: PgConnection,
-    /// The number of the server's process that serves this connection.
+    /// The id of PostgreSQL's process for this connection.
     backend: i32,
 }
 
-/// The number of our advisory lock in PostgreSQL: "frontdsk" as eight ASCII letters.
+/// The key of the advisory lock in PostgreSQL: "frontdsk" in ASCII.
 const ADVISORY_LOCK: i64 = i64::from_be_bytes(*b"frontdsk");
 
-/// How often a lock that another process holds is tried again.
+/// The interval between attempts to take a lock that another process holds.
 pub(super) const RETRY: Duration = Duration::from_millis(100);
 
-/// How often a held connection is asked whether it lives, and how long it may take to say so.
+/// The interval between checks of the connection that holds the lock, and the timeout of each check.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
 
 impl ServingLock {
-    /// Takes the lock, waiting at most `wait` for a process that is going down. `None`: another one serves.
+    /// Takes the lock. Waits up to `wait` for a process that is shutting down, then returns `None`.
     pub async fn acquire(options: &StoreOptions, wait: Duration) -> Result<Option<Self>, StoreError> {
         let deadline = Instant::now() + wait;
         loop {
@@ -61,27 +61,27 @@ impl ServingLock {
         let unlock = sqlx::query("SELECT pg_advisory_unlock($1)").bind(ADVISORY_LOCK);
         if let Err(error) = unlock.execute(&mut session.connection).await {
             // PostgreSQL releases it with the connection.
-            warn!(error = %error, "The database's lock was not released in order");
+            warn!(error = %error, "Could not release the database lock");
         }
     }
 
-    /// Keeps the lock: a connection that dies is replaced by another one, for as long as that takes. Ends when another
-    /// process has taken the database meanwhile. The lock on a file cannot be lost.
+    /// Keeps the lock by replacing a lost connection. Returns when another process has taken over the database. A lock
+    /// on a file cannot be lost.
     pub async fn lost(&mut self, store: &Store) {
         let Held::Session(session) = &mut self.held else { return std::future::pending().await };
         loop {
             session.dies().await;
-            warn!("The connection that holds the database's lock is gone; the lock is taken again");
+            warn!("Lost the connection that holds the database lock: reconnecting");
             if !session.is_taken_again(store).await {
                 return;
             }
-            info!("The database's lock is held again");
+            info!("Retook the database lock");
         }
     }
 }
 
 impl Session {
-    /// `None`: another session holds the lock.
+    /// Opens a session with the lock. Returns `None` if another session holds it.
     async fn open(url: &str) -> Result<Option<Self>, sqlx::Error> {
         let mut connection = PgConnection::connect(url).await?;
         let (taken, backend) = sqlx::query_as("SELECT pg_try_advisory_lock($1), pg_backend_pid()")
@@ -97,13 +97,13 @@ impl Session {
         }
     }
 
-    /// Tries until the database answers. `false`: another process has, or had, the lock.
+    /// Reconnects until the database answers. Returns `false` if another process has, or had, the lock.
     async fn is_taken_again(&mut self, store: &Store) -> bool {
         loop {
             match Self::open(&self.url).await {
                 Ok(Some(session)) => {
                     *self = session;
-                    // Somebody may have had it and gone again.
+                    // Another process may have held the lock for a while.
                     if let Ok(claimed) = store.is_claimed().await {
                         return claimed;
                     }
@@ -116,8 +116,8 @@ impl Session {
         }
     }
 
-    /// The database may not have noticed that the connection is dead, and keep the lock for it. `false`: another one holds
-    /// it.
+    /// Ends the lost connection if PostgreSQL still holds the lock for it. Returns `false` if another process holds the
+    /// lock.
     async fn end_own_backend(&self) -> Result<bool, sqlx::Error> {
         let mut connection = PgConnection::connect(&self.url).await?;
         let holder: Option<i32> = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT pid {HOLDER}")))
@@ -135,12 +135,12 @@ impl Session {
     }
 }
 
-/// The row of the session that holds the lock. PostgreSQL shows the two halves of its number.
+/// Selects the session that holds the lock. PostgreSQL stores the key in two halves.
 const HOLDER: &str = "FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
      AND classid::bigint = $1 >> 32 AND objid::bigint = $1 & 4294967295 \
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
-/// Whether a process serves the database. Creates nothing.
+/// Whether a process serves the database. Creates no file.
 pub async fn is_served(options: &StoreOptions) -> Result<bool, StoreError> {
     match sqlite_path(&options.url)? {
         Some(path) => {
@@ -150,7 +150,7 @@ pub async fn is_served(options: &StoreOptions) -> Result<bool, StoreError> {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
                 Err(error) => return Err(StoreError::Open(format!("cannot read {}: {error}", name.display()))),
             };
-            // Shared and for an instant: whoever starts just now tries again.
+            // A shared lock for an instant: a server that starts at this moment retries.
             Ok(matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
         }
         None => {
@@ -165,7 +165,8 @@ pub async fn is_served(options: &StoreOptions) -> Result<bool, StoreError> {
     }
 }
 
-/// Beside the database, since SQLite's own locks on the file would be given up by closing another handle.
+/// Returns the path of the lock file. The database file itself cannot be locked: closing any handle of it would release
+/// SQLite's own locks.
 fn lock_file(database: PathBuf) -> PathBuf {
     let mut name = database.into_os_string();
     name.push(".lock");

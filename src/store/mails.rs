@@ -1,4 +1,4 @@
-//! Mails to customers: stored with what they follow from, sent by a job.
+//! E-mails to customers. A mail is stored in the transaction of the change that it reports, and sent by a job.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::{NotSet, Set};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::audit::record;
-use super::entities::{jobs, mails};
-use super::jobs::{JobKind, NewJob, enqueue};
+use super::entities::mails;
+use super::jobs::{NewJob, delete_job, enqueue};
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
 use crate::domain::AuditEntry;
@@ -20,11 +20,14 @@ use crate::domain::identity::Email;
 use crate::domain::returns::{MailNumber, Rma, RmaNumber};
 use crate::domain::{ConversationId, Language, TenantId};
 
-/// A mail, for the store.
+/// Sends a mail; the subject is the mail's id.
+pub const SEND_MAIL: &str = "send_mail";
+
+/// Identifies a mail in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MailId(pub Uuid);
 
-/// How a mail stands (seed 000's `email_status`).
+/// The status of a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailStatus {
     Queued,
@@ -46,16 +49,16 @@ impl MailStatus {
     }
 }
 
-/// A mail that is to be sent.
+/// A mail to store and send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewMail {
-    /// Its Message-ID, the same however often it is tried.
+    /// The Message-ID, the same for every attempt.
     pub number: MailNumber,
     pub to: Email,
-    /// The name of a file under `prompts/returns/mail/`, without language and ending.
+    /// The name of the template, without language and extension.
     pub template: String,
     pub language: Language,
-    /// What the template is filled with: a JSON object.
+    /// The variables of the template: a JSON object.
     pub context: Value,
     pub conversation: Option<ConversationId>,
     pub order: Option<OrderNumber>,
@@ -77,13 +80,13 @@ impl NewMail {
         }
     }
 
-    /// The number of a mail with that template about that RMA: the same for the same RMA, whenever it is asked for.
+    /// Returns the number of the mail with this template about this RMA. It is always the same.
     pub fn number_for(rma: &Rma, template: &str) -> MailNumber {
         MailNumber::new(rma.created_at, &[rma.number.as_str(), template])
     }
 }
 
-/// What a template about an order is filled with.
+/// Returns the variables of a template about an order.
 pub fn mail_context(order: &Order, rma: Option<&Rma>, language: Language) -> Value {
     json!({
         "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.map(|rma| &rma.number),
@@ -91,7 +94,7 @@ pub fn mail_context(order: &Order, rma: Option<&Rma>, language: Language) -> Val
     })
 }
 
-/// A mail as it is stored.
+/// A stored mail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mail {
     pub id: MailId,
@@ -106,21 +109,27 @@ pub struct Mail {
     pub status: MailStatus,
     /// The first 200 characters of what was sent.
     pub preview: Option<String>,
-    /// Why it failed: for the log and the shop, never for a customer.
+    /// Why sending failed: for the log and the shop, never for a customer.
     pub error: Option<String>,
     pub created_at: DateTime<Utc>,
     pub sent_at: Option<DateTime<Utc>>,
 }
 
-/// What came of a mail.
+/// The result of sending a mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MailOutcome<'a> {
     Sent { preview: &'a str },
     Failed { error: &'a str },
 }
 
+impl<'a> NewJob<'a> {
+    pub(super) fn mail(tenant: &'a TenantId, mail: MailId, now: DateTime<Utc>) -> Self {
+        Self::new(SEND_MAIL, mail.0, tenant, now)
+    }
+}
+
 impl TenantStore<'_> {
-    /// Stores a mail with a job to send it. The same number again is the same mail.
+    /// Stores a mail and a job that sends it. A mail with the same number is stored once.
     pub async fn queue_mail(&self, new: &NewMail, who: &str, now: DateTime<Utc>) -> Result<MailId, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
@@ -149,8 +158,8 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_mail).collect()
     }
 
-    /// Stores what came of sending a mail to `tried`. `false`, and nothing is changed: there is no such mail, it was sent
-    /// already, or it goes to another address by now.
+    /// Stores the result of sending a mail to `tried`. Returns `false` and changes nothing if there is no such mail, if it
+    /// was sent already, or if its address has changed.
     pub async fn finish_mail(
         &self,
         id: MailId,
@@ -176,8 +185,8 @@ impl TenantStore<'_> {
         self.change_mail(id, "job", now, is_its, change).await
     }
 
-    /// Sends a mail that failed once more, to another address if one is given; one that was sent already goes to another
-    /// address as well. `false`, and nothing is changed: there is no such mail.
+    /// Queues a failed mail again, for another address if one is given. A sent mail is queued only for another address.
+    /// Returns `false` and changes nothing if the mail cannot be queued.
     pub async fn requeue_mail(
         &self,
         id: MailId,
@@ -194,7 +203,7 @@ impl TenantStore<'_> {
             ..Default::default()
         };
         let may_go = |mail: &Mail| match mail.status {
-            // What it was filled with is gone.
+            // Its context was erased.
             _ if mail.to.is_erased() => false,
             MailStatus::Failed => true,
             MailStatus::Sent => to.is_some_and(|to| *to != mail.to),
@@ -203,8 +212,7 @@ impl TenantStore<'_> {
         self.change_mail(id, who, now, may_go, change).await
     }
 
-    /// Changes a mail if `may` allows it, behind a lock on its row. One that is queued gets a job of its own, whatever
-    /// becomes of the earlier one.
+    /// Changes a mail if `may` allows it, with its row locked. A queued mail gets a new job.
     async fn change_mail(
         &self,
         id: MailId,
@@ -228,13 +236,14 @@ impl TenantStore<'_> {
             .await?;
         let after = changed.into_iter().next().map(read_mail).transpose()?;
         let after = after.ok_or(StoreError::Conflict { table: "mails" })?;
-        // A mail that fails for days is one row, not one for each attempt.
+        // Repeated failures are one entry of the audit log.
         if after.status != before.status {
             let status = json!({"status": before.status.as_str()});
             record(&transaction, self.tenant, &[entry(&after, who, Some(status), now)]).await?;
         }
         if after.status == MailStatus::Queued {
-            forget_job(&transaction, id).await?;
+            // A dead or running job for the earlier attempt would keep the new one out.
+            delete_job(&transaction, SEND_MAIL, id.0).await?;
             enqueue(&transaction, &[NewJob::mail(self.tenant, id, now)]).await?;
         }
         transaction.commit().await?;
@@ -242,13 +251,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// An earlier job, whether it was given up or is being done, would keep the new one out.
-async fn forget_job(connection: &impl ConnectionTrait, id: MailId) -> Result<(), StoreError> {
-    jobs::Entity::delete_by_id((JobKind::SendMail.as_str().to_owned(), id.0.to_string())).exec(connection).await?;
-    Ok(())
-}
-
-/// The last mail about an RMA.
+/// Returns the last mail about an RMA.
 pub(super) async fn last_mail_of(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -264,7 +267,7 @@ pub(super) async fn last_mail_of(
     row.map(read_mail).transpose()
 }
 
-/// Stores a mail, its job and its record in somebody's transaction.
+/// Stores a mail, its job and its audit entry in a transaction of the caller.
 pub(super) async fn queue(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,

@@ -1,4 +1,4 @@
-//! Messages: what was said, in order.
+//! Queries for messages.
 
 use std::collections::HashMap;
 
@@ -9,22 +9,20 @@ use uuid::Uuid;
 
 use super::columns::{from_db, object, to_db};
 use super::entities::{conversations, messages};
-use super::jobs::Job;
+use super::jobs::LeasedJob;
 use super::{Store, StoreError, TenantStore};
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
 
 impl TenantStore<'_> {
-    /// Oldest first, at most `limit`, behind the place `after` (turn, position) where it is given.
+    /// Lists at most `limit` messages, oldest first, optionally after the position `after` (turn, position).
     pub async fn list_messages(
         &self,
         conversation: ConversationId,
         after: Option<(u32, u32)>,
         limit: u64,
     ) -> Result<Vec<Message>, StoreError> {
-        let mut query = messages::Entity::find()
-            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(messages::Column::ConversationId.eq(conversation.0));
+        let mut query = self.rows::<messages::Entity>().filter(messages::Column::ConversationId.eq(conversation.0));
         if let Some((turn, position)) = after {
             query = query.filter(
                 Condition::any().add(messages::Column::Turn.gt(to_db(turn))).add(
@@ -43,14 +41,14 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_message).collect()
     }
 
-    /// Those of these messages that are of the conversation, oldest first.
+    /// Lists the conversation's messages with these ids, oldest first.
     pub async fn list_messages_by_id(
         &self,
         conversation: ConversationId,
         ids: &[MessageId],
     ) -> Result<Vec<Message>, StoreError> {
-        let rows = messages::Entity::find()
-            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<messages::Entity>()
             .filter(messages::Column::ConversationId.eq(conversation.0))
             .filter(messages::Column::Id.is_in(ids.iter().map(|id| id.0)))
             .order_by_asc(messages::Column::Turn)
@@ -60,15 +58,15 @@ impl TenantStore<'_> {
         rows.into_iter().map(read_message).collect()
     }
 
-    /// The last `limit` messages of the turns before `turn`, oldest first.
+    /// Lists the last `limit` messages of the turns before `turn`, oldest first.
     pub async fn list_messages_before(
         &self,
         conversation: ConversationId,
         turn: u32,
         limit: u64,
     ) -> Result<Vec<Message>, StoreError> {
-        let rows = messages::Entity::find()
-            .filter(messages::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<messages::Entity>()
             .filter(messages::Column::ConversationId.eq(conversation.0))
             .filter(messages::Column::Turn.lt(to_db(turn)))
             .order_by_desc(messages::Column::Turn)
@@ -81,10 +79,10 @@ impl TenantStore<'_> {
 }
 
 impl Store {
-    /// These messages, with their shop and the user of their conversation; those that are gone are left out.
+    /// Lists the messages of these jobs, each with its shop and user. Deleted messages are left out.
     pub async fn list_messages_of_jobs(
         &self,
-        jobs: &[Job],
+        jobs: &[LeasedJob],
     ) -> Result<Vec<(TenantId, Option<String>, Message)>, StoreError> {
         let ids = jobs.iter().map(|job| job.subject);
         let rows = messages::Entity::find().filter(messages::Column::Id.is_in(ids)).all(&self.read).await?;

@@ -1,9 +1,8 @@
-//! The schema's history, and how a database is brought up to date.
+//! The migrations of the schema, and the code that runs them.
 //!
-//! Each migration runs in one transaction together with its row in `seaql_migrations`, on SQLite and on PostgreSQL. A
-//! process that dies in between leaves the database without that migration, and the next start continues there.
-//! Only the holder of the [`ServingLock`] migrates. A migration that has landed is never edited; add a new one, and rows
-//! that its version stores to `tests/data/migrations/`.
+//! Each migration runs in one transaction together with its row in `seaql_migrations`. If the process dies, the
+//! database does not have that migration, and the next start runs it. Only the holder of the [`ServingLock`] migrates.
+//! Never edit a released migration: add a new one, and add sample rows of its version to `tests/data/migrations/`.
 //!
 //! SQLite ignores `PRAGMA foreign_keys` and `PRAGMA journal_mode` inside a transaction: a migration must not rely on
 //! them.
@@ -56,8 +55,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
 /// How long a command waits for a process that is migrating the database.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// Brings the schema up to date under the serving lock, which is released afterwards, waiting at most `wait` for it. A
-/// database that is up to date needs no lock.
+/// Migrates the database under the serving lock, waiting up to `wait` for it. A current schema needs no lock.
 pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duration) -> Result<(), StoreError> {
     let deadline = Instant::now() + wait;
     loop {
@@ -73,8 +71,8 @@ pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duratio
         }
         if Instant::now() >= deadline {
             return Err(StoreError::Open(
-                "the database has an older schema, and a running frontdesk uses it: stop that one, then start the new \
-                 version, which updates the schema"
+                "the database has an older schema, and a running frontdesk uses it: stop that server, then start the new \
+                 version to update the schema"
                     .to_owned(),
             ));
         }
@@ -82,7 +80,7 @@ pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duratio
     }
 }
 
-/// Brings the schema up to date for the holder of the serving lock.
+/// Migrates the database for the holder of the serving lock.
 pub(super) async fn upgrade_locked(store: &Store, _lock: &ServingLock) -> Result<(), StoreError> {
     match schema(&store.write).await? {
         Schema::Current => Ok(()),
@@ -91,7 +89,7 @@ pub(super) async fn upgrade_locked(store: &Store, _lock: &ServingLock) -> Result
     }
 }
 
-/// Compares the database's schema with this version's; writes nothing.
+/// Compares the database's schema with this version's. Writes nothing.
 pub(super) async fn schema(connection: &DatabaseConnection) -> Result<Schema, StoreError> {
     let applied = applied(connection).await?;
     let known: BTreeSet<String> = all().iter().map(|migration| migration.name().to_owned()).collect();
@@ -104,7 +102,7 @@ pub(super) async fn schema(connection: &DatabaseConnection) -> Result<Schema, St
     })
 }
 
-/// The migrations that the database has.
+/// Returns the names of the migrations that the database has.
 async fn applied(connection: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
     if !SchemaManager::new(connection).has_table("seaql_migrations").await? {
         return Ok(BTreeSet::new());
@@ -113,7 +111,7 @@ async fn applied(connection: &DatabaseConnection) -> Result<BTreeSet<String>, Db
     Ok(rows.into_iter().map(|row| row.version).collect())
 }
 
-/// Runs those of these migrations that the database lacks.
+/// Runs the migrations that the database lacks.
 async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTrait>]) -> Result<(), StoreError> {
     let backend = connection.get_database_backend();
     let mut table = sea_orm::Schema::new(backend).create_table_from_entity(seaql_migrations::Entity);
@@ -128,7 +126,8 @@ async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTra
             continue;
         }
         let Err(cause) = apply(connection, migration.as_ref(), &[]).await else { continue };
-        // Earlier versions ran migrations on SQLite without a transaction: a killed process left half of one.
+        // Earlier versions ran migrations on SQLite without a transaction, so a killed process could leave a part of
+        // one.
         let leftovers = match backend {
             DbBackend::Sqlite => repair::find_leftovers(connection, &migrations[..index], migration.as_ref()).await?,
             _ => Vec::new(),
@@ -136,19 +135,19 @@ async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTra
         if leftovers.is_empty() {
             return Err(failed(name, cause));
         }
-        warn!(migration = name, "Removing the half of a migration that an earlier version left");
+        warn!(migration = name, "Removing the incomplete migration of an earlier version");
         apply(connection, migration.as_ref(), &leftovers).await.map_err(|cause| failed(name, cause))?;
     }
     Ok(())
 }
 
-/// Runs the statements, the migration and the insertion of its row in one transaction.
+/// Runs the statements in `before` and the migration in one transaction, and records the migration.
 async fn apply(
     connection: &DatabaseConnection,
     migration: &dyn MigrationTrait,
     before: &[String],
 ) -> Result<(), DbErr> {
-    // The write lock at once: a lock taken after a read is refused if another process wrote in between.
+    // Take the write lock immediately: upgrading a read lock fails if another process has written in between.
     let options =
         TransactionOptions { sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate), ..Default::default() };
     let transaction = connection.begin_with_options(options).await?;

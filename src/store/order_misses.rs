@@ -1,4 +1,4 @@
-//! Showing whose order it is, and being locked out for guessing.
+//! Verifies whose order it is, and locks after too many failed attempts.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -9,31 +9,30 @@ use super::columns::{from_db, to_db};
 use super::entities::order_misses;
 use super::orders::lock_order;
 use super::{StoreError, TenantStore};
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::identity::Contact;
-use crate::domain::identity::attempts::{MissCount, MissLimit, MissSubject};
+use crate::domain::identity::attempts::{AttemptCount, AttemptLimit, AttemptSubject};
 
-/// What came of showing whose order it is.
+/// The result of [`TenantStore::verify_order`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verification {
-    /// The contact stands on the order.
+    /// The order has this contact.
     Verified(Box<Order>),
-    /// There is no such order, or another contact stands on it: the caller is not told which.
+    /// The order does not exist or has another contact. The caller cannot distinguish the two.
     Missed,
-    /// Too many misses; nothing was looked up.
+    /// There were too many failed attempts, so the order was not looked up.
     Locked { until: DateTime<Utc> },
 }
 
 impl TenantStore<'_> {
-    /// Holds a contact against an order, and counts a miss for each subject. One transaction, so that of a hundred guesses
-    /// at once no more are answered than one after another.
+    /// Compares a contact with an order, and counts a mismatch as a failed attempt of each subject. All in one
+    /// transaction, so that concurrent attempts cannot exceed the limit.
     pub async fn verify_order(
         &self,
         number: &OrderNumber,
         contact: &Contact,
-        subjects: &[MissSubject],
-        limit: &MissLimit,
+        subjects: &[AttemptSubject],
+        limit: &AttemptLimit,
         now: DateTime<Utc>,
     ) -> Result<Verification, StoreError> {
         let transaction = self.store.begin().await?;
@@ -46,11 +45,11 @@ impl TenantStore<'_> {
         }
         let order = lock_order(&transaction, self.tenant, number).await?.filter(|order| order.has_contact(contact));
         if let Some(order) = order {
-            // Rolls back: nothing was counted.
+            // Rolls back the rows that `lock_counts` inserted.
             return Ok(Verification::Verified(Box::new(order)));
         }
         for (subject, count) in counts {
-            let count = MissCount::after_miss(Some(count).filter(|count| count.misses > 0), now, limit);
+            let count = AttemptCount::after_failure(Some(count).filter(|count| count.misses > 0), now, limit);
             order_misses::Entity::update_many()
                 .set(order_misses::ActiveModel {
                     misses: Set(to_db(count.misses)),
@@ -67,32 +66,32 @@ impl TenantStore<'_> {
         Ok(Verification::Missed)
     }
 
-    /// Until when one of the subjects is locked; `None`: none is.
+    /// Returns the latest time until which one of the subjects is locked.
     pub async fn find_miss_lock(
         &self,
-        subjects: &[MissSubject],
+        subjects: &[AttemptSubject],
         now: DateTime<Utc>,
     ) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let rows = order_misses::Entity::find()
-            .filter(order_misses::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(order_misses::Column::Subject.is_in(subjects.iter().map(MissSubject::name)))
+        let rows = self
+            .rows::<order_misses::Entity>()
+            .filter(order_misses::Column::Subject.is_in(subjects.iter().map(AttemptSubject::name)))
             .all(&self.store.read)
             .await?;
         Ok(rows.into_iter().filter_map(|row| row.locked_until).filter(|until| now < *until).max())
     }
 
-    /// The subjects' counts, each with a row of its own that is locked until the transaction ends.
+    /// Returns the subjects' counts and locks their rows until the transaction ends.
     async fn lock_counts(
         &self,
         transaction: &DatabaseTransaction,
-        subjects: &[MissSubject],
+        subjects: &[AttemptSubject],
         now: DateTime<Utc>,
-    ) -> Result<Vec<(String, MissCount)>, StoreError> {
+    ) -> Result<Vec<(String, AttemptCount)>, StoreError> {
         if subjects.is_empty() {
             return Ok(Vec::new());
         }
-        // Everybody locks in the same order, so that nobody waits for each other.
-        let mut names: Vec<String> = subjects.iter().map(MissSubject::name).collect();
+        // Always in the same order, to prevent deadlocks.
+        let mut names: Vec<String> = subjects.iter().map(AttemptSubject::name).collect();
         names.sort_unstable();
         names.dedup();
         let rows = names.iter().map(|name| order_misses::ActiveModel {
@@ -109,14 +108,14 @@ impl TenantStore<'_> {
             .try_insert()
             .exec_without_returning(transaction)
             .await?;
-        let rows = order_misses::Entity::find()
-            .filter(order_misses::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<order_misses::Entity>()
             .filter(order_misses::Column::Subject.is_in(names))
             .order_by_asc(order_misses::Column::Subject)
             .lock(LockType::Update)
             .all(transaction)
             .await?;
-        let count = |row: &order_misses::Model| MissCount {
+        let count = |row: &order_misses::Model| AttemptCount {
             misses: from_db(row.misses),
             last_at: row.last_at,
             locked_until: row.locked_until,

@@ -1,4 +1,4 @@
-//! Orders with their customers and items.
+//! Queries for orders with their customers and items.
 
 use std::collections::HashMap;
 
@@ -10,42 +10,36 @@ use super::columns::from_db;
 use super::entities::{customers, order_items, orders, rma_items, rmas};
 use super::{StoreError, TenantStore};
 use crate::domain::TenantId;
-use crate::domain::commerce::Currency;
-use crate::domain::commerce::Customer;
-use crate::domain::commerce::CustomerId;
-use crate::domain::commerce::ItemReturn;
-use crate::domain::commerce::Money;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderItem;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{
+    Currency, Customer, CustomerId, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus,
+};
 use crate::domain::identity::Email;
 use crate::domain::returns::RmaStatus;
 
-/// So many orders of a customer are listed (seed 001, `GetOrderDetails`).
+/// The maximum number of orders listed for a customer.
 pub(super) const ORDERS_LISTED: u64 = 10;
 
 impl TenantStore<'_> {
-    /// The order with that number.
+    /// Returns the order with this number.
     pub async fn find_order(&self, number: &OrderNumber) -> Result<Option<Order>, StoreError> {
         let row = orders::Entity::find_by_id(self.order_id(number)).one(&self.store.read).await?;
         let orders = load(&self.store.read, self.tenant, row.into_iter().collect()).await?;
         Ok(orders.into_iter().next())
     }
 
-    /// The newest ten orders with that address on them, the newest first.
+    /// Lists the ten newest orders with this e-mail address, newest first.
     pub async fn list_orders_by_email(&self, email: &Email) -> Result<Vec<Order>, StoreError> {
         self.list_orders(orders::Column::Email.eq(email.as_str())).await
     }
 
-    /// The newest ten orders of the customer, the newest first.
+    /// Lists the ten newest orders of the customer, newest first.
     pub async fn list_orders_of(&self, customer: CustomerId) -> Result<Vec<Order>, StoreError> {
         self.list_orders(orders::Column::CustomerId.eq(customer.0)).await
     }
 
     async fn list_orders(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Order>, StoreError> {
-        let rows = orders::Entity::find()
-            .filter(orders::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<orders::Entity>()
             .filter(which)
             .order_by_desc(orders::Column::OrderedAt)
             .order_by_desc(orders::Column::Number)
@@ -55,10 +49,10 @@ impl TenantStore<'_> {
         load(&self.store.read, self.tenant, rows).await
     }
 
-    /// The customer whom the shop's own system calls that: the `user_id` of a conversation.
+    /// Returns the customer with this `user_id`.
     pub async fn find_customer_by_user(&self, user_id: &str) -> Result<Option<Customer>, StoreError> {
-        let row = customers::Entity::find()
-            .filter(customers::Column::TenantId.eq(self.tenant.as_str()))
+        let row = self
+            .rows::<customers::Entity>()
             .filter(customers::Column::UserId.eq(user_id))
             .order_by_asc(customers::Column::Id)
             .one(&self.store.read)
@@ -66,9 +60,9 @@ impl TenantStore<'_> {
         row.map(read_customer).transpose()
     }
 
-    /// How many orders the shop has.
+    /// Counts the shop's orders.
     pub async fn count_orders(&self) -> Result<u64, StoreError> {
-        let of_shop = orders::Entity::find().filter(orders::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = self.rows::<orders::Entity>();
         Ok(of_shop.count(&self.store.read).await?)
     }
 
@@ -77,7 +71,8 @@ impl TenantStore<'_> {
     }
 }
 
-/// The order, locked until the transaction ends: whatever changes it, or an RMA of it, takes this lock first.
+/// Returns the order and locks it until the transaction ends. Every change of an order or of its RMAs takes this lock
+/// first.
 pub(super) async fn lock_order(
     transaction: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -86,7 +81,7 @@ pub(super) async fn lock_order(
     Ok(lock_orders(transaction, tenant, &[number]).await?.into_iter().next())
 }
 
-/// The orders that are there, locked in the order of their numbers, so that nobody waits for each other.
+/// Returns the existing orders and locks them, sorted by number to prevent deadlocks.
 pub(super) async fn lock_orders(
     transaction: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -96,7 +91,7 @@ pub(super) async fn lock_orders(
     load(transaction, tenant, rows).await
 }
 
-/// The orders that are there, as they are now.
+/// Returns the existing orders.
 pub(super) async fn list_orders_with(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -113,7 +108,7 @@ fn with_numbers(tenant: &TenantId, numbers: &[&OrderNumber]) -> sea_orm::Select<
         .order_by_asc(orders::Column::Number)
 }
 
-/// Those of the customers who are known.
+/// Returns the existing customers.
 pub(super) async fn list_customers(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -127,7 +122,7 @@ pub(super) async fn list_customers(
     rows.into_iter().map(|row| read_customer(row).map(|customer| (customer.id, customer))).collect()
 }
 
-/// The orders of those rows, with all that belongs to them, in the same order.
+/// Loads the customers, items and RMAs of orders. Keeps the order of the rows.
 async fn load(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -160,7 +155,7 @@ async fn load(
         .collect()
 }
 
-/// The latest RMA of each item of the orders, by order and line.
+/// Returns the latest RMA of each item, by order number and line.
 async fn latest_returns(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,

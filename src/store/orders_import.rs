@@ -1,8 +1,7 @@
-//! A whole list of orders at once, all or nothing.
+//! Imports a list of orders in one transaction.
 //!
-//! The list is compared with what the shop has, and only what differs is written, in one transaction. The shop's own system
-//! is right about everything up to the delivery; about returns this database is: an order that is coming back stays so,
-//! and a line that stands in an RMA stays as it was.
+//! The import writes only orders that differ. The list is authoritative up to the delivery, and this database for
+//! returns: the import changes neither the status of an order that is being returned nor a line in an RMA.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,64 +16,57 @@ use super::columns::to_db;
 use super::entities::{customers, order_items, orders};
 use super::orders::{list_customers, list_orders_with, lock_orders};
 use super::{StoreError, TenantStore};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
-use crate::domain::TenantId;
-use crate::domain::commerce::Customer;
-use crate::domain::commerce::CustomerId;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderItem;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{Customer, CustomerId, Order, OrderItem, OrderNumber, OrderStatus};
 use crate::domain::returns::ListedOrder;
+use crate::domain::{AuditEntry, TenantId};
 
-/// Orders that are compared and written in one statement each, and items likewise: databases bind 32,766 values and more.
+/// The number of orders and of items in one statement. Databases accept at least 32,766 values.
 const ORDERS_AT_ONCE: usize = 200;
 const ITEMS_AT_ONCE: usize = 1_000;
-/// Who changed an order's state, in the record.
+/// The author of the import's changes in the audit log.
 const WHO: &str = "import";
 
-/// How a list of orders differs from what the shop has.
+/// How a list of orders differs from the shop's orders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrderComparison {
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,
-    /// Orders that cannot be taken over, and why; they are in none of the numbers.
+    /// Orders that cannot be imported. They are not included in the counts.
     pub conflicts: Vec<(OrderNumber, Conflict)>,
 }
 
-/// Why a listed order cannot stand in place of the one that is there.
+/// Why a listed order cannot replace the existing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflict {
-    /// This line stands in an RMA, and its quantity or price would change.
+    /// The quantity or price of this line would change, but it is in an RMA.
     InRma(u32),
-    /// The order is further than the list says.
+    /// The status in the list is earlier than the order's.
     Backward { from: OrderStatus, to: OrderStatus },
 }
 
-/// What there is of the orders and customers of a part of the list.
-struct There {
+/// The existing orders and customers for a part of the list.
+struct Existing {
     orders: Vec<Order>,
     customers: HashMap<CustomerId, Customer>,
 }
 
 impl TenantStore<'_> {
-    /// Compares the list with the shop's orders; writes nothing and locks nothing.
+    /// Compares the list with the shop's orders. Writes and locks nothing.
     pub async fn compare_orders(&self, list: &[ListedOrder]) -> Result<OrderComparison, StoreError> {
         let mut comparison = OrderComparison::default();
         for part in list.chunks(ORDERS_AT_ONCE) {
             let orders = list_orders_with(&self.store.read, self.tenant, &numbers(part)).await?;
             let customers = list_customers(&self.store.read, self.tenant, buyers(part)).await?;
-            differing(part, &There { orders, customers }, &mut comparison);
+            differing(part, &Existing { orders, customers }, &mut comparison);
         }
         Ok(comparison)
     }
 
-    /// Writes what differs in one transaction, unless an order is in conflict with what is there. With `skip_conflicts` those
-    /// orders are left as they are. The answer says what was written, or, with conflicts, what would have been.
+    /// Writes the orders that differ in one transaction. If there are conflicts, it writes nothing, or with
+    /// `skip_conflicts` only the other orders. Returns what was written or would have been.
     ///
-    /// On SQLite others who write wait as long as it takes, on PostgreSQL those who write the same orders.
+    /// On SQLite, all other writers wait meanwhile; on PostgreSQL, only writers of the same orders.
     pub async fn import_orders(
         &self,
         list: &[ListedOrder],
@@ -84,14 +76,14 @@ impl TenantStore<'_> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         let mut comparison = OrderComparison::default();
-        // All is compared before anything is written: a customer whom one order changes differs in their other orders as well.
+        // Compare everything before writing: a customer that one order changes differs in the other orders as well.
         let (mut changed, mut steps) = (Vec::new(), Vec::new());
         for part in list.chunks(ORDERS_AT_ONCE) {
             let orders = lock_orders(&transaction, self.tenant, &numbers(part)).await?;
             let customers = list_customers(&transaction, self.tenant, buyers(part)).await?;
-            let there = There { orders, customers };
-            let differing = differing(part, &there, &mut comparison);
-            steps.extend(there.steps(&differing, now));
+            let existing = Existing { orders, customers };
+            let differing = differing(part, &existing, &mut comparison);
+            steps.extend(existing.audit_entries(&differing, now));
             changed.extend(differing);
         }
         if !skip_conflicts && !comparison.conflicts.is_empty() {
@@ -116,41 +108,36 @@ fn buyers(list: &[ListedOrder]) -> impl Iterator<Item = CustomerId> {
     list.iter().map(|listed| listed.order.customer.id)
 }
 
-impl There {
-    /// The record of the orders whose state changes.
-    fn steps(&self, changed: &[Order], now: DateTime<Utc>) -> Vec<AuditEntry> {
+impl Existing {
+    /// Returns an audit entry for each order whose status changes.
+    fn audit_entries(&self, changed: &[Order], now: DateTime<Utc>) -> Vec<AuditEntry> {
         let before: HashMap<&OrderNumber, OrderStatus> =
             self.orders.iter().map(|order| (&order.number, order.status)).collect();
         let step = |order: &Order| {
             let before = before.get(&order.number).filter(|before| **before != order.status)?;
             Some(AuditEntry {
-                kind: AuditKind::System,
-                who: WHO.to_owned(),
-                what: "order.status".to_owned(),
                 before: Some(json!({"status": before})),
                 after: Some(json!({"status": order.status})),
-                conversation: None,
                 order: Some(order.number.clone()),
-                rma: None,
-                at: now,
+                ..AuditEntry::system(WHO, "order.status", now)
             })
         };
         changed.iter().filter_map(step).collect()
     }
 }
 
-/// The orders of the list that are not there as they are listed, counted as such.
-fn differing(list: &[ListedOrder], there: &There, comparison: &mut OrderComparison) -> Vec<Order> {
-    let orders: HashMap<&OrderNumber, &Order> = there.orders.iter().map(|order| (&order.number, order)).collect();
+/// Returns the orders to write, and adds the list to the comparison.
+fn differing(list: &[ListedOrder], existing: &Existing, comparison: &mut OrderComparison) -> Vec<Order> {
+    let orders: HashMap<&OrderNumber, &Order> = existing.orders.iter().map(|order| (&order.number, order)).collect();
     let mut changed = Vec::new();
     for listed in list {
-        let new = with_customer(listed, there.customers.get(&listed.order.customer.id));
-        match orders.get(&listed.order.number).map(|there| (*there, merged(there, new.clone()))) {
+        let new = with_customer(listed, existing.customers.get(&listed.order.customer.id));
+        match orders.get(&listed.order.number).map(|earlier| (*earlier, merged(earlier, new.clone()))) {
             None => {
                 comparison.new += 1;
                 changed.push(new);
             }
-            Some((there, Ok(order))) if *there == order => comparison.unchanged += 1,
+            Some((earlier, Ok(order))) if *earlier == order => comparison.unchanged += 1,
             Some((_, Ok(order))) => {
                 comparison.changed += 1;
                 changed.push(order);
@@ -161,16 +148,16 @@ fn differing(list: &[ListedOrder], there: &There, comparison: &mut OrderComparis
     changed
 }
 
-/// The listed order as it is to stand in place of `there`.
-fn merged(there: &Order, listed: Order) -> Result<Order, Conflict> {
+/// Returns the listed order with the existing order's later status and RMAs.
+fn merged(existing: &Order, listed: Order) -> Result<Order, Conflict> {
     let mut order = listed;
-    // The states are in the order of an order's life. What came back had been delivered.
-    if order.status < there.status.min(OrderStatus::Delivered) {
-        return Err(Conflict::Backward { from: there.status, to: order.status });
+    // Statuses compare by their place in an order's life. A returned order was delivered before.
+    if order.status < existing.status.min(OrderStatus::Delivered) {
+        return Err(Conflict::Backward { from: existing.status, to: order.status });
     }
-    order.status = order.status.max(there.status);
+    order.status = order.status.max(existing.status);
     let mut lines: HashMap<u32, &mut OrderItem> = order.items.iter_mut().map(|item| (item.line, item)).collect();
-    for item in there.items.iter().filter(|item| item.rma.is_some()) {
+    for item in existing.items.iter().filter(|item| item.rma.is_some()) {
         let new = lines.get_mut(&item.line).ok_or(Conflict::InRma(item.line))?;
         new.rma.clone_from(&item.rma);
         if (item.quantity, item.unit_price) != (new.quantity, new.unit_price) {
@@ -180,7 +167,7 @@ fn merged(there: &Order, listed: Order) -> Result<Order, Conflict> {
     Ok(order)
 }
 
-/// The listed order with its customer as they are to be: what the list says nothing of stays as it is.
+/// Returns the listed order, with customer fields that the list omits taken from the existing customer.
 fn with_customer(listed: &ListedOrder, earlier: Option<&Customer>) -> Order {
     let mut order = listed.order.clone();
     let customer = &mut order.customer;
@@ -193,7 +180,7 @@ fn with_customer(listed: &ListedOrder, earlier: Option<&Customer>) -> Order {
     order
 }
 
-/// Writes orders with their customers and items, over what is there.
+/// Inserts or replaces orders with their customers and items.
 pub(super) async fn write_orders(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -203,7 +190,7 @@ pub(super) async fn write_orders(
     if written.is_empty() {
         return Ok(());
     }
-    // One row for each customer: a statement cannot write the same row twice.
+    // One row per customer: a statement cannot write a row twice.
     let buyers: BTreeMap<_, _> = written.iter().map(|order| (order.customer.id, &order.customer)).collect();
     let mut replace = OnConflict::column(Of::Id);
     replace.update_columns([Of::Name, Of::Email, Of::Phone, Of::UserId, Of::IsVip, Of::FraudFlag]);

@@ -1,5 +1,5 @@
-//! What the files of personas said. Personas belong to the whole server, so these rows are the default tenant's, as settings
-//! are.
+//! Earlier texts of persona files. Personas belong to the whole server, so these rows belong to the default tenant,
+//! like settings.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -10,19 +10,19 @@ use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
 use super::{Store, StoreError, console_audit};
 use crate::domain::{ConsoleAct, TenantId};
 
-/// A text that a persona's file had.
+/// A stored text of a persona's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonaVersion {
     /// Counted from 1.
     pub version: u32,
     pub text: String,
     pub saved_at: DateTime<Utc>,
-    /// Who saved it, in the console; `None`: somebody who edited the file.
+    /// Who saved it in the console, or `None` if the file was edited on disk.
     pub saved_by: Option<String>,
 }
 
 impl Store {
-    /// The versions that are kept, newest first.
+    /// Lists the stored versions, newest first.
     pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>, StoreError> {
         Ok(versions(persona).all(&self.read).await?.into_iter().map(read_version).collect())
     }
@@ -36,8 +36,8 @@ impl Store {
         Ok(found.map(read_version))
     }
 
-    /// Adds the text as the persona's newest version, unless the newest one has it already, and forgets all but the newest
-    /// `keep`. `act`: the shop and the person who saved it, for the console's audit log.
+    /// Adds the text as a new version, unless it equals the newest one, and removes all but the newest `keep` versions.
+    /// `act` is stored in the console's audit log.
     pub async fn add_persona_version(
         &self,
         persona: &str,
@@ -70,7 +70,7 @@ impl Store {
     }
 }
 
-/// Newest first.
+/// Selects the persona's versions, newest first.
 fn versions(persona: &str) -> Select<Entity> {
     Entity::find()
         .filter(Column::TenantId.eq(TenantId::DEFAULT))

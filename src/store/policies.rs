@@ -1,4 +1,4 @@
-//! A shop's return policies.
+//! Stores the return policies of a shop.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -10,18 +10,16 @@ use super::columns::{from_db, to_db};
 use super::entities::return_policies;
 use super::orders::unreadable;
 use super::{StoreError, TenantStore};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
-use crate::domain::TenantId;
 use crate::domain::returns::{Policy, Scope};
+use crate::domain::{AuditEntry, TenantId};
 
 impl TenantStore<'_> {
-    /// The shop's own policies, by name; [`crate::domain::returns::Policies::new`] adds those of its settings.
+    /// Lists the shop's policies by name. [`crate::domain::returns::Policies::new`] adds those from the settings.
     pub async fn list_policies(&self) -> Result<Vec<Policy>, StoreError> {
         list_policies(&self.store.read, self.tenant).await
     }
 
-    /// Puts these policies in the place of those that the shop has, and records who did. Gives what was there.
+    /// Replaces all policies of the shop and records who did it. Returns the earlier policies.
     pub async fn replace_policies(
         &self,
         policies: &[Policy],
@@ -33,15 +31,9 @@ impl TenantStore<'_> {
         let before = list_policies(&transaction, self.tenant).await?;
         write_policies(&transaction, self.tenant, policies).await?;
         let entry = AuditEntry {
-            kind: AuditKind::System,
-            who: who.to_owned(),
-            what: "policies.replaced".to_owned(),
             before: Some(json!(before)),
             after: Some(json!(policies)),
-            conversation: None,
-            order: None,
-            rma: None,
-            at: now,
+            ..AuditEntry::system(who, "policies.replaced", now)
         };
         record(&transaction, self.tenant, &[entry]).await?;
         transaction.commit().await?;
@@ -57,7 +49,7 @@ pub(super) async fn list_policies(
     rows.into_iter().map(read_policy).collect()
 }
 
-/// In the place of all there are.
+/// Replaces all policies of the shop.
 pub(super) async fn write_policies(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,

@@ -1,5 +1,4 @@
-//! Forgetting: events after a while, old messages where the shop wants that, idempotency keys after a day, guesses at whose
-//! order it is when they count no longer.
+//! Removes old rows: events, messages, idempotency keys, counts of failed attempts, empty conversations.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::prelude::Expr;
@@ -9,18 +8,18 @@ use uuid::Uuid;
 
 use super::entities::{conversations, events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
-use super::jobs::{JobKind, NewJob, enqueue};
+use super::jobs::{FORGET_MESSAGE, NewJob, enqueue};
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, ConversationStatus, TenantId};
 
-/// Turns whose events are removed in one transaction: a short one, since others who write wait for it.
+/// The number of turns whose events are removed in one transaction. Other writers wait for it, so it must be short.
 const TURNS_AT_ONCE: u64 = 200;
-/// Rows of other tables that are removed in one statement.
+/// The number of rows of other tables removed in one statement.
 const ROWS_AT_ONCE: u64 = 500;
 
 impl Store {
-    /// Removes the events of turns that ended before `before`, oldest first, a few turns at a time; their rows stay,
-    /// with their number of events. `false`: there is nothing more to remove.
+    /// Removes the events of some turns that ended before `before`, oldest first, and keeps the turns' rows. Returns `false`
+    /// when none are left.
     pub async fn forget_events(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
         let old = turns::Entity::find()
             .filter(turns::Column::EventsKept.eq(true))
@@ -34,7 +33,7 @@ impl Store {
         }
         let transaction = self.begin().await?;
         for turn in &old {
-            // Marked first, and in the same transaction: who finds no events finds the mark.
+            // In the same transaction: a reader that finds no events finds the mark.
             turns::Entity::update_many()
                 .col_expr(turns::Column::EventsKept, Expr::value(false))
                 .filter(turns::Column::ConversationId.eq(turn.conversation_id))
@@ -51,7 +50,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes idempotency keys that are no longer remembered.
+    /// Removes expired idempotency keys.
     pub async fn forget_idempotency_keys(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
         let before = now - TimeDelta::hours(IDEMPOTENCY_HOURS);
         idempotency_keys::Entity::delete_many()
@@ -61,8 +60,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes counts of guesses at whose order it is that count no longer: nothing is locked, and the last guess was
-    /// `forgotten_after` ago.
+    /// Removes expired counts of failed attempts: not locked, and unchanged for `forgotten_after`.
     pub async fn forget_misses(&self, now: DateTime<Utc>, forgotten_after: TimeDelta) -> Result<(), StoreError> {
         order_misses::Entity::delete_many()
             .filter(order_misses::Column::LastAt.lte(now - forgotten_after))
@@ -72,13 +70,12 @@ impl Store {
         Ok(())
     }
 
-    /// Removes conversations that a visitor opened before `before` without ever writing in them, some at a time. `false`: there
-    /// is nothing more to remove.
+    /// Removes some conversations that a visitor opened before `before` and never wrote in. Returns `false` when none are left.
     pub async fn forget_empty_conversations(
         &self,
         before: DateTime<Utc>,
     ) -> Result<Vec<(TenantId, ConversationId)>, StoreError> {
-        // The first part is the index's own condition, word by word.
+        // The first part must match the condition of the index.
         let empty = Condition::all()
             .add(Expr::cust("(visitor AND last_turn = 0)"))
             .add(conversations::Column::Status.eq(ConversationStatus::Bot.as_str()))
@@ -101,7 +98,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// Removes messages older than `before`, oldest first, some at a time. `false`: there is nothing more to remove.
+    /// Removes some messages older than `before`. Returns `false` when none are left.
     pub async fn forget_messages(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
         let old: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
             .select_only()
@@ -116,13 +113,8 @@ impl Store {
             .into_iter()
             .filter_map(|(id, conversation, tenant)| Some((id, ConversationId(conversation), tenant.parse().ok()?)))
             .collect();
-        let forget = old.iter().map(|(subject, conversation, tenant)| NewJob {
-            kind: JobKind::ForgetMessage,
-            subject: *subject,
-            tenant,
-            conversation: Some(*conversation),
-            payload: None,
-            now,
+        let forget = old.iter().map(|(subject, conversation, tenant)| {
+            NewJob::new(FORGET_MESSAGE, *subject, tenant, now).in_conversation(*conversation)
         });
         let forget: Vec<NewJob<'_>> = forget.collect();
         let transaction = self.begin().await?;

@@ -1,28 +1,27 @@
-//! RMAs and tickets: every change in one transaction, with its record and the jobs that follow from it.
+//! RMAs and tickets. Every change is one transaction, with its audit entries and the jobs that follow from it.
 //!
-//! Whatever concerns an order locks the order's row first, so that changes of one order follow each other. The
-//! statuses are written by [`Step`]s alone: an illegal one cannot be.
+//! Every change that concerns an order locks the order's row first. Statuses are written only by [`Step`]s, so they cannot
+//! become invalid.
 //!
-//! - [`create`]: a return, a refund or a cancellation, once for each key
-//! - [`advance`]: an RMA's later steps, and its label
-//! - [`escalate`]: handing over to a person; [`resolve`]: what the person decides
-//! - [`overview`]: all that a conversation has to do with returns; [`snapshot`]: its rows as of one question
-//! - `rows`: RMAs and tickets as they are read
+//! - [`create`]: returns, refunds and cancellations, once per key
+//! - [`advance`]: the later steps of an RMA, and its label
+//! - [`escalate`]: tickets that a person decides on; [`resolve`]: the person's decision
+//! - [`overview`]: the returns of a conversation; [`snapshot`]: its rows as of one question
+//! - `rows`: converts rows to RMAs and tickets
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::json;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::audit::record;
 use super::entities::{orders, rmas, tickets};
+use super::jobs::NewJob;
 use super::{StoreError, TenantStore};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
-use crate::domain::Step;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::OrderStatus;
-use crate::domain::returns::{Hand, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
-use crate::domain::{ConversationId, TenantId};
+use crate::domain::commerce::{OrderNumber, OrderStatus};
+use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
+use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
 
 pub mod advance;
 pub mod create;
@@ -32,13 +31,32 @@ pub mod resolve;
 mod rows;
 pub mod snapshot;
 
-/// Who changes something, and where.
+/// Issues the label of an RMA; the subject is the RMA's id.
+pub const ISSUE_LABEL: &str = "issue_label";
+/// Announces a person's decision in the chat; the payload is the [`Notice`] and the subject is its hash.
+pub const SAY_DECISION: &str = "say_decision";
+
+impl<'a> NewJob<'a> {
+    fn label(tenant: &'a TenantId, rma: RmaId, now: DateTime<Utc>) -> Self {
+        Self::new(ISSUE_LABEL, rma.0, tenant, now)
+    }
+
+    /// The same decision twice in one conversation is one job.
+    fn say_decision(tenant: &'a TenantId, conversation: ConversationId, notice: &Notice, now: DateTime<Utc>) -> Self {
+        let payload = serde_json::to_value(notice).unwrap_or_default();
+        let mut id = [0; 16];
+        id.copy_from_slice(&Sha256::digest(format!("{conversation}{payload}"))[..16]);
+        Self::new(SAY_DECISION, Uuid::from_bytes(id), tenant, now).in_conversation(conversation).with_payload(payload)
+    }
+}
+
+/// The author of a change, with its time and conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct By<'a> {
     pub hand: Hand,
     /// `desk`, `job`, or the name of a person of the shop.
     pub who: &'a str,
-    /// The conversation in which it happens, if any.
+    /// The conversation in which the change happens, if any.
     pub conversation: Option<ConversationId>,
     pub now: DateTime<Utc>,
 }
@@ -46,15 +64,10 @@ pub struct By<'a> {
 impl By<'_> {
     fn entry(&self, what: &str, order: &OrderNumber, rma: Option<&RmaNumber>) -> AuditEntry {
         AuditEntry {
-            kind: AuditKind::System,
-            who: self.who.to_owned(),
-            what: what.to_owned(),
-            before: None,
-            after: None,
             conversation: self.conversation,
             order: Some(order.clone()),
             rma: rma.cloned(),
-            at: self.now,
+            ..AuditEntry::system(self.who, what, self.now)
         }
     }
 }
@@ -65,24 +78,24 @@ impl TenantStore<'_> {
         Ok(found.into_iter().next())
     }
 
-    /// The RMA of a job.
+    /// Returns the RMA with this row id, as jobs store it.
     pub async fn find_rma_by_id(&self, id: RmaId) -> Result<Option<Rma>, StoreError> {
         Ok(self.rmas_where(rmas::Column::Id.eq(id.0)).await?.into_iter().next())
     }
 
-    /// The RMAs of an order, oldest first.
+    /// Lists the RMAs of an order, oldest first.
     pub async fn list_rmas_of(&self, order: &OrderNumber) -> Result<Vec<Rma>, StoreError> {
         self.rmas_where(rmas::Column::OrderNumber.eq(order.as_str())).await
     }
 
-    /// The RMAs that were asked for in a conversation, oldest first.
+    /// Lists the RMAs that were requested in a conversation, oldest first.
     pub async fn list_rmas_in(&self, conversation: ConversationId) -> Result<Vec<Rma>, StoreError> {
         self.rmas_where(rmas::Column::ConversationId.eq(conversation.0)).await
     }
 
     async fn rmas_where(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Rma>, StoreError> {
-        let found = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+        let found = self
+            .rows::<rmas::Entity>()
             .filter(which)
             .order_by_asc(rmas::Column::CreatedAt)
             .order_by_asc(rmas::Column::Id)
@@ -91,16 +104,16 @@ impl TenantStore<'_> {
         rows::load_rmas(&self.store.read, found).await
     }
 
-    /// The ticket with that id: an RMA's number or a ticket's.
+    /// Returns the ticket with this id: the number of an RMA or of a ticket.
     pub async fn find_ticket(&self, id: &str) -> Result<Option<Ticket>, StoreError> {
         let row = tickets::Entity::find_by_id((self.tenant.to_string(), id.to_owned())).one(&self.store.read).await?;
         row.map(rows::read_ticket).transpose()
     }
 
-    /// The tickets of a conversation, oldest first.
+    /// Lists the tickets of a conversation, oldest first.
     pub async fn list_tickets_in(&self, conversation: ConversationId) -> Result<Vec<Ticket>, StoreError> {
-        let found = tickets::Entity::find()
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+        let found = self
+            .rows::<tickets::Entity>()
             .filter(tickets::Column::ConversationId.eq(conversation.0))
             .order_by_asc(tickets::Column::CreatedAt)
             .order_by_asc(tickets::Column::Id)
@@ -110,7 +123,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// Writes an order's step, and its record.
+/// Writes a step of an order, with its audit entry.
 async fn write_order_step(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -132,7 +145,7 @@ async fn write_order_step(
     record(connection, tenant, &[entry]).await
 }
 
-/// Writes an RMA's step, and its record. `why` goes into the record.
+/// Writes a step of an RMA, with its audit entry, which contains `why`.
 async fn write_rma_step(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,

@@ -1,4 +1,4 @@
-//! The sample shop: orders, policies and RMAs to try things out with.
+//! Creates the sample shop: orders, policies and RMAs for trying things out.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
@@ -8,13 +8,13 @@ use super::orders::lock_orders;
 use super::orders_import::write_orders;
 use super::policies::{list_policies, write_policies};
 use super::returns::create::{item_rows, rma_row};
+use super::transaction::Transaction;
 use super::{StoreError, TenantStore};
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::identity::attempts::MissSubject;
+use crate::domain::commerce::{Order, OrderNumber};
+use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{Policy, Rma};
 
-/// A shop to try things out in.
+/// The sample data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleShop {
     pub policies: Vec<Policy>,
@@ -22,31 +22,30 @@ pub struct SampleShop {
     pub rmas: Vec<Rma>,
 }
 
-/// How making the sample shop ended. Whatever is not `Done` has changed nothing.
+/// The result of [`TenantStore::make_sample`]. Only `Done` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sampling {
     Done {
-        /// Whether the sample's policies were written; a shop that has orders or policies of its own goes on without
-        /// them.
+        /// Whether the sample policies were written. A shop with real orders or policies does not get them.
         policies: bool,
     },
-    /// The shop has so many orders of its own.
+    /// The shop has this many real orders.
     RealOrders(u64),
-    /// An order of another customer has the number of a sample.
+    /// A real order has the number of a sample order.
     NumberTaken(OrderNumber),
 }
 
 impl TenantStore<'_> {
-    /// Makes the sample shop; made again, it starts over. Orders that are none of its own are left as they are, and keep it
-    /// out unless `beside_others`.
-    pub async fn make_sample(&self, sample: &SampleShop, beside_others: bool) -> Result<Sampling, StoreError> {
+    /// Creates the sample shop, or resets it if it exists. Fails if the shop has real orders, unless `allow_others`;
+    /// they are never changed.
+    pub async fn make_sample(&self, sample: &SampleShop, allow_others: bool) -> Result<Sampling, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         let numbers: Vec<&str> = sample.orders.iter().map(|order| order.number.as_str()).collect();
-        let of_shop = || orders::Entity::find().filter(orders::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = || self.rows::<orders::Entity>();
         let others =
             of_shop().filter(orders::Column::Number.is_not_in(numbers.iter().copied())).count(&transaction).await?;
-        if others > 0 && !beside_others {
+        if others > 0 && !allow_others {
             return Ok(Sampling::RealOrders(others));
         }
         let ours: Vec<&OrderNumber> = sample.orders.iter().map(|order| &order.number).collect();
@@ -64,7 +63,7 @@ impl TenantStore<'_> {
                 self.insert_sample_rma(&transaction, order, rma).await?;
             }
         }
-        // A shop that sells goes by its settings, until it has policies of its own: the samples' are none of its promises.
+        // A shop with real orders has made its customers no promise of the sample policies.
         let policies = others == 0 && self.make_policies(&transaction, &sample.policies).await?;
         transaction.commit().await?;
         Ok(Sampling::Done { policies })
@@ -90,7 +89,7 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// Writes the policies, unless the shop has others.
+    /// Writes the policies, unless the shop has other ones.
     async fn make_policies(&self, transaction: &DatabaseTransaction, policies: &[Policy]) -> Result<bool, StoreError> {
         let there = list_policies(transaction, self.tenant).await?;
         if there.iter().any(|own| policies.iter().all(|policy| policy.name != own.name)) {
@@ -100,56 +99,27 @@ impl TenantStore<'_> {
         Ok(true)
     }
 
-    /// Removes orders with all that followed from them.
-    async fn forget_orders(&self, transaction: &DatabaseTransaction, numbers: &[&str]) -> Result<(), StoreError> {
-        let tenant = self.tenant.as_str();
+    /// Removes orders and everything that belongs to them.
+    async fn forget_orders(&self, transaction: &Transaction, numbers: &[&str]) -> Result<(), StoreError> {
         let numbers = || numbers.iter().copied();
-        let found = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(tenant))
-            .filter(rmas::Column::OrderNumber.is_in(numbers()))
-            .all(transaction)
-            .await?;
-        let mailed = mails::Entity::find()
-            .filter(mails::Column::TenantId.eq(tenant))
-            .filter(mails::Column::OrderNumber.is_in(numbers()))
-            .all(transaction)
-            .await?;
-        let rma_ids = || found.iter().map(|rma| rma.id);
-        let subjects = found.iter().map(|rma| rma.id.to_string()).chain(mailed.iter().map(|mail| mail.id.to_string()));
-        jobs::Entity::delete_many().filter(jobs::Column::Subject.is_in(subjects)).exec(transaction).await?;
-        rma_items::Entity::delete_many().filter(rma_items::Column::RmaId.is_in(rma_ids())).exec(transaction).await?;
-        labels::Entity::delete_many().filter(labels::Column::RmaId.is_in(rma_ids())).exec(transaction).await?;
-        rmas::Entity::delete_many().filter(rmas::Column::Id.is_in(rma_ids())).exec(transaction).await?;
-        mails::Entity::delete_many()
-            .filter(mails::Column::Id.is_in(mailed.iter().map(|mail| mail.id)))
-            .exec(transaction)
-            .await?;
-        tickets::Entity::delete_many()
-            .filter(tickets::Column::TenantId.eq(tenant))
-            .filter(tickets::Column::OrderNumber.is_in(numbers()))
-            .exec(transaction)
-            .await?;
-        audit::Entity::delete_many()
-            .filter(audit::Column::TenantId.eq(tenant))
-            .filter(audit::Column::OrderNumber.is_in(numbers()))
-            .exec(transaction)
-            .await?;
-        let subjects = numbers().filter_map(|number| number.parse().ok()).map(|order| MissSubject::Order(order).name());
-        order_misses::Entity::delete_many()
-            .filter(order_misses::Column::TenantId.eq(tenant))
-            .filter(order_misses::Column::Subject.is_in(subjects))
-            .exec(transaction)
-            .await?;
-        order_items::Entity::delete_many()
-            .filter(order_items::Column::TenantId.eq(tenant))
-            .filter(order_items::Column::OrderNumber.is_in(numbers()))
-            .exec(transaction)
-            .await?;
-        orders::Entity::delete_many()
-            .filter(orders::Column::TenantId.eq(tenant))
-            .filter(orders::Column::Number.is_in(numbers()))
-            .exec(transaction)
-            .await?;
-        Ok(())
+        let found = self.rows::<rmas::Entity>().filter(rmas::Column::OrderNumber.is_in(numbers()));
+        let found = found.all(transaction).await?;
+        let mailed = self.rows::<mails::Entity>().filter(mails::Column::OrderNumber.is_in(numbers()));
+        let mailed = mailed.all(transaction).await?;
+        let rmas = || found.iter().map(|rma| rma.id);
+        let jobs = rmas().chain(mailed.iter().map(|mail| mail.id)).map(|id| id.to_string());
+        let orders = numbers().filter_map(|number| number.parse().ok());
+        let subjects = orders.map(|order| AttemptSubject::Order(order).name());
+        self.delete_where::<jobs::Entity, _>(transaction, jobs::Column::Subject, jobs).await?;
+        self.delete_where::<rma_items::Entity, _>(transaction, rma_items::Column::RmaId, rmas()).await?;
+        self.delete_where::<labels::Entity, _>(transaction, labels::Column::RmaId, rmas()).await?;
+        self.delete_where::<rmas::Entity, _>(transaction, rmas::Column::Id, rmas()).await?;
+        let mailed = mailed.iter().map(|mail| mail.id);
+        self.delete_where::<mails::Entity, _>(transaction, mails::Column::Id, mailed).await?;
+        self.delete_where::<tickets::Entity, _>(transaction, tickets::Column::OrderNumber, numbers()).await?;
+        self.delete_where::<audit::Entity, _>(transaction, audit::Column::OrderNumber, numbers()).await?;
+        self.delete_where::<order_misses::Entity, _>(transaction, order_misses::Column::Subject, subjects).await?;
+        self.delete_where::<order_items::Entity, _>(transaction, order_items::Column::OrderNumber, numbers()).await?;
+        self.delete_where::<orders::Entity, _>(transaction, orders::Column::Number, numbers()).await
     }
 }

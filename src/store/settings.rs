@@ -1,20 +1,21 @@
-//! What the server itself keeps between starts.
+//! The server's own settings, and console sessions that were signed out before they expired.
 
+use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ConnectionTrait, EntityTrait};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
-use super::entities::settings;
-use super::{Store, StoreError};
+use super::entities::{revoked_sessions, settings};
+use super::{Store, StoreError, TenantStore};
 use crate::domain::TenantId;
 
-/// The setting that holds the secret which conversation tokens are signed with.
+/// The secret that signs conversation tokens.
 pub const TOKEN_SECRET: &str = "token_secret";
-/// The setting that holds the address of the server that runs, as `http://…`.
+/// The address of the running server, `http://…`.
 pub const SERVING_AT: &str = "serving_at";
-/// The setting that holds the name of the server that runs.
+/// The name of the running server.
 pub(super) const SERVING: &str = "serving";
-/// The setting that a readiness probe writes and reads back.
+/// Written and read back by the readiness probe.
 pub(super) const PROBE: &str = "probe";
 
 impl Store {
@@ -23,12 +24,12 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
-    /// Writes the setting, over an earlier value.
+    /// Writes the setting.
     pub async fn set_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
         set(self.writer()?, name, value).await
     }
 
-    /// The setting's value, which is `value` from now on if there was none.
+    /// Returns the setting's value, after setting it to `value` if it was not set.
     pub async fn get_or_set_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
         settings::Entity::insert(row(name, value))
             .on_conflict_do_nothing()
@@ -36,9 +37,36 @@ impl Store {
             .await?;
         Ok(self.find_setting(name).await?.unwrap_or_else(|| value.to_owned()))
     }
+
+    /// Lists the revoked sessions of all shops that would not have expired at `now`.
+    pub async fn list_revoked_sessions(&self, now: DateTime<Utc>) -> Result<Vec<(String, DateTime<Utc>)>, StoreError> {
+        let rows = revoked_sessions::Entity::find().filter(revoked_sessions::Column::ExpiresAt.gt(now));
+        Ok(rows.all(&self.read).await?.into_iter().map(|row| (row.session, row.expires_at)).collect())
+    }
+
+    /// Removes revoked sessions that have expired at `now`.
+    pub async fn forget_revoked_sessions(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let expired = revoked_sessions::Entity::delete_many().filter(revoked_sessions::Column::ExpiresAt.lte(now));
+        expired.exec(self.writer()?).await?;
+        Ok(())
+    }
 }
 
-/// Writes the setting, over an earlier value.
+impl TenantStore<'_> {
+    /// Revokes a session. Idempotent.
+    pub async fn revoke_session(&self, session: &str, expires_at: DateTime<Utc>) -> Result<(), StoreError> {
+        let row = revoked_sessions::ActiveModel {
+            tenant_id: Set(self.tenant.to_string()),
+            session: Set(session.to_owned()),
+            expires_at: Set(expires_at),
+        };
+        let insert = revoked_sessions::Entity::insert(row).on_conflict_do_nothing();
+        insert.exec_without_returning(self.store.writer()?).await?;
+        Ok(())
+    }
+}
+
+/// Writes the setting.
 pub(super) async fn set(connection: &impl ConnectionTrait, name: &str, value: &str) -> Result<(), StoreError> {
     let mut replace = OnConflict::columns([settings::Column::TenantId, settings::Column::Name]);
     replace.update_column(settings::Column::Value);

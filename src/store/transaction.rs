@@ -1,8 +1,8 @@
-//! Transactions that write, and what happens to a connection whose transaction failed.
+//! Transactions that write, and the recovery of a connection whose transaction failed.
 //!
-//! SQLite ends a transaction by itself when the disk is full, a write fails or memory runs out. sqlx counts open
-//! transactions and misses this: the ROLLBACK that it sends fails, the count stays up, and each later transaction on that
-//! connection is a savepoint of one that never commits. [`has_no_transaction`] keeps such a connection from being used.
+//! SQLite ends a transaction itself when the disk is full, a write fails or memory runs out. sqlx does not notice: its
+//! ROLLBACK fails, its count of open transactions stays up, and each later transaction on the connection is a savepoint
+//! of one that never commits. [`has_no_transaction`] removes such a connection from the pool.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub(super) struct Transaction {
 }
 
 impl Store {
-    /// Begins a transaction that writes. On SQLite it takes the write lock at once, since a lock that is taken later,
-    /// after a read, is refused without waiting when another process wrote in between.
+    /// Begins a transaction that writes. On SQLite it takes the write lock immediately: upgrading a read lock fails
+    /// without waiting if another process has written in between.
     pub(super) async fn begin(&self) -> Result<Transaction, StoreError> {
         let options = TransactionOptions {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
@@ -38,14 +38,14 @@ impl Store {
 }
 
 impl Transaction {
-    /// Commits. An error means that the caller must not acknowledge what it wrote.
+    /// Commits. After an error, the caller must not acknowledge the changes.
     pub async fn commit(self) -> Result<(), StoreError> {
         let Self { inner, health } = self;
         if let Err(error) = inner.commit().await {
             health.note_failure(&error);
             return Err(error.into());
         }
-        // A commit into a file that was deleted meanwhile succeeds, and is lost.
+        // A commit into a deleted file succeeds, but is lost.
         health.check_file()
     }
 
@@ -89,10 +89,10 @@ impl ConnectionTrait for Transaction {
     }
 }
 
-/// Whether a connection can leave the pool. If not, the pool closes it and opens another one.
+/// Whether the pool may hand out this connection. If not, the pool closes it and opens another one.
 ///
-/// The pool takes a connection back only after it has run the rollback of a dropped transaction, so a transaction that
-/// is still counted here is one that SQLite has ended.
+/// A connection returns to the pool only after the rollback of a dropped transaction, so a transaction that is still
+/// counted here is one that SQLite has ended.
 pub(super) fn has_no_transaction(
     connection: &mut SqliteConnection,
     _: PoolConnectionMetadata,
@@ -137,7 +137,7 @@ mod tests {
         let store = open(&folder).await;
         let mut acknowledged = Vec::new();
         for round in 0..3 {
-            // The limit is the connection's own, so the next connection finds space again.
+            // The limit applies to this connection only, so the next one has space again.
             store.write.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
             let mut full = None;
             for number in 0..50 {

@@ -1,4 +1,4 @@
-//! Turns and their events, as they are read back.
+//! Queries for turns and their events.
 
 use chrono::{DateTime, Utc};
 use sea_orm::prelude::Expr;
@@ -9,9 +9,12 @@ use super::conversations::read_conversation;
 use super::entities::{conversations, events, messages, turns};
 use super::messages::read_message;
 use super::{Store, StoreError, TenantStore};
-use crate::domain::{Conversation, ConversationId, EventId, Message, MessageId, TenantId, Timings, TurnStatus};
+use crate::domain::figures::CountedTurn;
+use crate::domain::{
+    Conversation, ConversationId, EventId, Kind, Message, MessageId, Sender, TenantId, Timings, TurnStatus,
+};
 
-/// How a turn stands.
+/// A stored turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnRecord {
     pub turn: u32,
@@ -20,22 +23,21 @@ pub struct TurnRecord {
     pub started_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,
     pub timings: Timings,
-    /// How many events it had when it ended; 0 before.
+    /// The number of events, 0 until the turn has ended.
     pub events: u32,
-    /// Whether they are still in the store.
+    /// Whether the events are still stored.
     pub events_kept: bool,
-    /// Somebody wants it to stop.
     pub cancel_requested: bool,
 }
 
-/// A stored event: its place and its JSON as the client gets it.
+/// A stored event. `body` is its JSON exactly as clients receive it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEvent {
     pub id: EventId,
     pub body: String,
 }
 
-/// The next turn of a conversation that has not ended, with all that is needed to run it.
+/// A turn that has not ended, with everything needed to run it.
 #[derive(Clone, Debug)]
 pub struct OpenTurn {
     pub record: TurnRecord,
@@ -53,7 +55,7 @@ impl TenantStore<'_> {
             .transpose()
     }
 
-    /// The events behind `after`, in order, at most `limit`, of turn `only` where it is given.
+    /// Lists at most `limit` events after `after` in order, of all turns or of turn `only`.
     pub async fn list_events(
         &self,
         conversation: ConversationId,
@@ -61,9 +63,7 @@ impl TenantStore<'_> {
         only: Option<u32>,
         limit: u64,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let mut query = events::Entity::find()
-            .filter(events::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(events::Column::ConversationId.eq(conversation.0));
+        let mut query = self.rows::<events::Entity>().filter(events::Column::ConversationId.eq(conversation.0));
         query = match only {
             Some(turn) => {
                 let from = if turn == after.turn { after.n } else { 0 };
@@ -89,10 +89,10 @@ impl TenantStore<'_> {
             .collect())
     }
 
-    /// The number of the last event of the turn that is stored, 0 if there is none.
+    /// Returns the number of the turn's last stored event, or 0.
     pub async fn last_event(&self, conversation: ConversationId, turn: u32) -> Result<u32, StoreError> {
-        let last = events::Entity::find()
-            .filter(events::Column::TenantId.eq(self.tenant.as_str()))
+        let last = self
+            .rows::<events::Entity>()
             .filter(events::Column::ConversationId.eq(conversation.0))
             .filter(events::Column::Turn.eq(to_db(turn)))
             .order_by_desc(events::Column::N)
@@ -101,12 +101,12 @@ impl TenantStore<'_> {
         Ok(last.map_or(0, |event| from_db(event.n)))
     }
 
-    /// The number of the first turn of the conversation that has not ended; reads nothing else of it.
+    /// Returns the number of the first turn that has not ended.
     pub async fn first_open_turn(&self, conversation: ConversationId) -> Result<Option<u32>, StoreError> {
-        let turn: Option<i32> = turns::Entity::find()
+        let turn: Option<i32> = self
+            .rows::<turns::Entity>()
             .select_only()
             .column(turns::Column::Turn)
-            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
             .filter(turns::Column::ConversationId.eq(conversation.0))
             .filter(turns::Column::Status.is_in(OPEN))
             .order_by_asc(turns::Column::Turn)
@@ -116,10 +116,10 @@ impl TenantStore<'_> {
         Ok(turn.map(from_db))
     }
 
-    /// The number of the last turn that has begun to run, 0 if none has.
+    /// Returns the number of the last turn that has started, or 0.
     pub async fn last_begun_turn(&self, conversation: ConversationId) -> Result<u32, StoreError> {
-        let last = turns::Entity::find()
-            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
+        let last = self
+            .rows::<turns::Entity>()
             .filter(turns::Column::ConversationId.eq(conversation.0))
             .filter(turns::Column::Status.ne(TurnStatus::Queued.as_str()))
             .order_by_desc(turns::Column::Turn)
@@ -128,7 +128,8 @@ impl TenantStore<'_> {
         Ok(last.map_or(0, |turn| from_db(turn.turn)))
     }
 
-    /// Stores the wish that the turn stops. `Err` inside: how it has ended already; `None`: no such turn.
+    /// Requests that the turn stops. Returns `Err` with the final status if it has already ended, and `None` if it does
+    /// not exist.
     pub async fn request_cancel(
         &self,
         conversation: ConversationId,
@@ -149,10 +150,10 @@ impl TenantStore<'_> {
         Ok(record.map(|record| Err(record.status)))
     }
 
-    /// The first turn of the conversation that has not ended.
+    /// Returns the first turn of the conversation that has not ended.
     pub async fn find_open_turn(&self, conversation: ConversationId) -> Result<Option<OpenTurn>, StoreError> {
-        let Some(turn) = turns::Entity::find()
-            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
+        let Some(turn) = self
+            .rows::<turns::Entity>()
             .filter(turns::Column::ConversationId.eq(conversation.0))
             .filter(turns::Column::Status.is_in(OPEN))
             .order_by_asc(turns::Column::Turn)
@@ -169,17 +170,42 @@ impl TenantStore<'_> {
                 conversation: read_conversation(row)?,
                 message: read_message(message)?,
             })),
-            // Deleted in between.
+            // Deleted between the queries.
             _ => Ok(None),
         }
     }
+
+    /// Lists the customers' turns that were accepted at or after `since`.
+    pub async fn list_counted_turns(&self, since: DateTime<Utc>) -> Result<Vec<CountedTurn>, StoreError> {
+        let rows: Vec<FiguresRow> = self
+            .rows::<turns::Entity>()
+            .select_only()
+            .columns([
+                turns::Column::AcceptedAt,
+                turns::Column::Status,
+                turns::Column::Intent,
+                turns::Column::Kind,
+                turns::Column::FirstTextMs,
+                turns::Column::AskedPerson,
+                turns::Column::ModelFailed,
+            ])
+            .filter(turns::Column::AcceptedAt.gte(since))
+            .filter(turns::Column::Sender.eq(Sender::User.as_str()))
+            .into_tuple()
+            .all(&self.store.read)
+            .await?;
+        rows.into_iter().map(read_figures).collect()
+    }
 }
+
+/// The selected columns, in the order of the query below.
+type FiguresRow = (DateTime<Utc>, String, Option<String>, Option<String>, Option<i32>, bool, bool);
 
 /// The statuses of a turn that has not ended.
 pub(super) const OPEN: [&str; 2] = ["queued", "running"];
 
 impl Store {
-    /// The number of the turn's last event, whatever rows hold it; 0 if there is none.
+    /// Returns the number of the turn's last stored event of any shop, or 0.
     pub async fn last_event_of_any(&self, conversation: ConversationId, turn: u32) -> Result<u32, StoreError> {
         let last: Option<i32> = events::Entity::find()
             .select_only()
@@ -193,7 +219,7 @@ impl Store {
         Ok(last.map_or(0, from_db))
     }
 
-    /// Stores that the turn was interrupted, and nothing else; refused once another server has taken the database.
+    /// Marks the turn as interrupted without an event. Fails if another server has taken over the database.
     pub async fn close_turn(
         &self,
         conversation: ConversationId,
@@ -213,7 +239,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// The conversations that have turns which have not ended, with the number of those turns.
+    /// Lists the conversations with turns that have not ended, and how many there are.
     pub async fn list_unfinished(&self) -> Result<Vec<(TenantId, ConversationId, u32)>, StoreError> {
         let rows: Vec<(String, uuid::Uuid, i64)> = turns::Entity::find()
             .select_only()
@@ -249,5 +275,20 @@ pub(super) fn read_turn(row: turns::Model) -> Result<TurnRecord, StoreError> {
         events: from_db(row.events),
         events_kept: row.events_kept,
         cancel_requested: row.cancel_requested,
+    })
+}
+
+fn read_figures(row: FiguresRow) -> Result<CountedTurn, StoreError> {
+    let (accepted_at, status, intent, kind, first_text_ms, asked_person, model_failed) = row;
+    let status = TurnStatus::parse(&status)
+        .ok_or_else(|| StoreError::Unreadable { table: "turns", reason: "status".to_owned() })?;
+    Ok(CountedTurn {
+        accepted_at,
+        status,
+        intent,
+        answered: kind.is_some_and(|kind| kind != Kind::ErrorNotice.as_str()),
+        first_text_ms: first_text_ms.map(from_db),
+        asked_person,
+        model_failed,
     })
 }

@@ -1,4 +1,4 @@
-//! Questions that the shop's documents did not answer, or that were not understood.
+//! Lists questions that were not answered or not understood.
 
 use chrono::{DateTime, Utc};
 use sea_orm::{FromQueryResult, Statement};
@@ -8,12 +8,12 @@ use super::columns::{from_db, to_db};
 use super::{StoreError, TenantStore};
 use crate::domain::{ConversationId, Language};
 
-/// What became of a question.
+/// Why a question got no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unanswered {
-    /// No document speaks of it.
+    /// No document covers it.
     NoContext,
-    /// The desk asked what was meant.
+    /// The desk did not understand it and asked back.
     Clarify,
 }
 
@@ -24,7 +24,7 @@ pub struct UnansweredQuestion {
     pub turn: u32,
     pub why: Unanswered,
     pub text: String,
-    /// The conversation's.
+    /// The language of the conversation.
     pub language: Language,
     pub asked_at: DateTime<Utc>,
 }
@@ -40,7 +40,7 @@ struct Row {
 }
 
 impl TenantStore<'_> {
-    /// Those since that moment, newest first, at most `limit`; of one sort where `only` is given.
+    /// Lists at most `limit` questions since `since`, newest first, for all reasons or for one.
     pub async fn list_unanswered(
         &self,
         since: DateTime<Utc>,
@@ -52,7 +52,7 @@ impl TenantStore<'_> {
             Some(Unanswered::Clarify) => "AND answer.metadata ->> 'type' = 'clarify'",
             Some(Unanswered::NoContext) => "AND answer.metadata ->> 'no_context' IS NOT NULL",
         };
-        // The expression in parentheses is that of the index `messages_unanswered`.
+        // The expression in parentheses must match the index `messages_unanswered`.
         let statement = format!(
             "SELECT answer.conversation_id, answer.turn, answer.created_at, question.text, \
                  conversations.preferred_language, answer.metadata ->> 'type' = 'clarify' AS clarify \

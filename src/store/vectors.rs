@@ -1,8 +1,7 @@
-//! Vectors of texts. A collection holds those that are searched together; it is of one embedding model.
+//! Vectors of texts. A collection contains vectors of one embedding model that are searched together.
 //!
-//! Every write takes the collection's next version in its own transaction, and marks what it wrote with it. Who
-//! keeps a copy in memory sees by one point read that it is behind, in whichever process the write was, and reads what
-//! came since.
+//! Every write takes the collection's next version in its transaction, and marks the written rows with it. A reader
+//! with a copy in memory therefore detects changes of any process with one point read, and reads only the newer rows.
 
 use std::collections::BTreeMap;
 
@@ -20,36 +19,36 @@ use super::entities::{vector_collections, vectors};
 use super::{StoreError, TenantStore};
 use crate::domain::{ConversationId, TenantId};
 
-/// Rows in one statement: 8 values each, and SQLite takes 32,766.
+/// The number of rows in one statement. Each has 8 values, and SQLite accepts 32,766.
 const ROWS_AT_ONCE: usize = 500;
 
-/// A collection as it stands.
+/// The state of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorCollection {
-    /// The embedding model, and the numbers in one of its vectors.
+    /// The embedding model, and the length of its vectors.
     pub model: String,
     pub dimension: usize,
-    /// Another one: the collection was dropped and made again.
+    /// Changes when the collection is dropped and created again.
     pub generation: Uuid,
     /// Grows with every write.
     pub version: i64,
-    /// The last version that removed something.
+    /// The last version that removed vectors.
     pub removed_version: i64,
 }
 
-/// A vector with what it stands for.
+/// A vector with its text and labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorRow {
     pub id: String,
-    /// The conversation that it is removed with.
+    /// The conversation with which it is removed.
     pub conversation_id: Option<String>,
     pub vector: Vec<f32>,
     pub text: String,
-    /// Names and values, other than the conversation's.
+    /// Labels by name, without the conversation.
     pub labels: BTreeMap<String, String>,
 }
 
-/// A row of [`TenantStore::list_vectors`]: without the text, which searching does not need.
+/// A row of [`TenantStore::list_vectors`]. It has no text, which search does not need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredVector {
     pub id: String,
@@ -58,17 +57,17 @@ pub struct StoredVector {
     pub labels: BTreeMap<String, String>,
 }
 
-/// Which rows of a collection are listed.
+/// Which rows of a collection to list.
 #[derive(Clone, Copy, Debug)]
 pub enum VectorScope<'a> {
     All,
-    /// Those written after this version.
+    /// Rows written after this version.
     Since(i64),
     Conversation(&'a str),
 }
 
 impl TenantStore<'_> {
-    /// Makes the collection if it is not there; gives the one that is there now, of whichever model.
+    /// Creates the collection if it does not exist. Returns the existing one even if its model differs.
     pub async fn open_vector_collection(
         &self,
         name: &str,
@@ -96,10 +95,10 @@ impl TenantStore<'_> {
         Ok(self.collection(name).one(&self.store.read).await?.map(read_collection))
     }
 
-    /// Adds rows, or replaces those with the same ids: all or none. Of rows with one id the last one counts. `false`: there is
-    /// no such collection.
+    /// Inserts or replaces rows in one transaction. Of rows with the same id, the last one is stored. Returns `false`
+    /// if the collection does not exist.
     pub async fn upsert_vectors(&self, name: &str, rows: &[VectorRow]) -> Result<bool, StoreError> {
-        // One statement must not touch a row twice.
+        // A statement cannot write a row twice.
         let rows: BTreeMap<&str, &VectorRow> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
         let rows: Vec<&VectorRow> = rows.into_values().collect();
         let transaction = self.store.begin().await?;
@@ -124,7 +123,7 @@ impl TenantStore<'_> {
         Ok(true)
     }
 
-    /// Rows in the order of their ids, at most `limit`, those behind the id `after`.
+    /// Lists at most `limit` rows sorted by id, after the id `after`.
     pub async fn list_vectors(
         &self,
         name: &str,
@@ -155,7 +154,7 @@ impl TenantStore<'_> {
             .collect()
     }
 
-    /// The vectors of these rows; those that are not there are left out.
+    /// Lists the vectors with these ids. Unknown ids are left out.
     pub async fn list_vectors_by_id(&self, name: &str, ids: &[String]) -> Result<Vec<(String, Vec<f32>)>, StoreError> {
         let rows: Vec<(String, Vec<u8>)> = self
             .vectors(name)
@@ -168,7 +167,7 @@ impl TenantStore<'_> {
         rows.into_iter().map(|(id, vector)| Ok((id, numbers(&vector)?))).collect()
     }
 
-    /// The ids of all rows.
+    /// Lists the ids of all rows.
     pub async fn list_vector_ids(&self, name: &str) -> Result<Vec<String>, StoreError> {
         let ids = self.vectors(name).select_only().column(vectors::Column::Id).into_tuple();
         Ok(ids.all(&self.store.read).await?)
@@ -178,14 +177,14 @@ impl TenantStore<'_> {
         Ok(self.vectors(name).count(&self.store.read).await?)
     }
 
-    /// Removes these rows, all or none; those that are not there do not matter.
+    /// Removes rows in one transaction. Unknown ids are ignored.
     pub async fn delete_vectors(&self, name: &str, ids: &[String]) -> Result<(), StoreError> {
         let transaction = self.store.begin().await?;
         self.remove(&transaction, name, ids).await?;
         transaction.commit().await
     }
 
-    /// Removes the rows of this conversation (`None`: of any) that have all these labels.
+    /// Removes the rows with all these labels, of one conversation or of all.
     pub async fn delete_labelled_vectors(
         &self,
         name: &str,
@@ -198,7 +197,7 @@ impl TenantStore<'_> {
         if let Some(id) = conversation_id {
             rows = rows.filter(Column::ConversationId.eq(id));
         }
-        // How JSON is asked for a value differs between the databases, and so does whether an index helps.
+        // Filtered here, because the databases query JSON differently.
         let rows: Vec<(String, Value)> =
             rows.select_only().columns([Column::Id, Column::Metadata]).into_tuple().all(&transaction).await?;
         let has_all = |row: &Value| labels.iter().all(|(name, value)| row[name] == value.as_str());
@@ -210,7 +209,7 @@ impl TenantStore<'_> {
     /// Removes the collection with its rows.
     pub async fn drop_vector_collection(&self, name: &str) -> Result<(), StoreError> {
         let transaction = self.store.begin().await?;
-        // First the collection's row, as every write does, so that two writes never wait for each other.
+        // The collection's row first, as in every write, to prevent deadlocks.
         vector_collections::Entity::delete_many()
             .filter(vector_collections::Column::TenantId.eq(self.tenant.as_str()))
             .filter(vector_collections::Column::Name.eq(name))
@@ -241,8 +240,8 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// Takes the collection's next version, and with it the collection's row until the transaction ends: versions are
-    /// committed in their order. `None`: there is no such collection.
+    /// Takes the collection's next version and locks its row until the transaction ends, so that versions are committed
+    /// in order. Returns `None` if the collection does not exist.
     async fn next_version(&self, transaction: &DatabaseTransaction, name: &str) -> Result<Option<i64>, StoreError> {
         use vector_collections::Column;
         vector_collections::Entity::update_many()
@@ -283,7 +282,7 @@ impl TenantStore<'_> {
     }
 }
 
-/// Removes a conversation's vectors from all collections of the shop.
+/// Removes a conversation's vectors from all of the shop's collections.
 pub(super) async fn delete_vectors_of(
     transaction: &DatabaseTransaction,
     tenant: &TenantId,

@@ -1,28 +1,25 @@
-//! Warranty records, as the desk looks them up.
+//! Queries for warranty records.
 
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter};
 
 use super::entities::warranty_records;
 use super::{StoreError, TenantStore};
 use crate::domain::{Serial, WarrantyRecord};
 
 impl TenantStore<'_> {
-    /// The records of those serials that the shop has, in no particular order.
+    /// Lists the records of these serials in any order. Unknown serials are left out.
     pub async fn list_warranties(&self, serials: &[Serial]) -> Result<Vec<WarrantyRecord>, StoreError> {
-        let rows = warranty_records::Entity::find()
-            .filter(warranty_records::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<warranty_records::Entity>()
             .filter(warranty_records::Column::Serial.is_in(serials.iter().map(Serial::as_str)))
             .all(&self.store.read)
             .await?;
         rows.into_iter().map(read_record).collect()
     }
 
-    /// How many records the shop has.
+    /// Counts the shop's records.
     pub async fn count_warranties(&self) -> Result<u64, StoreError> {
-        let count = warranty_records::Entity::find()
-            .filter(warranty_records::Column::TenantId.eq(self.tenant.as_str()))
-            .count(&self.store.read)
-            .await?;
+        let count = self.rows::<warranty_records::Entity>().count(&self.store.read).await?;
         Ok(count)
     }
 }

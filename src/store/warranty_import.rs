@@ -1,19 +1,21 @@
-//! Bringing a whole list of warranties into the store, all or nothing, while a server goes on serving.
+//! Imports a list of warranties in one transaction, while a server keeps running.
 //!
-//! Three steps, so that the shop's database is locked for the last one alone:
-//! 1. [`RowSorter`]: the rows are sorted by serial in temporary files; memory stays flat whatever their number.
-//! 2. [`WarrantyImport::compare`]: the sorted rows go into a temporary table of one connection (in SQLite a database
-//!    file of its own, unseen by others) and are compared with what the shop has: reading only.
-//! 3. [`WarrantyImport::apply`]: the new and the changed rows, and no others, are written in one transaction.
+//! There are three steps. Only the last one locks the shop's database:
+//! 1. [`RowSorter`] sorts the rows by serial in temporary files, with constant memory.
+//! 2. [`WarrantyImport::compare`] copies the sorted rows into a temporary table (on SQLite, in a separate file) and
+//!    compares them with the shop's rows. It only reads the shop's table.
+//! 3. [`WarrantyImport::apply`] writes the new and the changed rows in one transaction.
 //!
 //! - `sorter`: sorted runs and their merge
-//! - `repeats`: serials on more than one line
+//! - `repeats`: serials that are on more than one line
 //! - `sqlite`, `postgres`: the statements
 
+use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use sea_orm::{DbErr, RuntimeErr, sqlx};
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -33,14 +35,14 @@ mod sqlite;
 pub use repeats::Conflict;
 pub use sorter::{ImportRow, RowSorter};
 
-/// Why a list could not be brought in. Nothing of it was written.
+/// Why an import failed. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("a temporary file cannot be written or read (is the disk of the temporary folder full?): {0}")]
     Temporary(#[from] io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the thread that sorts the rows has ended early")]
+    #[error("the thread that sorts the rows ended early")]
     SorterDied,
 }
 
@@ -50,7 +52,7 @@ impl From<sqlx::Error> for ImportError {
     }
 }
 
-/// How the list differs from what the shop has. Rows with a conflict are in none of the numbers.
+/// How the list differs from the shop's records. Rows with a conflict are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Serials that the shop does not have.
@@ -58,11 +60,24 @@ pub struct Comparison {
     /// Serials with another product name or date.
     pub changed: u64,
     pub unchanged: u64,
-    /// Lines that say the same as an earlier line of the list; they are in none of the other numbers.
+    /// Lines that repeat an earlier line of the list. The other numbers do not include them.
     pub repeated: u64,
 }
 
-/// A row of the shop's that the list changes.
+impl Comparison {
+    /// Makes a comparison from the counts of a database, without repeated lines.
+    fn counted((new, changed, all): (i64, i64, i64)) -> Self {
+        let count = |n: i64| u64::try_from(n).unwrap_or_default();
+        Self { new: count(new), changed: count(changed), unchanged: count(all - new - changed), repeated: 0 }
+    }
+
+    /// Whether some staged rows, but not all, need not be written.
+    fn is_partly_unchanged(&self) -> bool {
+        self.unchanged > 0 && self.new + self.changed > 0
+    }
+}
+
+/// A row that the list changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ChangedRow {
     pub serial: String,
@@ -70,7 +85,7 @@ pub struct ChangedRow {
     pub new: RowValues,
 }
 
-/// What a row says of its serial.
+/// The values of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RowValues {
     pub product_name: String,
@@ -78,7 +93,7 @@ pub struct RowValues {
     pub warranty_end_date: String,
 }
 
-/// A changed row as the databases give it: the serial, then name and date, old and new.
+/// A changed row as the databases return it: the serial, the old name and date, the new name and date.
 type ChangedTexts = (String, String, String, String, String);
 
 impl From<ChangedTexts> for ChangedRow {
@@ -88,51 +103,64 @@ impl From<ChangedTexts> for ChangedRow {
     }
 }
 
-/// What a list has changed.
+/// The result of [`WarrantyImport::apply`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Rows inserted or updated.
     pub written: u64,
-    /// How long the transaction that wrote them was open. On SQLite others who write wait so long; on PostgreSQL only
-    /// those who write the same rows do.
+    /// How long the transaction was open. On SQLite, all other writers waited that long; on PostgreSQL, only writers of
+    /// the same rows.
     pub locked: Duration,
 }
 
-/// One list on its way into one shop's table. Dropping it discards what was not applied.
+/// An import of one list into one shop's table. Dropping it discards changes that were not applied.
 #[derive(Debug)]
 pub struct WarrantyImport {
-    staging: Staging,
+    staging: Box<dyn Staging>,
     tenant: TenantId,
 }
 
-#[derive(Debug)]
-enum Staging {
-    Sqlite(SqliteStaging),
-    Postgres(PostgresStaging),
+/// A connection with a temporary table for the rows of the list.
+#[async_trait]
+trait Staging: Debug + Send {
+    /// Begins the transaction in which the rows are staged.
+    async fn begin(&mut self) -> Result<(), ImportError>;
+
+    /// Adds rows. They must be sorted by serial, each serial once.
+    async fn insert(&mut self, records: Vec<RecordTexts>) -> Result<(), ImportError>;
+
+    /// Ends staging, and keeps only the staged rows that are new or changed.
+    async fn compare(&mut self, tenant: &TenantId) -> Result<Comparison, ImportError>;
+
+    /// Returns the first staged rows that differ from the shop's.
+    async fn changes(&mut self, tenant: &TenantId, limit: u32) -> Result<Vec<ChangedTexts>, ImportError>;
+
+    /// Writes the staged rows.
+    async fn apply(&mut self, tenant: &TenantId) -> Result<Applied, ImportError>;
 }
 
-/// How many rows are read between two messages from the sorting thread.
+/// The number of rows in a batch from the sorting thread.
 const BATCH_ROWS: usize = 2_000;
 
-/// How many batches may wait for the database.
+/// The number of batches that may wait for the database.
 const BATCHES_WAITING: usize = 4;
 
 impl WarrantyImport {
-    /// Opens a connection of its own to the store's database, with an empty staging table.
+    /// Opens a separate connection to the store's database, with an empty staging table.
     pub async fn begin(store: &Store, tenant: &TenantId) -> Result<Self, ImportError> {
-        let staging = if store.is_sqlite() {
+        let staging: Box<dyn Staging> = if store.is_sqlite() {
             let options = store.writer()?.get_sqlite_connection_pool().connect_options();
-            Staging::Sqlite(SqliteStaging::open(&options).await?)
+            Box::new(SqliteStaging::open(&options).await?)
         } else {
             let options = store.writer()?.get_postgres_connection_pool().connect_options();
-            Staging::Postgres(PostgresStaging::open(&options).await?)
+            Box::new(PostgresStaging::open(&options).await?)
         };
         Ok(Self { staging, tenant: tenant.clone() })
     }
 
-    /// Stages the rows and compares them with the shop's. Writes nothing to the shop's table.
+    /// Stages the rows and compares them with the shop's. Does not write to the shop's table.
     ///
-    /// Every line with a serial that another line gives other values is handed to `on_conflict`, in order of serials.
+    /// Calls `on_conflict` for every line whose serial has other values on another line, sorted by serial.
     pub async fn compare(
         &mut self,
         rows: RowSorter,
@@ -146,51 +174,29 @@ impl WarrantyImport {
             let Batch { records, conflicts, repeated: more } = batch;
             repeated += more;
             conflicts.into_iter().for_each(&mut on_conflict);
-            match &mut self.staging {
-                Staging::Sqlite(staging) => staging.insert(records).await?,
-                Staging::Postgres(staging) => staging.insert(records).await?,
-            }
+            self.staging.insert(records).await?;
         }
         merging.await.map_err(|_| ImportError::SorterDied)??;
-        let comparison = match &mut self.staging {
-            Staging::Sqlite(staging) => staging.compare(&self.tenant).await?,
-            Staging::Postgres(staging) => staging.compare(&self.tenant).await?,
-        };
+        let comparison = self.staging.compare(&self.tenant).await?;
         Ok(Comparison { repeated, ..comparison })
     }
 
-    /// The first changed rows, after [`compare`](Self::compare).
+    /// Returns the first changed rows, after [`compare`](Self::compare).
     pub async fn changes(&mut self, limit: u32) -> Result<Vec<ChangedRow>, ImportError> {
-        let rows = match &mut self.staging {
-            Staging::Sqlite(staging) => staging.changes(&self.tenant, limit).await?,
-            Staging::Postgres(staging) => staging.changes(&self.tenant, limit).await?,
-        };
-        Ok(rows.into_iter().map(Into::into).collect())
+        Ok(self.staging.changes(&self.tenant, limit).await?.into_iter().map(Into::into).collect())
     }
 
-    /// Writes the new and the changed rows in one transaction: all of them, or none.
+    /// Writes the new and the changed rows in one transaction.
     ///
-    /// A row that somebody else wrote since [`compare`](Self::compare) is overwritten. On SQLite the write lock is
-    /// held for about a second a million rows (`scripts/bench-warranty-import` measures it); others wait for it, which
-    /// for a server must stay below its `STORE_TIMEOUT_SECONDS`.
+    /// Overwrites rows that were written since [`compare`](Self::compare). On SQLite it holds the write lock for about
+    /// a second per million rows (see `scripts/bench-warranty-import`). Other writers wait for it, so this must stay
+    /// below the server's `STORE_TIMEOUT_SECONDS`.
     pub async fn apply(mut self) -> Result<Applied, ImportError> {
-        match &mut self.staging {
-            Staging::Sqlite(staging) => staging.apply(&self.tenant).await,
-            Staging::Postgres(staging) => staging.apply(&self.tenant).await,
-        }
+        self.staging.apply(&self.tenant).await
     }
 }
 
-impl Staging {
-    async fn begin(&mut self) -> Result<(), ImportError> {
-        match self {
-            Self::Sqlite(staging) => staging.begin().await,
-            Self::Postgres(staging) => staging.begin().await,
-        }
-    }
-}
-
-/// What the sorting thread sends.
+/// A message from the sorting thread.
 #[derive(Debug)]
 struct Batch {
     records: Vec<RecordTexts>,
@@ -198,7 +204,7 @@ struct Batch {
     repeated: u64,
 }
 
-/// A record as the database takes it. Made on the sorting thread, so that the database need not wait for it.
+/// A record formatted for the database. The sorting thread does this, so that the database does not wait for it.
 #[derive(Debug)]
 struct RecordTexts {
     serial: String,
@@ -218,7 +224,7 @@ impl From<Settled> for Batch {
     }
 }
 
-/// Merges the sorted rows and sends what they settle, batch by batch, until the receiver is gone.
+/// Merges the sorted rows and sends them in batches, until the receiver is closed.
 fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
     let mut repeats = Repeats::default();
     let mut settled = Settled::default();
@@ -231,7 +237,7 @@ fn merge(rows: RowSorter, batches: &mpsc::Sender<Batch>) -> io::Result<()> {
         }
     }
     repeats.finish(&mut settled);
-    // A receiver that is gone has failed by itself.
+    // A closed receiver has already failed.
     let _ = batches.blocking_send(settled.into());
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! A browser's address under a name that only this server can make, so that misses can be counted for it and the address
-//! itself is kept nowhere.
+//! Pseudonyms for browsers' addresses. Failed look-ups are counted by pseudonym, so that no address is stored.
 
 use std::net::IpAddr;
 
@@ -8,13 +7,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::signed::Signer;
 
-/// Makes the names.
+/// Makes pseudonyms with a secret key.
 #[derive(Clone)]
 pub struct ClientNames {
     signer: Signer,
 }
 
-/// Told apart from other uses of the same secret.
+/// Separates these pseudonyms from other uses of the same secret.
 const PURPOSE: &[u8] = b"frontdesk client name 1\n";
 
 impl ClientNames {
@@ -22,7 +21,7 @@ impl ClientNames {
         Self { signer: Signer::new(secret, PURPOSE) }
     }
 
-    /// The same for the same address, and for the network of an IPv6 address, since a customer has all of one.
+    /// Returns the pseudonym of an address. All addresses of one IPv6 /64 network have the same, since one customer has them all.
     pub fn of(&self, address: IpAddr) -> String {
         let network: Vec<u8> = match address.to_canonical() {
             IpAddr::V4(address) => address.octets().to_vec(),
@@ -37,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_addresses_apart_and_servers_too() {
+    fn pseudonym_depends_on_address_and_secret() {
         let names = ClientNames::new("a secret");
         let of = |text: &str| names.of(text.parse().expect("an address"));
         assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));

@@ -1,34 +1,43 @@
 //! A return label as a PDF: the tracking number as a Code 128 barcode (ISO/IEC 15417), and as text below it.
 //!
-//! A pure function of what stands on the label, so the same label is the same file however often it is asked for, and none is
-//! kept.
+//! The file depends on the label's content alone. It is made for each request and not stored.
 
 use code128::Code128;
 use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
+use serde::Deserialize;
 
 use crate::domain::text::fold;
 
-/// What stands on a label.
+/// The texts of labels. All but the title contain `{value}`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelTexts {
+    pub title: String,
+    pub rma: String,
+    pub order: String,
+    pub carrier: String,
+}
+
+/// The content of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label<'a> {
-    /// The file's title, and the first line.
+    /// The title of the file, and its first line.
     pub title: &'a str,
-    /// `{carrier}-{12 digits}`: the barcode. Characters outside printable ASCII are left out.
+    /// The barcode: `{carrier}-{12 digits}`. Characters outside printable ASCII are left out.
     pub tracking: &'a str,
-    /// The lines below, from top to bottom. The font has no Vietnamese letters, so those lose their marks; carriers read
-    /// ASCII.
+    /// The lines below the barcode. The font lacks Vietnamese letters, so these lose their diacritics; carriers read ASCII.
     pub lines: &'a [String],
 }
 
-/// A6, upright, in points of 1/72 inch: what label printers and a quarter of an A4 sheet take.
+/// A6 in portrait orientation, in points of 1/72 inch. It fits label printers and a quarter of an A4 sheet.
 const PAGE: [f32; 2] = [298.0, 420.0];
 const MARGIN: f32 = 20.0;
 const BARCODE_HEIGHT: f32 = 90.0;
 const BARCODE_BOTTOM: f32 = 270.0;
 const LINE: f32 = 16.0;
-/// More would run off the page.
+/// More lines do not fit on the page.
 const LINES: usize = 14;
-/// So many characters of the font's average width fit into a line.
+/// The number of characters of average width that fit into a line.
 const LINE_CHARS: usize = 46;
 
 const CATALOG: Ref = Ref::new(1);
@@ -40,7 +49,7 @@ const PLAIN: Ref = Ref::new(6);
 const ABOUT: Ref = Ref::new(7);
 
 impl Label<'_> {
-    /// The PDF.
+    /// Returns the label as a PDF.
     pub fn pdf(&self) -> Vec<u8> {
         let mut pdf = Pdf::new();
         pdf.catalog(CATALOG).pages(PAGES);
@@ -54,7 +63,7 @@ impl Label<'_> {
         fonts.finish();
         resources.finish();
         page.finish();
-        // Every reader has these two.
+        // These two fonts are built into every reader.
         pdf.type1_font(BOLD).base_font(Name(b"Helvetica-Bold"));
         pdf.type1_font(PLAIN).base_font(Name(b"Helvetica"));
         pdf.stream(CONTENTS, &self.content());
@@ -77,7 +86,7 @@ impl Label<'_> {
     }
 }
 
-/// The barcode, as wide as the page allows. The quiet zone of ten modules on either side, which readers need, is in it.
+/// Draws the barcode over the width of the page, with the quiet zone of ten modules on either side that scanners need.
 fn bars(content: &mut Content, text: &str) {
     let code = Code128::encode(text.as_bytes());
     let modules = u16::try_from(code.len()).unwrap_or(u16::MAX);
@@ -94,8 +103,7 @@ fn write(content: &mut Content, font: Name<'_>, size: f32, y: f32, text: &str) {
     content.show(Str(ascii(text).as_bytes())).end_text();
 }
 
-/// What a font without Vietnamese letters, and a barcode, can hold. Marks are taken off letter by letter, since the case
-/// stays.
+/// Returns the text in printable ASCII: diacritics are removed, the case of each letter stays.
 fn ascii(text: &str) -> String {
     text.chars().flat_map(plain).collect()
 }
@@ -120,7 +128,7 @@ mod tests {
         Label { title: "Return label", tracking: "FEDEX-123456789012", lines }
     }
 
-    /// The widths of the bars and spaces of what was drawn, in modules, read back from the page's own drawing commands.
+    /// Reads the widths of bars and spaces, in modules, from the drawing commands of the page.
     fn drawn(content: &str) -> Vec<code128::Bar> {
         let rects: Vec<[f32; 2]> = content
             .lines()
@@ -130,7 +138,7 @@ mod tests {
                 [numbers[0], numbers[2]]
             })
             .collect();
-        // A Code 128 begins with a bar of two modules, whatever follows.
+        // A Code 128 always begins with a bar of two modules.
         let module = rects[0][1] / 2.0;
         let modules = |width: f32| (width / module).round() as u8;
         let next = rects.iter().skip(1).map(Some).chain([None]);
@@ -145,21 +153,21 @@ mod tests {
     }
 
     #[test]
-    fn the_bars_on_the_page_say_the_tracking_number() {
+    fn barcode_contains_the_tracking_number() {
         let lines = lines();
         let content = String::from_utf8(label(&lines).content()).expect("text");
         assert_eq!(code128::decode_str(&drawn(&content)).expect("a barcode"), "FEDEX-123456789012");
     }
 
     #[test]
-    fn the_same_label_is_the_same_file_and_says_what_was_asked_without_marks() {
+    fn label_is_deterministic_and_without_diacritics() {
         let lines = lines();
         let pdf = label(&lines).pdf();
         assert_eq!(pdf, label(&lines).pdf());
         assert!(pdf.starts_with(b"%PDF-"));
         let text = String::from_utf8_lossy(&pdf).into_owned();
-        for said in ["(RMA-1700000000-AB12)", "(Tra ve: 27A duong Anh Sao, Da Nang)", "(FEDEX-123456789012)"] {
-            assert!(text.contains(said), "{said} in {text}");
+        for line in ["(RMA-1700000000-AB12)", "(Tra ve: 27A duong Anh Sao, Da Nang)", "(FEDEX-123456789012)"] {
+            assert!(text.contains(line), "{line} in {text}");
         }
     }
 }

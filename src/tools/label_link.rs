@@ -1,45 +1,92 @@
-//! Links to labels: whoever holds one may open that label until it expires, and nothing else.
+//! Signed links to return labels. A link opens one label until it expires.
+
+use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::label::{Label, LabelTexts};
 use super::signed::Signer;
 use crate::domain::TenantId;
 use crate::domain::returns::RmaNumber;
+use crate::persona::texts::fill;
+use crate::store::{Store, StoreError};
 
-/// Makes links and knows its own.
+/// The labels of all shops.
+pub struct Labels {
+    store: Store,
+    links: LabelLinks,
+    /// `None`: no persona of the shop takes returns.
+    texts: RwLock<Option<LabelTexts>>,
+}
+
+impl Labels {
+    pub fn new(store: Store, links: LabelLinks) -> Arc<Self> {
+        Arc::new(Self { store, links, texts: RwLock::default() })
+    }
+
+    /// Replaces the texts of labels.
+    pub fn set_texts(&self, texts: LabelTexts) {
+        *self.texts.write().unwrap_or_else(PoisonError::into_inner) = Some(texts);
+    }
+
+    /// Returns a link to the label of an RMA, valid from now on.
+    pub fn link(&self, tenant: &TenantId, rma: &RmaNumber) -> String {
+        self.links.link(&LabelClaim { tenant: tenant.clone(), rma: rma.clone() }, Utc::now())
+    }
+
+    /// Returns the label that a link opens, as a PDF. `None`: the link is invalid or has expired, or the RMA has no label yet.
+    pub async fn open(&self, label: &str, signature: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let claim = self.links.open(label, signature, Utc::now());
+        let (Some(claim), Some(texts)) = (claim, texts) else { return Ok(None) };
+        let rma = self.store.tenant(&claim.tenant).find_rma(&claim.rma).await?;
+        Ok(rma.and_then(|rma| {
+            let tracking = rma.label?.tracking;
+            let line = |text: &str, value: &dyn std::fmt::Display| fill(text, &[("value", &value.to_string())]);
+            let lines = [
+                line(&texts.rma, &rma.number),
+                line(&texts.order, &rma.order),
+                line(&texts.carrier, &tracking.carrier()),
+            ];
+            Some(Label { title: &texts.title, tracking: &tracking.to_string(), lines: &lines }.pdf())
+        }))
+    }
+}
+
+/// Makes links and verifies them.
 #[derive(Clone)]
 pub struct LabelLinks {
     signer: Signer,
-    /// `https://chat.example.com`, without a slash at its end.
+    /// `https://chat.example.com`, without a trailing slash.
     base: String,
-    holds: TimeDelta,
+    valid_for: TimeDelta,
 }
 
-/// What a link opens.
+/// The label that a link opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelClaim {
     pub tenant: TenantId,
     pub rma: RmaNumber,
 }
 
-/// Told apart from other uses of the same secret.
+/// Separates these signatures from other uses of the same secret.
 const PURPOSE: &[u8] = b"frontdesk label link 1\n";
 
 impl LabelLinks {
-    /// `base` is the address that browsers call; a link holds for so long as `holds`.
-    pub fn new(secret: &str, base: &str, holds: TimeDelta) -> Self {
-        Self { signer: Signer::new(secret, PURPOSE), base: base.trim_end_matches('/').to_owned(), holds }
+    /// `base` is the address that browsers call.
+    pub fn new(secret: &str, base: &str, valid_for: TimeDelta) -> Self {
+        Self { signer: Signer::new(secret, PURPOSE), base: base.trim_end_matches('/').to_owned(), valid_for }
     }
 
-    /// The label's link from now on.
+    /// Returns a link to the label, valid from `now` on.
     pub fn link(&self, claim: &LabelClaim, now: DateTime<Utc>) -> String {
-        let until = (now + self.holds).timestamp();
-        // The signature is the permission, and stands in the query: paths are logged.
+        let until = (now + self.valid_for).timestamp();
+        // The signature is the permission. It is in the query, since paths are logged.
         let signed = self.signer.sign(&format!("{}|{}|{until}", claim.tenant, claim.rma));
         format!("{}/labels/{}", self.base, signed.replacen('.', "?signature=", 1))
     }
 
-    /// What a link opens, by its path's last part and its signature, if we made it and it holds at `now`.
+    /// Returns the claim of a link, from the last segment of its path and its signature, if we made it and it is valid at `now`.
     pub fn open(&self, label: &str, signature: &str, now: DateTime<Utc>) -> Option<LabelClaim> {
         let payload = self.signer.verify(&format!("{label}.{signature}"))?;
         let mut parts = payload.split('|');
@@ -57,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_opens_its_own_label_until_it_expires_and_cannot_be_changed() {
+    fn link_opens_its_label_until_it_expires() {
         let now = Utc::now();
         let links = LabelLinks::new("a secret of the shop, long enough", "https://chat.example/", TimeDelta::hours(1));
         let claim = LabelClaim {
@@ -65,7 +112,7 @@ mod tests {
             rma: "RMA-1700000000-AB12".parse().expect("a number"),
         };
         let link = links.link(&claim, now);
-        let signed = link.strip_prefix("https://chat.example/labels/").expect("a link of ours");
+        let signed = link.strip_prefix("https://chat.example/labels/").expect("our address");
         let (label, signature) = signed.split_once("?signature=").expect("two parts");
         assert_eq!(links.open(label, signature, now), Some(claim));
         assert_eq!(links.open(label, signature, now + TimeDelta::minutes(61)), None);

@@ -1,5 +1,5 @@
-//! Running each conversation's turns in order. Messages are taken in by [`accept`]; [`handoff`] changes who answers
-//! them; [`announce`] starts turns of the shop itself.
+//! Runs the turns of each conversation in order. [`accept`] accepts messages, [`handoff`] changes who answers them, and
+//! [`announce`] starts turns of the shop itself.
 
 mod accept;
 mod announce;
@@ -21,7 +21,6 @@ use tracing::{Instrument, error, info, info_span, warn};
 use super::feed::Feeds;
 use super::journal::Journal;
 use super::lane::Lanes;
-use super::outbox::Outbox;
 use super::reader::{Reader, Source, Start};
 use super::run::{Stops, run};
 use super::{person, recover};
@@ -31,14 +30,15 @@ use crate::domain::{
     ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender,
 };
 use crate::domain::{TenantId, TurnStatus};
+use crate::jobs::JobRunner;
 use crate::store::turns::OpenTurn;
 use crate::store::{Store, StoreError};
 
 pub use accept::{AcceptError, Accepted, Message};
 
-/// How many messages before its own a turn looks back at.
+/// How many earlier messages a turn receives.
 const HISTORY_MESSAGES: u64 = 80;
-/// How long a lane waits before it asks a store again that did not answer.
+/// How long a lane waits before it retries an unavailable store.
 const STORE_RETRY: Duration = Duration::from_millis(500);
 
 /// Why a turn was not cancelled.
@@ -61,12 +61,12 @@ struct Inner {
     store: Store,
     desks: Arc<ArcSwap<Desks>>,
     journal: Journal,
-    outbox: Arc<Outbox>,
+    jobs: Arc<JobRunner>,
     feeds: Feeds,
     lanes: Lanes,
-    /// Turns of all conversations that are accepted and have not begun.
+    /// Accepted turns of all conversations that have not started.
     waiting: AtomicUsize,
-    /// Who sent the messages that wait: known to this process only, since an address is nothing to keep.
+    /// The senders of waiting messages. They are kept in memory only, since a browser's address must not be stored.
     callers: Mutex<HashMap<MessageId, Caller>>,
     tasks: TaskTracker,
     draining: CancellationToken,
@@ -75,13 +75,13 @@ struct Inner {
 }
 
 impl Engine {
-    /// The engine. Its tasks run on `tasks`.
+    /// Creates the engine. It spawns its tasks on `tasks`.
     pub fn new(
         config: TurnConfig,
         store: Store,
         desks: Arc<ArcSwap<Desks>>,
         journal: Journal,
-        outbox: Arc<Outbox>,
+        jobs: Arc<JobRunner>,
         tasks: TaskTracker,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -89,7 +89,7 @@ impl Engine {
             store,
             desks,
             journal,
-            outbox,
+            jobs,
             feeds: Feeds::default(),
             lanes: Lanes::default(),
             waiting: AtomicUsize::new(0),
@@ -106,7 +106,7 @@ impl Engine {
         Reader::of_turn(self.source(tenant, conversation), turn)
     }
 
-    /// Reads the conversation's events from `start` on, for ever.
+    /// Reads the conversation's events from `start` on.
     pub fn read(&self, tenant: &TenantId, conversation: ConversationId, start: Start) -> Reader {
         Reader::of_conversation(self.source(tenant, conversation), start)
     }
@@ -121,11 +121,11 @@ impl Engine {
         }
     }
 
-    /// Stops a turn, or keeps it from beginning: the wish is stored, then carried out. Such a turn has its place, its
-    /// `turn.start` and its `turn.done` all the same.
+    /// Cancels a turn. The request is stored first. A turn that has not started yet still gets a `turn.start` and a
+    /// `turn.done`.
     pub async fn cancel(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) -> Result<(), CancelError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.to_its_end(async move { engine.cancel_now(&tenant, conversation, turn).await }).await
+        self.run_detached(async move { engine.cancel_now(&tenant, conversation, turn).await }).await
     }
 
     async fn cancel_now(&self, tenant: &TenantId, conversation: ConversationId, turn: u32) -> Result<(), CancelError> {
@@ -139,8 +139,8 @@ impl Engine {
         }
     }
 
-    /// Stops the conversation's turns, waits for the running one, and removes everything. `false`: there was none.
-    /// `act`: who does it, for the console's audit log.
+    /// Stops the conversation's turns, waits for the running one, and deletes the conversation. `act` goes into the
+    /// console's audit log. Returns `false` if there is no such conversation.
     pub async fn delete(
         &self,
         tenant: &TenantId,
@@ -148,7 +148,7 @@ impl Engine {
         act: Option<ConsoleAct>,
     ) -> Result<bool, StoreError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.to_its_end(async move { engine.delete_now(&tenant, conversation, act.as_ref()).await }).await
+        self.run_detached(async move { engine.delete_now(&tenant, conversation, act.as_ref()).await }).await
     }
 
     async fn delete_now(
@@ -172,33 +172,33 @@ impl Engine {
 
     /// Ends the streams of a deleted conversation, and notifies the console.
     pub(super) fn announce_deleted(&self, tenant: &TenantId, conversation: ConversationId) {
+        // Readers would wait for events that never come.
         self.0.feeds.get(conversation).close();
-        self.0.journal.changes().tell(tenant, conversation);
+        self.0.journal.changes().notify(tenant, conversation);
     }
 
     pub(super) fn store(&self) -> &Store {
         &self.0.store
     }
 
-    /// Does the work on a task of its own: a client that leaves drops its request's future wherever it stands, and a
-    /// message that is stored and never run, a conversation that stays closed, or a wish that is stored and never carried out
-    /// must not come of that.
-    async fn to_its_end<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
+    /// Runs `work` on a separate task, so that it completes even if the caller is dropped. A client that disconnects must
+    /// not leave a stored message without its turn, or a conversation closed.
+    async fn run_detached<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
         match self.0.tasks.spawn(work.in_current_span()).await {
             Ok(value) => value,
             Err(lost) => match lost.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                // Only the runtime's own end cancels the task.
+                // The task is cancelled only when the runtime shuts down.
                 Err(_) => std::future::pending().await,
             },
         }
     }
 
-    /// Goes on with what an earlier process left behind: running turns are ended, queued ones run.
+    /// Recovers the unfinished turns of an earlier process: ends running ones and runs queued ones.
     pub async fn recover(&self) -> Result<(), StoreError> {
         let unfinished = self.0.store.list_unfinished().await?;
         if !unfinished.is_empty() {
-            info!(conversations = unfinished.len(), "Going on with turns that an earlier run left");
+            info!(conversations = unfinished.len(), "Recovering unfinished turns");
         }
         for (tenant, conversation, turns) in unfinished {
             let turns = usize::try_from(turns).unwrap_or(usize::MAX);
@@ -208,23 +208,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes no more messages from now on.
+    /// Accepts no more messages from now on.
     pub fn drain(&self) {
         self.0.draining.cancel();
     }
 
-    /// Whether the engine is going down.
+    /// Whether the engine is shutting down.
     pub fn is_draining(&self) -> bool {
         self.0.draining.is_cancelled()
     }
 
-    /// Ends running turns as interrupted.
+    /// Interrupts running turns.
     pub fn stop(&self) {
         self.0.draining.cancel();
         self.0.stop.cancel();
     }
 
-    /// Ends the readers, once they have read what is there.
+    /// Ends the readers after they have read all stored events.
     pub fn close_readers(&self) {
         self.0.closing.cancel();
     }
@@ -233,7 +233,7 @@ impl Engine {
         work(&mut self.0.callers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Gives turns, which count as waiting already, to their conversation's lane.
+    /// Adds turns, which are counted as waiting already, to their conversation's lane.
     fn enqueue(&self, tenant: TenantId, conversation: ConversationId, turns: usize) {
         if self.0.lanes.add(conversation, turns) {
             let engine = self.clone();
@@ -244,8 +244,8 @@ impl Engine {
     async fn run_lane(&self, tenant: &TenantId, conversation: ConversationId) {
         while self.0.lanes.next(conversation).is_some() {
             self.0.waiting.fetch_sub(1, Ordering::Relaxed);
-            // When the server goes down, what waits stays queued in the store, and the next start runs it; what waits in
-            // a conversation that is being deleted goes with it.
+            // During a shutdown, waiting turns stay queued in the store for the next start. Those of a conversation that
+            // is being deleted are deleted with it.
             if self.0.draining.is_cancelled() || self.0.lanes.is_closed(conversation) {
                 continue;
             }
@@ -270,10 +270,10 @@ impl Engine {
         }
     }
 
-    /// The conversation's first turn that has not ended; asks until the store answers. A turn that cannot be read is ended.
+    /// Returns the conversation's first unfinished turn. Ends the turn if its rows cannot be read.
     async fn claim(&self, tenant: &TenantId, conversation: ConversationId) -> Option<OpenTurn> {
         let find = || async move { self.0.store.tenant(tenant).find_open_turn(conversation).await };
-        match self.patiently("claim a turn", find).await {
+        match self.retry_until_available("claim a turn", find).await {
             Some(open) => open,
             None => {
                 if !self.0.stop.is_cancelled() {
@@ -284,33 +284,33 @@ impl Engine {
         }
     }
 
-    /// Ends the conversation's first turn that has not ended, without reading the rest of its rows.
+    /// Ends the conversation's first unfinished turn without reading its other rows.
     async fn end_unreadable(&self, tenant: &TenantId, conversation: ConversationId) {
         let feed = self.0.feeds.get(conversation);
         let (store, feed) = (&self.0.store, feed.as_ref());
-        self.patiently("end an unreadable turn", || async move {
+        self.retry_until_available("end an unreadable turn", || async move {
             match store.tenant(tenant).first_open_turn(conversation).await? {
                 Some(turn) => recover::end_bare(store, tenant, conversation, turn, feed, Utc::now()).await,
                 None => Ok(()),
             }
         })
         .await;
-        self.0.journal.changes().tell(tenant, conversation);
+        self.0.journal.changes().notify(tenant, conversation);
     }
 
-    /// Ends the turn that this message began.
+    /// Ends the turn that this message started.
     async fn end_interrupted(&self, tenant: &TenantId, message: &StoredMessage) {
         let feed = self.0.feeds.get(message.conversation_id);
         let (store, feed) = (&self.0.store, feed.as_ref());
-        self.patiently("end an interrupted turn", || async move {
+        self.retry_until_available("end an interrupted turn", || async move {
             recover::end_interrupted(store, tenant, message, feed, Utc::now()).await
         })
         .await;
-        self.0.journal.changes().tell(tenant, message.conversation_id);
+        self.0.journal.changes().notify(tenant, message.conversation_id);
     }
 
-    /// Does the work again until the store answers, or the engine stops. `None`: it was refused, or there is no time.
-    async fn patiently<T, F: Future<Output = Result<T, StoreError>>>(
+    /// Retries `work` while the store is unavailable. `None`: the store refused it, or the engine has stopped.
+    async fn retry_until_available<T, F: Future<Output = Result<T, StoreError>>>(
         &self,
         what: &str,
         work: impl Fn() -> F,
@@ -342,7 +342,7 @@ impl Engine {
             }
             return;
         };
-        // Gone: it is being deleted, and the lane is told so.
+        // The conversation is being deleted.
         let Some(current) = current else { return };
         let desks = self.0.desks.load_full();
         let persona = desks.prompts().find_persona(&current.persona);
@@ -357,33 +357,33 @@ impl Engine {
         let (by_person, taken) = (message.sender == Sender::Agent, current.status == ConversationStatus::Taken);
         let mut turn = Turn::new(current, open.message, history, persona, caller, Box::new(sink));
         turn.note_time("waited", turn.age());
-        turn.stores_at_once = self.0.outbox.is_awaited();
+        turn.stores_at_once = self.0.jobs.embeds_in_turns();
         let ended = if by_person || taken {
-            // Whoever took the conversation stops what runs, and this is not meant.
-            let unwanted = open.record.cancel_requested && !by_person;
-            let status = if unwanted { TurnStatus::Cancelled } else { TurnStatus::Completed };
-            person::run(&mut turn, status, &self.0.outbox).await
+            // Taking the conversation also cancelled this turn's token; only a client's request makes it cancelled.
+            let is_cancelled = open.record.cancel_requested && !by_person;
+            let status = if is_cancelled { TurnStatus::Cancelled } else { TurnStatus::Completed };
+            person::run(&mut turn, status, &self.0.jobs).await
         } else {
             let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);
             let stops = Stops { cancel, shutdown, broken, full, deadline };
-            run(&mut turn, desk, &desks, &stops, &self.0.outbox).await.map(|_| ())
+            run(&mut turn, desk, &desks, &stops, &self.0.jobs).await.map(|_| ())
         };
         if ended.is_err() {
             self.end_interrupted(tenant, &message).await;
         }
-        self.0.outbox.wake();
+        self.0.jobs.wake();
     }
 
-    /// The conversation as it is now, and the messages before the turn. `None`: the store gives nothing.
+    /// Returns the current conversation and the messages before the turn. `None`: the store cannot be read.
     ///
-    /// Read after the turn can be stopped: who takes the conversation over stores that first and stops the turn after.
+    /// This must run after the turn can be stopped: a handoff stores the new status first and stops the turn afterwards.
     async fn read_before(
         &self,
         tenant: &TenantId,
         conversation: ConversationId,
         turn: u32,
     ) -> Option<(Option<Conversation>, Vec<StoredMessage>)> {
-        self.patiently("read the conversation", || async move {
+        self.retry_until_available("read the conversation", || async move {
             let store = self.0.store.tenant(tenant);
             let current = store.find_conversation(conversation).await?;
             Ok((current, store.list_messages_before(conversation, turn, HISTORY_MESSAGES).await?))

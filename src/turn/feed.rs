@@ -1,8 +1,8 @@
-//! Showing a conversation's events to its readers.
+//! The live events of a conversation.
 //!
-//! The running turn is an append-only list in memory; each reader keeps a cursor of its own and is woken by a watch
-//! channel. A reader that is behind the running turn reads the store, where everything already stands. So a slow reader
-//! costs nothing, blocks nobody and loses nothing.
+//! The running turn is an append-only list in memory. Each reader keeps a cursor and is woken by a watch channel. A
+//! reader that is not yet at the running turn reads the store, which already has every event. A slow reader therefore
+//! blocks no other and loses nothing.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
@@ -14,7 +14,7 @@ use super::reader::Cursor;
 use crate::domain::{ConversationId, EventId};
 use crate::store::turns::StoredEvent;
 
-/// An event as a reader gets it.
+/// An event for a reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     pub id: EventId,
@@ -36,22 +36,22 @@ impl From<StoredEvent> for Frame {
     }
 }
 
-/// One conversation's live end.
+/// The running turn of one conversation.
 #[derive(Debug)]
 pub struct Feed {
     live: RwLock<VecDeque<Frame>>,
-    /// The last event that was shown.
+    /// The last published event.
     tip: watch::Sender<EventId>,
-    /// The conversation is gone.
+    /// Cancelled when the conversation is deleted.
     closed: CancellationToken,
 }
 
-/// What the live list can say to a reader.
+/// The result of looking for events in memory.
 #[derive(Debug, PartialEq)]
 pub(super) enum Look {
-    /// The events behind the reader's cursor; none: wait.
+    /// The events after the reader's cursor. Empty: wait for more.
     Here(Vec<Frame>),
-    /// The list begins too late (or is empty): read the store.
+    /// The list starts too late or is empty: read the store.
     Store,
 }
 
@@ -64,8 +64,8 @@ impl Feed {
         }
     }
 
-    /// Shows an event that is stored. A new turn's first event takes the place of the turn before; so does an event
-    /// behind others that are stored and were never shown, since the list has no gaps.
+    /// Publishes an event that is stored. The first event of a turn replaces the previous turn. So does an event that
+    /// follows stored but unpublished ones, because the list must have no gaps.
     pub fn publish(&self, frame: Frame) {
         let id = frame.id;
         {
@@ -78,15 +78,15 @@ impl Feed {
         self.tip.send_replace(id);
     }
 
-    /// What stands behind `cursor`; `only` that turn, where it is given.
+    /// Returns the events after `cursor`, of the turn `only` if it is given.
     pub(super) fn look(&self, cursor: Cursor, only: Option<u32>) -> Look {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         let Some(first) = live.front().map(|frame| frame.id) else { return Look::Store };
         if only.is_some_and(|turn| first.turn < turn) {
-            // The wanted turn comes after the one that runs.
+            // The reader waits for a later turn than the running one.
             return Look::Here(Vec::new());
         }
-        // The live list stands in for the store where it holds the very next event, or all that there is.
+        // The list is enough if it has the event right after the cursor, or if there are no others.
         let Cursor { at, ends_turn } = cursor;
         let skip = if at.turn == first.turn && at.n + 1 >= first.n {
             at.n + 1 - first.n
@@ -98,7 +98,7 @@ impl Feed {
         Look::Here(live.iter().skip(usize::try_from(skip).unwrap_or(usize::MAX)).cloned().collect())
     }
 
-    /// Wakes whoever waits for the next event.
+    /// Returns a channel that changes with each published event.
     pub(super) fn subscribe(&self) -> watch::Receiver<EventId> {
         self.tip.subscribe()
     }
@@ -109,7 +109,7 @@ impl Feed {
         self.tip.send_modify(|_| {});
     }
 
-    /// Ends the readers: the conversation is gone.
+    /// Ends the readers, because the conversation is deleted.
     pub fn close(&self) {
         self.closed.cancel();
     }
@@ -123,20 +123,20 @@ impl Feed {
     }
 }
 
-/// The feeds that somebody writes to or reads from.
+/// The feeds that are in use.
 #[derive(Debug, Default)]
 pub struct Feeds {
     feeds: Mutex<HashMap<ConversationId, Weak<Feed>>>,
 }
 
 impl Feeds {
-    /// The conversation's feed, made if there is none. It lives as long as somebody holds it.
+    /// Returns the conversation's feed. A new one is created if there is none; it lives while somebody holds it.
     pub fn get(&self, conversation: ConversationId) -> Arc<Feed> {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(feed) = feeds.get(&conversation).and_then(Weak::upgrade) {
             return feed;
         }
-        // Entries of feeds that are gone are swept when the table has doubled, so the sweep costs nothing on average.
+        // Remove dropped feeds only when the table is full, so that the cost per call stays constant on average.
         if feeds.len() == feeds.capacity() {
             feeds.retain(|_, feed| feed.strong_count() > 0);
         }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_is_sent_to_the_store_for_what_the_live_list_lacks() {
+    fn reader_reads_missing_events_from_the_store() {
         let feed = Feed::new();
         assert_eq!(feed.look(at(3, 0), Some(3)), Look::Store);
         feed.publish(frame(3, 1));
@@ -171,14 +171,14 @@ mod tests {
         assert_eq!(feed.look(at(3, 0), Some(3)), Look::Here(vec![frame(3, 1), frame(3, 2)]));
         assert_eq!(feed.look(at(3, 1), None), Look::Here(vec![frame(3, 2)]));
         assert_eq!(feed.look(at(3, 2), None), Look::Here(vec![]));
-        assert_eq!(feed.look(ended(3, EventId::BEHIND_ALL), None), Look::Here(vec![]), "behind all of this turn");
+        assert_eq!(feed.look(ended(3, EventId::AFTER_ALL), None), Look::Here(vec![]), "after all of this turn");
         assert_eq!(feed.look(ended(2, 9), None), Look::Here(vec![frame(3, 1), frame(3, 2)]));
-        assert_eq!(feed.look(at(2, 9), None), Look::Store, "the rest of the turn before comes first");
+        assert_eq!(feed.look(at(2, 9), None), Look::Store, "the rest of the previous turn comes first");
         assert_eq!(feed.look(ended(1, 9), None), Look::Store);
-        assert_eq!(feed.look(at(4, 0), Some(4)), Look::Here(vec![]), "a later turn is waited for");
+        assert_eq!(feed.look(at(4, 0), Some(4)), Look::Here(vec![]), "the reader waits for a later turn");
         feed.publish(frame(4, 1));
         assert_eq!(feed.look(at(3, 2), Some(3)), Look::Store, "an earlier turn is in the store");
-        // A turn that was begun by a process that died is shown from its middle on.
+        // A turn that a killed process started is published from its middle on.
         let resumed = Feed::new();
         resumed.publish(frame(5, 7));
         assert_eq!(resumed.look(at(5, 3), None), Look::Store);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feed_is_shared_while_somebody_holds_it_and_forgotten_after() {
+    fn feed_is_shared_while_in_use_and_dropped_afterwards() {
         let feeds = Feeds::default();
         let id = ConversationId::now();
         let first = feeds.get(id);

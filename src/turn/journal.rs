@@ -1,5 +1,7 @@
-//! One writer for the whole process: whatever waits when a commit ends goes into the next one, so that alone an event
-//! costs one commit, and under load hundreds share it. Only what is stored is shown.
+//! The journal: one writer stores the events of all turns, and publishes each event after its commit.
+//!
+//! All events that wait when a commit ends go into the next one. A single event costs one commit; under load, hundreds
+//! share one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,54 +20,56 @@ use crate::store::journal::{Change, Entry};
 use crate::store::turns::StoredEvent;
 use crate::store::{Store, StoreError};
 
-/// Events that may wait for the writer, of all turns together.
+/// How many events of all turns may wait for the writer.
 const INBOX: usize = 4096;
-/// Events that go into one commit at most.
+/// The most events in one commit.
 const MAX_BATCH: usize = 512;
-/// How often a batch is offered to a store that does not answer, and how long it waits in between.
+/// How long the writer waits before it retries an unavailable store.
 const RETRY_EVERY: Duration = Duration::from_millis(250);
 
-/// The most events of one turn, and the most bytes in them. A turn has a few thousand events at most; a desk that does
-/// not stop is stopped here.
+/// The most events of one turn, and the most bytes in them. A usual turn has a few thousand events at most; these limits
+/// stop a desk that never ends.
 const MAX_EVENTS: u32 = 100_000;
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// The way into the journal. Cheap to clone.
+/// Accepts events for the writer. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Journal {
-    inbox: mpsc::Sender<Posted>,
+    inbox: mpsc::Sender<Pending>,
     changes: Changes,
 }
 
-/// An event on its way to the store, and whom it is shown to then.
+/// An event for the writer.
 #[derive(Debug)]
-struct Posted {
+struct Pending {
     entry: Entry,
-    show: Show,
+    publish: Publish,
 }
 
+/// What happens after the event's commit.
 #[derive(Debug)]
-struct Show {
+struct Publish {
     feed: Arc<Feed>,
-    /// Cancelled when an event of the turn cannot be stored: what comes after it must not be stored either.
+    /// Cancelled when an event of the turn could not be stored: later ones must not be stored either.
     broken: CancellationToken,
     stored: Option<oneshot::Sender<()>>,
     changes: Changes,
 }
 
 impl Journal {
-    /// The journal, and its writer, which ends when every clone of the journal and every sink is gone.
-    pub fn new(store: Store, patience: Duration) -> (Self, impl Future<Output = ()>) {
-        let (inbox, outbox) = mpsc::channel(INBOX);
-        (Self { inbox, changes: Changes::new() }, write(outbox, store, patience))
+    /// Returns the journal and its writer. The writer ends when every clone of the journal and every sink is dropped. It
+    /// retries an unavailable store for at most `timeout`.
+    pub fn new(store: Store, timeout: Duration) -> (Self, impl Future<Output = ()>) {
+        let (inbox, pending) = mpsc::channel(INBOX);
+        (Self { inbox, changes: Changes::new() }, write(pending, store, timeout))
     }
 
-    /// Where what is stored of messages and turns is told, and whatever else happens in a conversation.
+    /// Notifies the console of changes.
     pub(super) fn changes(&self) -> &Changes {
         &self.changes
     }
 
-    /// A sink for the events of one turn.
+    /// Returns a sink for the events of one turn.
     pub fn sink(
         &self,
         tenant: TenantId,
@@ -88,15 +92,15 @@ impl Journal {
     }
 }
 
-/// Numbers a turn's events and posts them.
+/// Numbers a turn's events and sends them to the writer.
 #[derive(Clone, Debug)]
 pub struct TurnSink {
-    inbox: mpsc::Sender<Posted>,
+    inbox: mpsc::Sender<Pending>,
     changes: Changes,
     tenant: TenantId,
     conversation: ConversationId,
     last: EventId,
-    /// In the events so far.
+    /// The size of the events so far.
     bytes: usize,
     full: CancellationToken,
     feed: Arc<Feed>,
@@ -104,19 +108,19 @@ pub struct TurnSink {
 }
 
 impl TurnSink {
-    /// Cancelled by the first event beyond the limits of a turn. That event is never taken, so that the desk that
-    /// sent it waits until it is stopped; later events, which end the turn, are taken.
+    /// Cancelled by the first event beyond the limits of a turn. Sending that event never returns, so the desk waits
+    /// until it is stopped. Later events, which end the turn, are accepted.
     pub fn full(&self) -> CancellationToken {
         self.full.clone()
     }
 
-    async fn post(
+    async fn send(
         &mut self,
         event: &Event,
         changes: Vec<Change>,
         stored: Option<oneshot::Sender<()>>,
     ) -> Result<(), SinkClosed> {
-        // The body first and the place reserved before the number is taken: a wait that is given up leaves no gap.
+        // Everything that may wait or fail comes before the number is taken, so that a dropped call leaves no gap.
         let body = serde_json::to_string(event).map_err(|_| SinkClosed)?;
         let permit = self.inbox.reserve().await.map_err(|_| SinkClosed)?;
         if self.broken.is_cancelled() {
@@ -129,7 +133,7 @@ impl TurnSink {
         }
         self.bytes += body.len();
         self.last.n += 1;
-        permit.send(Posted {
+        permit.send(Pending {
             entry: Entry {
                 tenant: self.tenant.clone(),
                 conversation: self.conversation,
@@ -137,7 +141,12 @@ impl TurnSink {
                 at: chrono::Utc::now(),
                 changes,
             },
-            show: Show { feed: self.feed.clone(), broken: self.broken.clone(), stored, changes: self.changes.clone() },
+            publish: Publish {
+                feed: self.feed.clone(),
+                broken: self.broken.clone(),
+                stored,
+                changes: self.changes.clone(),
+            },
         });
         Ok(())
     }
@@ -146,64 +155,64 @@ impl TurnSink {
 #[async_trait]
 impl Sink for TurnSink {
     async fn emit(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
-        self.post(&event, changes, None).await
+        self.send(&event, changes, None).await
     }
 
     async fn emit_tracked(&mut self, event: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed> {
         let (stored, wait) = oneshot::channel();
-        self.post(&event, changes, Some(stored)).await?;
+        self.send(&event, changes, Some(stored)).await?;
         Ok(wait.map(|stored| stored.map_err(|_| SinkClosed)).boxed())
     }
 }
 
-async fn write(mut outbox: mpsc::Receiver<Posted>, store: Store, patience: Duration) {
-    let mut posted = Vec::with_capacity(MAX_BATCH);
-    while outbox.recv_many(&mut posted, MAX_BATCH).await > 0 {
-        let (entries, shows): (Vec<Entry>, Vec<Show>) = posted
+async fn write(mut inbox: mpsc::Receiver<Pending>, store: Store, timeout: Duration) {
+    let mut pending = Vec::with_capacity(MAX_BATCH);
+    while inbox.recv_many(&mut pending, MAX_BATCH).await > 0 {
+        let (entries, targets): (Vec<Entry>, Vec<Publish>) = pending
             .drain(..)
-            .filter(|posted| !posted.show.broken.is_cancelled())
-            .map(|posted| (posted.entry, posted.show))
+            .filter(|pending| !pending.publish.broken.is_cancelled())
+            .map(|pending| (pending.entry, pending.publish))
             .unzip();
         metrics::histogram!("frontdesk_journal_batch_events").record(entries.len() as f64);
         let started = Instant::now();
-        let stored = store_patiently(&store, &entries, patience).await;
+        let stored = append_with_retry(&store, &entries, timeout).await;
         metrics::histogram!("frontdesk_journal_commit_seconds").record(started.elapsed());
         match stored {
-            Ok(()) => entries.into_iter().zip(shows).for_each(show),
+            Ok(()) => entries.into_iter().zip(targets).for_each(publish),
             Err(cause) if cause.is_unavailable() => {
-                error!(error = %cause, events = entries.len(), "The journal gave up on a batch");
-                shows.iter().for_each(|show| show.broken.cancel());
+                error!(error = %cause, events = entries.len(), "Could not store a batch of events");
+                targets.iter().for_each(|target| target.broken.cancel());
             }
-            // One event that the store refuses must not fail its neighbours.
+            // Store each event alone, so that a refused one fails only its turn.
             Err(_) => {
-                for pair in entries.into_iter().zip(shows) {
-                    store_alone(&store, pair, patience).await;
+                for pair in entries.into_iter().zip(targets) {
+                    append_alone(&store, pair, timeout).await;
                 }
             }
         }
     }
 }
 
-async fn store_alone(store: &Store, (entry, to): (Entry, Show), patience: Duration) {
-    if to.broken.is_cancelled() {
+async fn append_alone(store: &Store, (entry, target): (Entry, Publish), timeout: Duration) {
+    if target.broken.is_cancelled() {
         return;
     }
-    match store_patiently(store, std::slice::from_ref(&entry), patience).await {
-        Ok(()) => show((entry, to)),
+    match append_with_retry(store, std::slice::from_ref(&entry), timeout).await {
+        Ok(()) => publish((entry, target)),
         Err(cause) => {
-            error!(error = %cause, conversation.id = %entry.conversation, event.id = %entry.event.id, "An event was refused; its turn ends");
-            to.broken.cancel();
+            error!(error = %cause, conversation.id = %entry.conversation, event.id = %entry.event.id, "The store refused an event: ending its turn");
+            target.broken.cancel();
         }
     }
 }
 
-/// Offers the entries again while the store does not answer, for at most `patience`.
-async fn store_patiently(store: &Store, entries: &[Entry], patience: Duration) -> Result<(), StoreError> {
-    let deadline = tokio::time::Instant::now() + patience;
+/// Stores the entries. Retries for at most `timeout` while the store is unavailable.
+async fn append_with_retry(store: &Store, entries: &[Entry], timeout: Duration) -> Result<(), StoreError> {
+    let deadline = tokio::time::Instant::now() + timeout;
     loop {
         match store.append(entries).await {
             Err(cause) if cause.is_unavailable() && tokio::time::Instant::now() < deadline => {
-                warn!(error = %cause, "The store does not answer; the journal waits");
+                warn!(error = %cause, "The journal is waiting for the store");
                 tokio::time::sleep(RETRY_EVERY).await;
             }
             result => return result,
@@ -211,14 +220,14 @@ async fn store_patiently(store: &Store, entries: &[Entry], patience: Duration) -
     }
 }
 
-fn show((entry, to): (Entry, Show)) {
-    let is_news = |change: &Change| !matches!(change, Change::TurnStarted | Change::Language(..));
-    if entry.changes.iter().any(is_news) {
-        to.changes.tell(&entry.tenant, entry.conversation);
+fn publish((entry, target): (Entry, Publish)) {
+    let concerns_console = |change: &Change| !matches!(change, Change::TurnStarted | Change::Language(..));
+    if entry.changes.iter().any(concerns_console) {
+        target.changes.notify(&entry.tenant, entry.conversation);
     }
-    to.feed.publish(Frame::from(entry.event));
-    if let Some(stored) = to.stored {
-        // Whoever waited may be gone; the event is stored all the same.
+    target.feed.publish(Frame::from(entry.event));
+    if let Some(stored) = target.stored {
+        // The receiver may have been dropped.
         let _ = stored.send(());
     }
 }

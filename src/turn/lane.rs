@@ -1,4 +1,4 @@
-//! One lane a conversation: its turns run one after another, in the order of acceptance.
+//! Lanes: the turns of one conversation run one after another, in the order of acceptance.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::ConversationId;
 
-/// The lanes that have something to do.
+/// The lanes that have turns to run.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     table: Mutex<Table>,
@@ -17,28 +17,28 @@ pub(super) struct Lanes {
 #[derive(Debug, Default)]
 struct Table {
     lanes: HashMap<ConversationId, Lane>,
-    /// Conversations that are being deleted: nothing begins in them any more.
+    /// Conversations that are being deleted: no turn starts in them.
     closed: HashSet<ConversationId>,
 }
 
 #[derive(Debug)]
 struct Lane {
-    /// Turns that are accepted and have not begun.
+    /// Accepted turns that have not started.
     waiting: usize,
     running: Option<Running>,
-    /// Turns that somebody wants stopped before they have begun.
-    unwanted: HashSet<u32>,
-    /// Dropped with the lane, which tells whoever waits for its end.
+    /// Turns that were cancelled before they started.
+    cancelled: HashSet<u32>,
+    /// Dropped with the lane, which wakes those who wait for its end.
     ended: watch::Sender<()>,
 }
 
-/// The turn that runs.
+/// The running turn.
 #[derive(Debug)]
 struct Running {
     turn: u32,
     /// Stops it.
     cancel: CancellationToken,
-    /// Dropped with it, which tells whoever waits for its end.
+    /// Dropped with the turn, which wakes those who wait for its end.
     ended: watch::Sender<()>,
 }
 
@@ -47,7 +47,7 @@ impl Lanes {
         work(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds turns to the conversation's lane. `true`: the lane is new, and the caller must run it.
+    /// Adds turns to the conversation's lane. Returns `true` if the lane is new: the caller must then run it.
     pub fn add(&self, conversation: ConversationId, turns: usize) -> bool {
         self.with(|table| match table.lanes.get_mut(&conversation) {
             Some(lane) => {
@@ -56,7 +56,7 @@ impl Lanes {
             }
             None => {
                 let lane =
-                    Lane { waiting: turns, running: None, unwanted: HashSet::new(), ended: watch::Sender::new(()) };
+                    Lane { waiting: turns, running: None, cancelled: HashSet::new(), ended: watch::Sender::new(()) };
                 table.lanes.insert(conversation, lane);
                 true
             }
@@ -68,7 +68,7 @@ impl Lanes {
         self.with(|table| table.closed.contains(&conversation))
     }
 
-    /// Asks for the next turn to run. `None`: there is none, and the lane is gone.
+    /// Takes the next turn to run. `None`: there is none, and the lane is removed.
     pub fn next(&self, conversation: ConversationId) -> Option<()> {
         self.with(|table| {
             let lane = table.lanes.get_mut(&conversation)?;
@@ -82,25 +82,25 @@ impl Lanes {
         })
     }
 
-    /// Stops the turn, or keeps it from beginning.
+    /// Stops the turn, or keeps it from starting.
     pub fn cancel(&self, conversation: ConversationId, turn: u32) {
         self.with(|table| {
             let Some(lane) = table.lanes.get_mut(&conversation) else { return };
             match &lane.running {
                 Some(running) if running.turn == turn => running.cancel.cancel(),
                 _ => {
-                    lane.unwanted.insert(turn);
+                    lane.cancelled.insert(turn);
                 }
             }
         });
     }
 
-    /// The turn begins; the token stops it, and has done so already if the turn is not wanted any more.
+    /// Marks the turn as running. The returned token stops it, and is cancelled already if the turn is.
     pub fn begin(&self, conversation: ConversationId, turn: u32) -> CancellationToken {
         let token = CancellationToken::new();
         self.with(|table| {
             if let Some(lane) = table.lanes.get_mut(&conversation) {
-                if lane.unwanted.remove(&turn) {
+                if lane.cancelled.remove(&turn) {
                     token.cancel();
                 }
                 lane.running = Some(Running { turn, cancel: token.clone(), ended: watch::Sender::new(()) });
@@ -109,7 +109,7 @@ impl Lanes {
         token
     }
 
-    /// Lets nothing begin in the conversation until [`Lanes::reopen`], stops its running turn and waits for its end.
+    /// Starts no turn of the conversation until [`Lanes::reopen`], stops the running one and waits for its end.
     pub async fn close(&self, conversation: ConversationId) {
         let ended = self.with(|table| {
             table.closed.insert(conversation);
@@ -122,7 +122,7 @@ impl Lanes {
         wait_for_end(ended).await;
     }
 
-    /// Stops the conversation's running turn, if one runs, and waits for its end. What waits behind it is left alone.
+    /// Stops the conversation's running turn and waits for its end. Waiting turns are not affected.
     pub async fn interrupt(&self, conversation: ConversationId) {
         let ended = self.with(|table| {
             let running = table.lanes.get(&conversation)?.running.as_ref()?;
@@ -139,7 +139,7 @@ impl Lanes {
 
 async fn wait_for_end(of: Option<watch::Receiver<()>>) {
     if let Some(mut ended) = of {
-        // The only thing that ever happens to the sender is that it is dropped, with what it belongs to.
+        // Nothing is ever sent: the channel closes when the lane or turn is dropped.
         let _ = ended.changed().await;
     }
 }

@@ -1,31 +1,32 @@
-//! Turns that no desk plays, since a person has taken the conversation.
+//! Turns without a desk, because a person has taken the conversation.
 
 use tracing::info;
 
-use super::outbox::Outbox;
-use super::run::tell;
+use super::run::report;
 use crate::desks::{SinkClosed, Turn};
 use crate::domain::{Event, Kind, Message, Sender, TurnStatus};
+use crate::jobs::JobRunner;
 
-/// Runs a turn that is a person's own, or one that waits for a person's answer: nothing but its message is told.
+/// Runs the turn of a person's answer, or of a customer's message that a person will answer. It has no events but the
+/// answer.
 ///
 /// # Errors
-/// The journal gave the turn up: its end must be written by recovery.
-pub(super) async fn run(turn: &mut Turn, status: TurnStatus, outbox: &Outbox) -> Result<(), SinkClosed> {
+/// The journal could not store the turn: recovery must end it.
+pub(super) async fn run(turn: &mut Turn, status: TurnStatus, jobs: &JobRunner) -> Result<(), SinkClosed> {
     turn.start().await?;
     for event in answer(&turn.message) {
         turn.emit(event).await?;
     }
-    outbox.settle(turn.conversation.id).await;
+    jobs.embed_messages_of(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
     turn.end(status).await?;
     info!(status = status.as_str(), sender = turn.message.sender.as_str(), "Turn ended without a desk");
-    tell(turn, status, total);
+    report(turn, status, total);
     Ok(())
 }
 
-/// What a turn that this message began tells between its start and its end: a person's answer, which is stored already.
+/// Returns the events between the start and the end of the turn: those of a person's answer, which is stored already.
 pub(super) fn answer(message: &Message) -> Vec<Event> {
     if message.sender != Sender::Agent {
         return Vec::new();

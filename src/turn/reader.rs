@@ -1,4 +1,4 @@
-//! Reading a conversation's events in order, each once: first what is stored, then what comes.
+//! Reads a conversation's events in order, each exactly once: stored events first, then live ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,26 +15,27 @@ use crate::store::{Store, StoreError};
 
 /// How many stored events a reader fetches at once.
 const PAGE: u64 = 256;
-/// How long a reader waits before it asks a store again that did not answer.
+/// How long a reader waits before it retries an unavailable store.
 const STORE_RETRY: Duration = Duration::from_millis(500);
 
-/// What a reader comes upon.
+/// What a reader returns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// The next event.
     Event(Frame),
-    /// What the reader has is too old, or never was: it must read the history again, and goes on behind this event.
+    /// The reader's position is too old or unknown. The client must read the history again; the reader resumes after this
+    /// event.
     Reset(EventId),
 }
 
-/// Where a reader begins.
+/// Where a reader starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// With the next turn that begins.
+    /// At the next turn that starts.
     NextTurn,
-    /// Behind this event, as the client says; [`EventId::ZERO`] is the beginning.
+    /// After this event, which the client names. [`EventId::ZERO`] is the beginning.
     After(EventId),
-    /// The client's words name no event.
+    /// The client named no valid event.
     Unknown,
 }
 
@@ -47,15 +48,15 @@ pub struct Reader {
     tip: watch::Receiver<EventId>,
     cursor: Cursor,
     only: Option<u32>,
-    /// Where to begin, until that is found.
+    /// The start that is not resolved yet.
     start: Option<Start>,
     ahead: VecDeque<Item>,
     ended: bool,
-    /// The server goes down: what is there is read, and nothing is waited for any more.
+    /// The server is shutting down: the reader ends after the stored events.
     closing: CancellationToken,
 }
 
-/// What every reader stands on.
+/// What a reader needs.
 pub struct Source {
     pub store: Store,
     pub feed: Arc<Feed>,
@@ -64,18 +65,18 @@ pub struct Source {
     pub closing: CancellationToken,
 }
 
-/// Where a reader stands.
+/// The position of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub at: EventId,
-    /// Whether `at` is its turn's last event: only then may another turn follow.
+    /// Whether `at` is the last event of its turn. Only then may another turn follow.
     pub ends_turn: bool,
 }
 
-/// What a look into the store came to.
+/// The result of reading the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
-    /// There is something to give, or the reader has ended.
+    /// There are events to return, or the reader has ended.
     Read,
     NothingYet,
 }
@@ -84,7 +85,7 @@ impl Cursor {
     /// Before everything.
     const START: Self = Self { at: EventId::ZERO, ends_turn: true };
 
-    /// Whether `id` is the very next event.
+    /// Whether `id` is the next event without a gap.
     pub fn is_followed_by(self, id: EventId) -> bool {
         let same_turn = id.turn == self.at.turn && id.n == self.at.n + 1;
         let next_turn = self.ends_turn && id.turn == self.at.turn + 1 && id.n == 1;
@@ -98,14 +99,14 @@ impl Reader {
         Self::new(source, Cursor { at: EventId::new(turn, 0), ends_turn: false }, Some(turn))
     }
 
-    /// Reads the conversation from `start` on, for ever. Asks the store nothing yet.
+    /// Reads the conversation from `start` on. Does not read the store yet.
     pub fn of_conversation(source: Source, start: Start) -> Self {
         Self { start: Some(start), ..Self::new(source, Cursor::START, None) }
     }
 
     fn new(source: Source, cursor: Cursor, only: Option<u32>) -> Self {
         let Source { store, feed, tenant, conversation, closing } = source;
-        // Subscribed before anything is read: what comes in between wakes the first wait.
+        // Subscribed before anything is read, so that an event in between wakes the first wait.
         let tip = feed.subscribe();
         Self {
             store,
@@ -122,9 +123,8 @@ impl Reader {
         }
     }
 
-    /// Finds the place to begin at, now and not with the first event: what is said afterwards will be read. A store that
-    /// does not answer is asked again by [`Reader::next`].
-    pub async fn settle(&mut self) {
+    /// Resolves the start now, so that all later events are read. If the store is unavailable, [`Reader::next`] retries.
+    pub async fn resolve_start(&mut self) {
         if let Some(start) = self.start
             && self.begin(start).await.is_ok()
         {
@@ -132,14 +132,14 @@ impl Reader {
         }
     }
 
-    /// The next event, or a reset; waits for it, and for a store that does not answer. `None`: the turn to be read, the
-    /// conversation or the server has ended.
+    /// Waits for the next event or reset, and for the store if it is unavailable. `None`: the turn, the conversation or the
+    /// server has ended.
     pub async fn next(&mut self) -> Option<Item> {
         loop {
             match self.try_next().await {
                 Ok(item) => return item,
                 Err(cause) if cause.is_unavailable() => {
-                    debug!(error = %cause, "A reader waits for the store");
+                    debug!(error = %cause, "A reader is waiting for the store");
                     tokio::select! {
                         () = tokio::time::sleep(STORE_RETRY) => {}
                         () = self.closing.cancelled() => return None,
@@ -153,10 +153,10 @@ impl Reader {
         }
     }
 
-    /// As [`Reader::next`], for one try. After an error what was read so far is a beginning without gaps, and the call
-    /// may be repeated.
+    /// Like [`Reader::next`] without retries. After an error, the call may be repeated: events that were read before have no
+    /// gap.
     async fn try_next(&mut self) -> Result<Option<Item>, StoreError> {
-        // The store's futures are large, and boxed: a reader waits nearly all its life, and would keep room for them.
+        // The store's futures are large. Boxed, they take no memory while the reader waits, which is most of the time.
         if let Some(start) = self.start {
             Box::pin(self.begin(start)).await?;
             self.start = None;
@@ -172,8 +172,8 @@ impl Reader {
             if self.ended {
                 return Ok(None);
             }
-            // Marked as seen *before* looking: an event that comes in between wakes the wait below. Likewise what says that
-            // nothing more will come is asked first: what came before it is then found.
+            // Mark the tip as seen before looking, so that an event in between wakes the wait below. Check for the end
+            // before looking as well, so that the last events are found.
             self.tip.borrow_and_update();
             let over = self.closing.is_cancelled() || self.feed.is_closed();
             match self.feed.look(self.cursor, self.only) {
@@ -189,16 +189,16 @@ impl Reader {
         }
     }
 
-    /// Reads what stands behind the cursor from the store. `over`: nothing more will come.
+    /// Reads the events after the cursor from the store. `over`: no more events will come.
     async fn look_in_store(&mut self, over: bool) -> Result<Stored, StoreError> {
         let over = over || self.turn_is_over().await?;
         let events = self.stored().await?;
         match events.first() {
-            Some(first) if self.cursor.is_followed_by(first.id) => self.take_in(events),
-            // Events that should stand in between are past their keeping.
+            Some(first) if self.cursor.is_followed_by(first.id) => self.queue_events(events),
+            // The events in between were deleted after their retention period.
             Some(_) => self.reset().await?,
             None if over => self.ended = true,
-            None if self.is_left_behind().await? => self.reset().await?,
+            None if self.has_lost_events().await? => self.reset().await?,
             None if self.is_cut_off().await? => {
                 self.cursor.ends_turn = true;
                 self.ahead = [Item::Reset(self.cursor.at)].into();
@@ -208,11 +208,11 @@ impl Reader {
         Ok(Stored::Read)
     }
 
-    /// Finds the place to begin at.
+    /// Sets the cursor to the start.
     async fn begin(&mut self, start: Start) -> Result<(), StoreError> {
         match start {
             Start::NextTurn => self.cursor = self.before_next_turn().await?,
-            Start::After(id) => match self.place(id).await? {
+            Start::After(id) => match self.find_position(id).await? {
                 Some(cursor) => self.cursor = cursor,
                 None => self.reset().await?,
             },
@@ -221,8 +221,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Queues a page of stored events as far as it has no gap; what is behind a gap is read, and judged, next time.
-    fn take_in(&mut self, events: Vec<StoredEvent>) {
+    /// Queues stored events up to the first gap. The next call handles the gap.
+    fn queue_events(&mut self, events: Vec<StoredEvent>) {
         let mut cursor = self.cursor;
         for frame in events.into_iter().map(Frame::from) {
             if !cursor.is_followed_by(frame.id) {
@@ -239,27 +239,27 @@ impl Reader {
 
     async fn wait(&mut self) {
         tokio::select! {
-            // The sender lives in the feed that we hold, so this cannot fail.
+            // The feed holds the sender, so this cannot fail.
             _ = self.tip.changed() => {}
             () = self.feed.closed() => {}
             () = self.closing.cancelled() => {}
         }
     }
 
-    /// Whether the one turn to be read has ended; its events may be past their keeping.
+    /// Whether the one turn to read has ended. Its events may have been deleted.
     async fn turn_is_over(&self) -> Result<bool, StoreError> {
         let Some(turn) = self.only else { return Ok(false) };
         let record = self.store.tenant(&self.tenant).find_turn(self.conversation, turn).await?;
         Ok(record.is_none_or(|record| record.status.has_ended()))
     }
 
-    /// Whether turns have ended behind the cursor and nothing is stored of them any more.
-    async fn is_left_behind(&self) -> Result<bool, StoreError> {
+    /// Whether turns after the cursor have ended and all of their events were deleted.
+    async fn has_lost_events(&self) -> Result<bool, StoreError> {
         if self.only.is_some() {
             return Ok(false);
         }
         let conversation = self.store.tenant(&self.tenant).find_conversation(self.conversation).await?;
-        // Looked for once more: they may have come since nothing was found.
+        // Look again: events may have been stored since.
         Ok(conversation.is_some_and(|conversation| conversation.last_event_id > self.cursor.at)
             && self.stored().await?.is_empty())
     }
@@ -270,11 +270,11 @@ impl Reader {
             return Ok(false);
         }
         let turn = self.store.tenant(&self.tenant).find_turn(self.conversation, self.cursor.at.turn).await?;
-        // Looked for once more: the rest may have come since nothing was found.
+        // Look again: events may have been stored since.
         Ok(turn.is_some_and(|turn| turn.status.has_ended()) && self.stored().await?.is_empty())
     }
 
-    /// Goes on behind the last ended turn.
+    /// Resumes after the last ended turn.
     async fn reset(&mut self) -> Result<(), StoreError> {
         let conversation = self.store.tenant(&self.tenant).find_conversation(self.conversation).await?;
         let Some(conversation) = conversation else {
@@ -283,20 +283,20 @@ impl Reader {
         };
         self.cursor = Cursor { at: conversation.last_event_id, ends_turn: true };
         self.ahead = [Item::Reset(self.cursor.at)].into();
-        // Who wanted one turn has no use for the others.
+        // A reader of one turn does not continue with others.
         self.ended = self.only.is_some();
         Ok(())
     }
 
-    /// Behind everything that has begun.
+    /// Returns the position after every turn that has started.
     async fn before_next_turn(&self) -> Result<Cursor, StoreError> {
         let store = self.store.tenant(&self.tenant);
         let begun = store.last_begun_turn(self.conversation).await?;
-        Ok(Cursor { at: EventId::new(begun, EventId::BEHIND_ALL), ends_turn: true })
+        Ok(Cursor { at: EventId::new(begun, EventId::AFTER_ALL), ends_turn: true })
     }
 
-    /// The place that a client names, if what follows it can still be read from there without a gap.
-    async fn place(&self, id: EventId) -> Result<Option<Cursor>, StoreError> {
+    /// Returns the position of the event that a client names, if all later events are still stored.
+    async fn find_position(&self, id: EventId) -> Result<Option<Cursor>, StoreError> {
         let store = self.store.tenant(&self.tenant);
         let cursor = if id == EventId::ZERO {
             Cursor::START
@@ -312,8 +312,8 @@ impl Reader {
             }
             Cursor { at: id, ends_turn: turn.status.has_ended() && id.n == known }
         };
-        // A gap right behind the place (events past their keeping) is seen by the first read; one that leaves nothing
-        // behind it would look like having nothing to read yet.
+        // The first read detects deleted events that are followed by stored ones. If none follow, it would wait for new
+        // events instead, so check that case here.
         let next = if cursor.ends_turn { EventId::new(id.turn + 1, 0) } else { id };
         match store.find_turn(self.conversation, next.turn).await? {
             Some(turn) if turn.status.has_ended() && turn.events > next.n && !turn.events_kept => Ok(None),

@@ -1,4 +1,4 @@
-//! Ending a turn that a dead process, or a journal that gave up, left behind.
+//! Ends turns that a killed process, or a failed journal, left unfinished.
 
 use chrono::{DateTime, Utc};
 use tracing::{error, warn};
@@ -14,17 +14,17 @@ use crate::store::journal::{Change, Entry};
 use crate::store::turns::StoredEvent;
 use crate::store::{Store, StoreError};
 
-/// How many events of a turn are read back at most: far more than a turn has.
+/// More events than a turn can have.
 const ALL: u64 = 1_000_000;
 
-/// What is missing of a turn, so that it has its end.
+/// What an unfinished turn lacks.
 #[derive(Debug, Default, PartialEq)]
 struct Missing {
-    /// The message that was being written: its text so far, and its place in the turn.
+    /// The unfinished message: its text so far, and its position in the turn.
     message: Option<(MessageId, Kind, String, u32)>,
 }
 
-/// Reads from a turn's events what has no end yet.
+/// Finds the unfinished message among a turn's events.
 fn missing<'a>(events: impl IntoIterator<Item = &'a Event>) -> Missing {
     let mut missing = Missing::default();
     let mut position = 0;
@@ -46,35 +46,34 @@ fn missing<'a>(events: impl IntoIterator<Item = &'a Event>) -> Missing {
     missing
 }
 
-/// What is still to be told of a person's answer, of which so many events are stored: nothing of it is lost, since the message
-/// is.
-fn rest_of_answer(begun_by: &Message, stored: usize) -> Vec<Event> {
+/// Returns the events of a person's answer that follow the first `stored` ones. The message itself is stored already.
+fn rest_of_answer(started_by: &Message, stored: usize) -> Vec<Event> {
     let start = Event::TurnStart {
-        turn: begun_by.turn,
-        message_id: begun_by.id,
-        sender: begun_by.sender,
-        text: begun_by.text.clone(),
+        turn: started_by.turn,
+        message_id: started_by.id,
+        sender: started_by.sender,
+        text: started_by.text.clone(),
     };
-    std::iter::once(start).chain(person::answer(begun_by)).skip(stored).collect()
+    std::iter::once(start).chain(person::answer(started_by)).skip(stored).collect()
 }
 
-/// Ends the running turn that this message began, shown to its readers: the missing `message.end` (its text so far is the
-/// message), and `turn.done` as `interrupted`, in one transaction. The rest of a person's answer is sent. Where the
-/// database refuses that, the turn ends with less: see [`end_bare`].
+/// Ends the running turn that this message started, and publishes the events. One transaction stores the missing
+/// `message.end`, with the text so far as the message, and `turn.done` with the status `interrupted`. A person's answer is
+/// completed instead. If the database refuses that, [`end_bare`] ends the turn.
 ///
 /// # Errors
-/// The store does not answer, or another server has taken the database.
+/// The store is unavailable, or another server has taken the database.
 pub async fn end_interrupted(
     store: &Store,
     tenant: &TenantId,
-    begun_by: &Message,
+    started_by: &Message,
     feed: &Feed,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let (conversation, turn) = (begun_by.conversation_id, begun_by.turn);
-    match end_whole(store, tenant, begun_by, feed, now).await {
+    let (conversation, turn) = (started_by.conversation_id, started_by.turn);
+    match end_whole(store, tenant, started_by, feed, now).await {
         Err(cause) if is_refusal(&cause) => {
-            error!(error = %cause, conversation.id = %conversation, turn, "The end of a turn was refused; it ends with less");
+            error!(error = %cause, conversation.id = %conversation, turn, "The store refused the end of a turn: ending it without its last message");
             end_bare(store, tenant, conversation, turn, feed, now).await
         }
         ended => ended,
@@ -84,17 +83,17 @@ pub async fn end_interrupted(
 async fn end_whole(
     store: &Store,
     tenant: &TenantId,
-    begun_by: &Message,
+    started_by: &Message,
     feed: &Feed,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let (conversation, turn) = (begun_by.conversation_id, begun_by.turn);
+    let (conversation, turn) = (started_by.conversation_id, started_by.turn);
     let stored = store.tenant(tenant).list_events(conversation, EventId::new(turn, 0), Some(turn), ALL).await?;
     let events: Vec<Event> = stored.iter().filter_map(|event| serde_json::from_str(&event.body).ok()).collect();
-    let is_answer = begun_by.sender == Sender::Agent;
+    let is_answer = started_by.sender == Sender::Agent;
     let mut missing_events = Vec::new();
     if is_answer {
-        missing_events.extend(rest_of_answer(begun_by, events.len()).into_iter().map(|event| (event, Vec::new())));
+        missing_events.extend(rest_of_answer(started_by, events.len()).into_iter().map(|event| (event, Vec::new())));
     } else if let Some((id, kind, text, position)) = missing(&events).message {
         let metadata = Metadata::of(kind).cut(TurnStatus::Interrupted);
         let message = Message {
@@ -118,7 +117,7 @@ async fn end_whole(
         entries.push(entry(tenant, conversation, EventId::new(turn, n), &event, changes, now)?);
     }
     match store.append(&entries).await {
-        // The message cannot be stored; the stream still gets its end.
+        // The message cannot be stored, but the event stream still needs its end.
         Err(cause) if is_refusal(&cause) && entries.len() > 1 => {
             for entry in &mut entries {
                 entry.changes.retain(|change| !matches!(change, Change::Message(_)));
@@ -128,13 +127,13 @@ async fn end_whole(
         appended => appended?,
     }
     publish(feed, entries);
-    warn!(conversation.id = %conversation, turn, status = status.as_str(), "A turn was interrupted and has been ended");
+    warn!(conversation.id = %conversation, turn, status = status.as_str(), "Ended an interrupted turn");
     Ok(())
 }
 
-/// Ends a turn whose rows cannot be read or completed: stores `turn.done` after the last event there is, or, if the
-/// database refuses even that, the turn's status alone. So every turn ends. Readers receive only what is stored: without a
-/// stored `turn.done`, the turn's stream ends without one and the conversation's streams send a reset.
+/// Ends a turn whose rows cannot be read or completed. Stores `turn.done` after the last event or, if the database
+/// refuses that, only the turn's status. This way every turn ends. Readers receive only stored events: without a stored
+/// `turn.done`, the turn's stream ends without one and the conversation's streams send a reset.
 ///
 /// # Errors
 /// As [`end_interrupted`].
@@ -151,7 +150,7 @@ pub async fn end_bare(
     let end = entry(tenant, conversation, EventId::new(turn, last + 1), &event, changes, now)?;
     match store.append(std::slice::from_ref(&end)).await {
         Err(cause) if is_refusal(&cause) => {
-            error!(error = %cause, conversation.id = %conversation, turn, "The end of a turn was refused; its status alone is stored");
+            error!(error = %cause, conversation.id = %conversation, turn, "The store refused the end of a turn: storing its status only");
             store.close_turn(conversation, turn, now).await?;
             feed.forget_live();
         }
@@ -160,11 +159,11 @@ pub async fn end_bare(
             publish(feed, vec![end]);
         }
     }
-    warn!(conversation.id = %conversation, turn, "A turn was ended without its last message");
+    warn!(conversation.id = %conversation, turn, "Ended a turn without its last message");
     Ok(())
 }
 
-/// Whether trying again changes nothing.
+/// Whether a retry cannot succeed.
 fn is_refusal(cause: &StoreError) -> bool {
     !cause.is_unavailable() && !matches!(cause, StoreError::Fenced)
 }
@@ -199,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_message_without_an_end_is_missing_one() {
+    fn only_the_unfinished_message_is_missing() {
         let (a, b) = (MessageId::now(), MessageId::now());
         let start = |id| Event::MessageStart { message_id: id, kind: Kind::Reply };
         let delta = |id, text: &str| Event::Delta { message_id: id, text: text.to_owned() };
@@ -210,8 +209,9 @@ mod tests {
         assert_eq!(missing(&broken).message, Some((b, Kind::Reply, "một hai".to_owned(), 2)));
         assert_eq!(missing(&broken[..4]).message, Some((b, Kind::Reply, String::new(), 2)));
     }
+
     #[test]
-    fn an_answer_is_told_from_where_it_broke_off() {
+    fn interrupted_answer_resumes_where_it_stopped() {
         let message = Message {
             id: MessageId::now(),
             conversation_id: ConversationId::now(),

@@ -1,4 +1,4 @@
-//! Forgetting what is past its keeping, in the background.
+//! Deletes data that is older than its retention period.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use super::Engine;
 use crate::config::Config;
 use crate::store::StoreError;
 
-/// Forgets now and then until the shutdown.
+/// Deletes old data at intervals until the shutdown.
 pub async fn run(engine: Engine, config: Arc<Config>, shutdown: CancellationToken) {
     loop {
         if let Err(cause) = forget(&engine, &config, Utc::now(), &shutdown).await {
-            warn!(error = %cause, "Old events could not be removed; tried again later");
+            warn!(error = %cause, "Could not delete old data; will retry");
         }
         tokio::select! {
             () = shutdown.cancelled() => return,
@@ -23,10 +23,10 @@ pub async fn run(engine: Engine, config: Arc<Config>, shutdown: CancellationToke
     }
 }
 
-/// Forgets everything that is too old at `now`, a little at a time, so that others who write get their turn.
+/// Deletes everything that is too old at `now`, in small steps so that other writers are not blocked for long.
 ///
 /// # Errors
-/// The store does not answer.
+/// The store is unavailable.
 pub async fn forget(
     engine: &Engine,
     config: &Config,
@@ -36,7 +36,7 @@ pub async fn forget(
     let store = engine.store();
     let kept = TimeDelta::from_std(config.turns.event_retention).unwrap_or(TimeDelta::MAX);
     let before_messages = config.turns.message_retention_days.map(|days| now - TimeDelta::days(i64::from(days)));
-    // Events hold the words of their messages, so they are not kept longer.
+    // Events contain the text of messages, so they are not kept longer than messages.
     if let Some(before) = now.checked_sub_signed(kept).max(before_messages) {
         while !shutdown.is_cancelled() && store.forget_events(before).await? {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Running one turn: the desk plays, and whatever happens, the turn gets its end.
+//! Runs one turn with its desk, and ends it whatever happens.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{Span, error, info, warn};
 
-use super::outbox::Outbox;
 use crate::desks::{Desk, DeskError, Desks, SinkClosed, Turn};
 use crate::domain::{ErrorCode, Kind, TurnStatus};
+use crate::jobs::JobRunner;
 
-/// What can end a turn before its desk does.
+/// What can stop a turn before its desk ends it.
 pub(super) struct Stops {
-    /// Somebody asked for it.
+    /// A client cancelled the turn, or a person took the conversation.
     pub cancel: CancellationToken,
-    /// The server goes down and can wait no longer.
+    /// The server is shutting down and can wait no longer.
     pub shutdown: CancellationToken,
-    /// The journal takes no more events of the turn.
+    /// The journal accepts no more events of the turn.
     pub broken: CancellationToken,
-    /// The turn has as many events as a turn can have.
+    /// The turn has reached the limit of its events.
     pub full: CancellationToken,
     /// How long a turn may take.
     pub deadline: Duration,
@@ -37,7 +37,7 @@ enum Played {
 }
 
 impl Played {
-    /// How a message that was still being written came to its end.
+    /// The status of a message that was cut off.
     fn cut_reason(&self) -> TurnStatus {
         match self {
             Self::Cancelled => TurnStatus::Cancelled,
@@ -47,23 +47,23 @@ impl Played {
     }
 }
 
-/// Plays the turn to its `turn.done`.
+/// Runs the turn until its `turn.done`.
 ///
 /// # Errors
-/// The journal gave the turn up: its end must be written by recovery.
+/// The journal could not store the turn: recovery must end it.
 pub(super) async fn run(
     turn: &mut Turn,
     desk: Option<Arc<dyn Desk>>,
     desks: &Desks,
     stops: &Stops,
-    outbox: &Outbox,
+    jobs: &JobRunner,
 ) -> Result<TurnStatus, SinkClosed> {
     turn.start().await?;
     let played = match desk {
         _ if stops.cancel.is_cancelled() => Played::Cancelled,
         Some(desk) => play(turn, desk.as_ref(), stops).await,
         None => {
-            error!(persona = turn.conversation.persona, "The conversation's persona is gone");
+            error!(persona = turn.conversation.persona, "The conversation's persona no longer exists");
             Played::Panicked
         }
     };
@@ -78,7 +78,7 @@ pub(super) async fn run(
         Played::Panicked => (TurnStatus::Failed, Some(ErrorCode::Internal)),
         Played::Broken | Played::Through(Err(DeskError::Sink(SinkClosed))) => return Err(SinkClosed),
         Played::Through(Err(cause @ (DeskError::Text(_) | DeskError::Restless))) => {
-            error!(error = %cause, "A desk could not go on");
+            error!(error = %cause, "A desk failed");
             (TurnStatus::Failed, Some(ErrorCode::Internal))
         }
         Played::Through(Err(DeskError::Store(cause))) => {
@@ -87,7 +87,7 @@ pub(super) async fn run(
             (TurnStatus::Failed, Some(code))
         }
     };
-    // Only now: the desk may have changed the language.
+    // Read after the desk has run, which may have changed the language.
     let common = desks.common(turn.language());
     if let Some(code) = failure {
         turn.fail(code, &common.error(code)).await?;
@@ -95,19 +95,19 @@ pub(super) async fn run(
     if status == TurnStatus::Failed && !turn.has_spoken() {
         turn.say(Kind::ErrorNotice, &common.error_notice()).await?;
     }
-    outbox.settle(turn.conversation.id).await;
+    jobs.embed_messages_of(turn.conversation.id).await;
     let total = turn.age();
     turn.note_time("total", total);
     turn.end(status).await?;
     info!(status = status.as_str(), timings = ?turn.timings(), "Turn ended");
-    tell(turn, status, total);
+    report(turn, status, total);
     Ok(status)
 }
 
-/// Tells metrics and traces how the turn went.
-pub(super) fn tell(turn: &Turn, status: TurnStatus, total: Duration) {
+/// Records the turn in metrics and traces.
+pub(super) fn report(turn: &Turn, status: TurnStatus, total: Duration) {
     let desk = turn.persona.desk.clone();
-    // A turn that was stopped may have said nothing.
+    // A turn that was stopped may have no message.
     let kind = turn.main_kind().map_or("none", Kind::as_str);
     let (status_label, turns) = (status.as_str(), "frontdesk_turns_total");
     metrics::counter!(turns, "desk" => desk.clone(), "kind" => kind, "status" => status_label).increment(1);
@@ -122,12 +122,12 @@ pub(super) fn tell(turn: &Turn, status: TurnStatus, total: Duration) {
 async fn play(turn: &mut Turn, desk: &dyn Desk, stops: &Stops) -> Played {
     let playing = AssertUnwindSafe(desk.play(turn)).catch_unwind();
     tokio::select! {
-        // A turn that has just ended by itself is not cancelled any more.
+        // A turn that ended just now is not cancelled.
         biased;
         played = playing => match played {
             Ok(result) => Played::Through(result),
             Err(_) => {
-                error!("A desk panicked; the panic's own lines stand above");
+                error!("A desk panicked; its panic message is logged above");
                 Played::Panicked
             }
         },
@@ -139,7 +139,7 @@ async fn play(turn: &mut Turn, desk: &dyn Desk, stops: &Stops) -> Played {
         () = stops.cancel.cancelled() => Played::Cancelled,
         () = stops.shutdown.cancelled() => Played::ShutDown,
         () = tokio::time::sleep(stops.deadline) => {
-            warn!("A turn ran into its deadline");
+            warn!("A turn reached its deadline");
             Played::TooLong
         }
     }

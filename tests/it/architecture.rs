@@ -1,348 +1,191 @@
-//! The rules of the house that a compiler does not know: who may name whom, and what is not written at all.
+//! Architecture rules that the compiler does not check. Clippy checks the others: see `[lints.clippy]` in `Cargo.toml`
+//! and `clippy.toml`.
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Each module and what it may name: itself, and what stands below it.
-const LAYERS: [(&str, &[&str]); 15] = [
-    ("bin", &["cli"]),
-    ("main", &["cli"]),
-    (
-        "cli",
-        &[
-            "http",
-            "app",
-            "turn",
-            "desks",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    (
-        "http",
-        &[
-            "app",
-            "turn",
-            "desks",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    (
-        "app",
-        &[
-            "turn",
-            "desks",
-            "grounding",
-            "nlu",
-            "tools",
-            "retrieval",
-            "providers",
-            "store",
-            "persona",
-            "domain",
-            "config",
-        ],
-    ),
-    ("turn", &["desks", "grounding", "nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("desks", &["grounding", "nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("grounding", &["nlu", "tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("nlu", &["tools", "retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("tools", &["retrieval", "providers", "store", "persona", "domain", "config"]),
-    ("retrieval", &["providers", "store", "persona", "domain", "config"]),
-    ("providers", &["persona", "domain", "config"]),
-    ("store", &["persona", "domain", "config"]),
-    ("persona", &["domain", "config"]),
-    ("config", &["domain"]),
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// The layers of modules, from top to bottom. A module may use itself and the modules of lower layers.
+const LAYERS: &[&[&str]] = &[
+    &["bin", "main"],
+    &["cli"],
+    &["http"],
+    &["app"],
+    &["turn"],
+    &["desks"],
+    &["dialogue"],
+    &["agent"],
+    &["replies"],
+    &["grounding"],
+    &["nlu"],
+    &["tools"],
+    &["jobs"],
+    &["retrieval", "notify", "channels"],
+    &["providers", "store"],
+    &["persona"],
+    &["config"],
+    &["domain"],
 ];
 
-/// A line of code as it stands in the source, without comments, strings and what only tests see.
-struct Line {
-    file: String,
+/// A source file without comments, literals and test code.
+struct File {
+    path: String,
+    /// The top-level module.
     module: String,
-    number: usize,
-    code: String,
+    code: Code,
 }
 
-impl Line {
-    fn place(&self) -> String {
-        format!("{}:{}", self.file, self.number)
+/// Tokens as text, without spaces between them except between two words.
+#[derive(Default)]
+struct Code {
+    text: String,
+    /// The line on which each token begins, by its offset in the text.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Code {
+    fn parse(source: &str) -> Self {
+        let mut code = Self::default();
+        code.add(source.parse().unwrap());
+        code
     }
 
-    fn is_in(&self, file: &str) -> bool {
-        self.file == file
+    fn add(&mut self, tokens: TokenStream) {
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            self.lines.push((self.text.len(), token.span().start().line));
+            match token {
+                TokenTree::Group(group) if group.stream().to_string().replace(' ', "") == "cfg(test)" => {
+                    let ends_item = |token: &TokenTree| match token {
+                        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                        token => token.to_string() == ";",
+                    };
+                    tokens.find(ends_item);
+                }
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::Bracket => ("[", "]"),
+                        _ => ("(", ")"),
+                    };
+                    self.text.push_str(open);
+                    self.add(group.stream());
+                    self.text.push_str(close);
+                }
+                TokenTree::Literal(_) => self.text.push(' '),
+                TokenTree::Ident(word) => {
+                    if self.text.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                        self.text.push(' ');
+                    }
+                    self.text.push_str(&word.to_string());
+                }
+                TokenTree::Punct(sign) => self.text.push(sign.as_char()),
+            }
+        }
     }
 
-    fn is_terminal_output(&self) -> bool {
-        ["cli", "main", "bin"].contains(&self.module.as_str())
+    /// Returns what follows each occurrence of `text`, with its line.
+    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+        self.text.match_indices(text).map(|(at, _)| {
+            let token = self.lines.partition_point(|(start, _)| *start <= at);
+            (self.lines[token - 1].1, &self.text[at + text.len()..])
+        })
+    }
+
+    /// Returns the top-level modules of the crate that the code names, each with its line.
+    fn modules(&self) -> impl Iterator<Item = (usize, String)> {
+        ["crate::", "frontdesk::"].into_iter().flat_map(|root| self.find(root)).map(|(line, path)| {
+            (line, path.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '{')).collect())
+        })
     }
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
+fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
         if path.is_dir() {
-            files(&path, found);
+            list_files(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
     }
 }
 
-fn source() -> Vec<Line> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+fn read_source() -> Vec<File> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
-    files(&root.join("src"), &mut paths);
-    assert!(paths.len() > 50, "the source was found");
-    let mut lines = Vec::new();
-    for path in paths {
-        let file = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
-        let inside = file.strip_prefix("src/").unwrap();
+    list_files(&source, &mut paths);
+    assert!(paths.len() > 50, "too few source files: {paths:?}");
+    paths.sort();
+    let files = paths.iter().filter_map(|path| {
+        let inside = path.strip_prefix(&source).unwrap().to_str().unwrap().replace('\\', "/");
+        // Test modules in files of their own: `foo/tests.rs` and `foo/tests/`.
+        if inside.contains("/tests") {
+            return None;
+        }
         let module = inside.split(['/', '.']).next().unwrap().to_owned();
-        // `foo/tests.rs` and what is below it belong to `#[cfg(test)] mod tests`.
-        if inside.contains("/tests.rs") || inside.contains("/tests/") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        for (number, code) in (1..).zip(code_of(&text).lines()) {
-            lines.push(Line { file: file.clone(), module: module.clone(), number, code: code.to_owned() });
-        }
-    }
-    lines
+        let code = Code::parse(&std::fs::read_to_string(path).unwrap());
+        Some(File { path: format!("src/{inside}"), module, code })
+    });
+    files.collect()
 }
 
-/// The text with comments, strings, characters and test modules blanked out, line for line.
-fn code_of(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if c == '"' {
-            string(rest)
-        } else if let Some(length) =
-            raw_string(rest).filter(|_| !code.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
-        {
-            length
-        } else if c == '\'' {
-            character(rest)
-        } else {
-            code.push(c);
-            rest = &rest[c.len_utf8()..];
-            continue;
-        };
-        code.extend(rest[..length].chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
-        rest = &rest[length..];
-    }
-    without_tests(&code)
-}
-
-fn string(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return at + 1,
-            _ => {}
+/// Fails if one of the words is in a file that `allowed` does not accept.
+fn assert_absent(words: &[&str], allowed: impl Fn(&File) -> bool) {
+    let mut found = Vec::new();
+    for file in read_source().iter().filter(|file| !allowed(file)) {
+        for word in words {
+            found.extend(file.code.find(word).map(|(line, _)| format!("{}:{line}: {word}", file.path)));
         }
     }
-    text.len()
-}
-
-fn raw_string(text: &str) -> Option<usize> {
-    let after = text.strip_prefix("br").or_else(|| text.strip_prefix('r'))?;
-    let hashes = after.len() - after.trim_start_matches('#').len();
-    let body = after[hashes..].strip_prefix('"')?;
-    let end = format!("\"{}", "#".repeat(hashes));
-    let at = body.find(&end)?;
-    Some(text.len() - body.len() + at + end.len())
-}
-
-/// The length of a character literal; 1 where it is a lifetime.
-fn character(text: &str) -> usize {
-    let mut letters = text.char_indices().skip(1);
-    match letters.next() {
-        Some((_, '\\')) => text[2..].char_indices().skip(1).find(|(_, c)| *c == '\'').map_or(1, |(at, _)| at + 3),
-        Some((_, _)) => letters.next().filter(|(_, c)| *c == '\'').map_or(1, |(at, _)| at + 1),
-        None => 1,
-    }
-}
-
-/// Blanks what stands under `#[cfg(test)]`.
-fn without_tests(code: &str) -> String {
-    let mut kept = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(at) = rest.find("#[cfg(test)]") {
-        kept.push_str(&rest[..at]);
-        let end = rest[at..].find(['{', ';']).map_or(rest.len(), |open| at + open);
-        let length = if rest[end..].starts_with('{') { end + block(&rest[end..]) } else { end };
-        kept.extend(rest[at..length].chars().filter(|c| *c == '\n'));
-        rest = &rest[length..];
-    }
-    kept + rest
-}
-
-fn block(text: &str) -> usize {
-    let mut depth = 0;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return at + 1;
-        }
-    }
-    text.len()
-}
-
-fn report(what: &str, broken: &[String]) {
-    let mut message = String::new();
-    for line in broken {
-        writeln!(message, "  {line}").unwrap();
-    }
-    assert!(broken.is_empty(), "{what}:\n{message}");
-}
-
-/// The lines with this in them, but where `allowed` says that it may be.
-fn lines_with<'a>(source: &'a [Line], words: &[&str], allowed: impl Fn(&Line) -> bool) -> Vec<&'a Line> {
-    source.iter().filter(|line| words.iter().any(|word| line.code.contains(word)) && !allowed(line)).collect()
-}
-
-fn places(lines: &[&Line]) -> Vec<String> {
-    lines.iter().map(|line| format!("{} {}", line.place(), line.code.trim())).collect()
-}
-
-/// The modules that a line names with `crate::…` or, in the binaries, `frontdesk::…`.
-fn named(code: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for root in ["crate::", "frontdesk::"] {
-        for (at, _) in code.match_indices(root) {
-            let after = &code[at + root.len()..];
-            let list = after.strip_prefix('{').map_or(after, |inside| inside);
-            let parts: Vec<&str> = if after.starts_with('{') { list.split(',').collect() } else { vec![list] };
-            for part in parts {
-                let name: String = part.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                names.insert(name);
-            }
-        }
-    }
-    names
+    assert!(found.is_empty(), "not allowed here:\n{}", found.join("\n"));
 }
 
 #[test]
-fn data_flows_one_way() {
+fn modules_use_only_lower_layers() {
+    let layer_of = |module: &str| LAYERS.iter().position(|layer| layer.contains(&module));
     let mut broken = Vec::new();
-    for line in source() {
-        let below = LAYERS.iter().find(|(module, _)| *module == line.module).map_or(&[][..], |(_, below)| below);
-        for name in named(&line.code) {
-            let known = LAYERS.iter().any(|(module, _)| *module == name) || name == "domain";
-            if known && name != line.module && !below.contains(&name.as_str()) {
-                broken.push(format!(
-                    "{} {} names {name}, which stands above it or beside it",
-                    line.place(),
-                    line.module
-                ));
+    for file in read_source() {
+        let own = layer_of(&file.module);
+        assert!(own.is_some() || file.module == "lib", "{} is missing in LAYERS", file.module);
+        for (line, used) in file.code.modules() {
+            let layer = layer_of(&used);
+            let is_lower = match own {
+                // The binaries only start the commands.
+                Some(0) => used == "cli",
+                // A list of paths (`crate::{…}`) would hide the modules that it names.
+                _ => layer.map_or(!used.starts_with('{'), |layer| own < Some(layer)),
+            };
+            if !is_lower && used != file.module {
+                broken.push(format!("{}:{line}: {} uses {used}", file.path, file.module));
             }
         }
     }
-    report("arrows that run back up", &broken);
+    assert!(broken.is_empty(), "these modules use a higher or a neighbouring layer:\n{}", broken.join("\n"));
 }
 
 #[test]
-fn only_the_store_knows_its_database() {
-    let source = source();
-    let broken = lines_with(&source, &["sea_orm", "sqlx"], |line| line.module == "store");
-    report("the database is named outside src/store", &places(&broken));
+fn only_store_uses_the_database() {
+    assert_absent(&["sea_orm", "sqlx"], |file| file.module == "store");
 }
 
 #[test]
-fn only_one_file_knows_what_server_sent_events_look_like() {
-    let source = source();
-    let broken = lines_with(&source, &["response::sse", "response::Sse", "text/event-stream"], |line| {
-        line.is_in("src/http/sse.rs")
-    });
-    report("server-sent events are named outside src/http/sse.rs", &places(&broken));
+fn only_one_file_writes_server_sent_events() {
+    assert_absent(&["response::sse", "response::Sse"], |file| file.path == "src/http/sse.rs");
 }
 
 #[test]
-fn errors_have_types_below_the_commands() {
-    let source = source();
-    let broken = lines_with(&source, &["anyhow"], Line::is_terminal_output);
-    report("anyhow is named outside the commands", &places(&broken));
-    let broken = lines_with(&source, &["Box<dyn Error", "Box<dyn std::error::Error"], |_| false);
-    report("an error without a type", &places(&broken));
+fn only_commands_use_untyped_errors() {
+    assert_absent(&["anyhow"], |file| ["cli", "main", "bin"].contains(&file.module.as_str()));
+    assert_absent(&["Box<dyn Error", "Box<dyn std::error::Error"], |_| false);
 }
 
 #[test]
-fn nothing_panics_or_prints_on_purpose() {
-    let source = source();
-    let words = [
-        ".unwrap()",
-        ".expect(",
-        ".unwrap_err()",
-        "panic!(",
-        "todo!(",
-        "unimplemented!(",
-        "unreachable!(",
-        "dbg!(",
-        "process::exit(",
-    ];
-    let broken = lines_with(&source, &words, |line| line.is_terminal_output() || is_excused(&source, line));
-    report("what ends the process, without a reason", &places(&broken));
-    let broken = lines_with(&source, &["println!(", "eprintln!(", "print!(", "eprint!("], Line::is_terminal_output);
-    report("printing outside the commands", &places(&broken));
-}
-
-#[test]
-fn every_task_is_tracked() {
-    let source = source();
-    let broken = lines_with(&source, &["tokio::spawn(", "task::spawn(", "thread::spawn("], |line| {
-        line.module == "cli" || is_excused(&source, line)
-    });
-    report("a task that nobody waits for, without a reason", &places(&broken));
-}
-
-/// Whether `#[expect(…, reason = …)]` stands in the five lines before it.
-fn is_excused(source: &[Line], line: &Line) -> bool {
-    source.iter().any(|other| {
-        other.file == line.file
-            && other.number <= line.number
-            && other.number + 5 > line.number
-            && other.code.contains("#[expect(")
-    })
-}
-
-#[test]
-fn the_reader_of_source_sees_code_and_nothing_else() {
-    let text = "let a = 'x'; // .unwrap()\nlet b = \"panic!(\"; fn f<'a>(s: &'a str) {}\nlet c = r#\"dbg!(\"#; let d = '\\''; e.unwrap()\n#[cfg(test)]\nmod tests {\n  fn g() { x.unwrap() }\n}\nlet z = 1;\n";
-    let code = code_of(text);
-    let lines: Vec<&str> = code.lines().collect();
-    assert_eq!(lines.len(), 8, "{code}");
-    assert!(!lines[0].contains("unwrap") && !lines[1].contains("panic") && lines[1].contains("str) {}"));
-    assert!(!lines[2].contains("dbg") && lines[2].contains("e.unwrap()"));
-    assert_eq!(lines[7], "let z = 1;");
-    assert!(!lines[5].contains("unwrap"));
-    assert_eq!(
-        named("use crate::{app::App, turn}; crate::store::x()").into_iter().collect::<Vec<_>>(),
-        ["app", "store", "turn"]
-    );
+fn parser_skips_comments_literals_and_tests() {
+    let source = "let a = 'x'; // .unwrap()\nlet b = \"panic!(\"; e\n.unwrap();\n#[cfg(test)]\nmod tests {\n  use crate::cli;\n}\n\
+                  use crate::{app, turn};\ncrate::store::x()";
+    let code = Code::parse(source);
+    assert_eq!(code.text, "let a= ;let b= ;e.unwrap();#use crate::{app,turn};crate::store::x()");
+    assert_eq!(code.find(".unwrap()").map(|(line, _)| line).collect::<Vec<_>>(), [3]);
+    assert_eq!(code.modules().collect::<Vec<_>>(), [(8, "{app".to_owned()), (9, "store".to_owned())]);
 }

@@ -1,4 +1,4 @@
-//! What the documents say, held against what is there.
+//! Compares the documents with the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,16 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 8] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/invariants.md", "docs/api.md", "docs/back-office.md", "docs/operations.md"];
+const DOCUMENTS: [&str; 8] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/invariants.md",
+    "docs/api.md",
+    "docs/back-office.md",
+    "docs/operations.md",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -17,13 +26,13 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What the groups of `pattern` hold at every place where it matches.
+/// Returns the groups of every match of `pattern`.
 fn find_all<const N: usize>(pattern: &str, text: &str) -> Vec<[String; N]> {
     let pattern = Regex::new(pattern).unwrap();
     pattern.captures_iter(text).map(|found| found.extract::<N>().1.map(str::to_owned)).collect()
 }
 
-/// The Rust files below a folder.
+/// Reads the Rust files below a folder.
 fn rust_files(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -37,14 +46,14 @@ fn rust_files(folder: &Path) -> Vec<String> {
     files
 }
 
-/// The settings of `.env.example` with their defaults; empty: unset.
+/// Returns the settings of `.env.example` with their defaults. An empty default means unset.
 fn example() -> BTreeMap<String, String> {
     let lines = find_all("(?m)^#([A-Z_]+)=(.*)$", &read(".env.example"));
     lines.into_iter().map(|[name, default]| (name, default)).collect()
 }
 
 #[test]
-fn every_setting_stands_in_the_example_file_and_no_other() {
+fn example_file_lists_exactly_all_settings() {
     let mut sources = rust_files(&root().join("src/config"));
     sources.push(read("src/config.rs").split("#[cfg(test)]").next().unwrap().to_owned());
     let read: BTreeSet<String> =
@@ -54,17 +63,17 @@ fn every_setting_stands_in_the_example_file_and_no_other() {
 }
 
 #[test]
-fn the_example_file_holds_the_defaults() {
+fn example_file_contains_the_defaults() {
     let mut example = example();
     example.retain(|_, default| !default.is_empty());
-    // It counts for a host without a port alone, so being unset is not the same.
+    // It applies only to a host without a port, so it differs from being unset.
     assert_eq!(example.remove("OLLAMA_PORT").as_deref(), Some("11434"));
     let written = Config::read(Env::of(example)).unwrap();
     assert_eq!(format!("{written:#?}"), format!("{:#?}", Config::read(Env::of([])).unwrap()));
 }
 
 #[test]
-fn the_readmes_table_of_settings_agrees_with_the_example_file() {
+fn readme_settings_match_the_example_file() {
     let example = example();
     let rows = find_all(r"(?m)^\| `([A-Z_]+)` \| ([^|]+) \|", &read("README.md"));
     assert!(rows.len() > 5, "{rows:?}");
@@ -79,7 +88,7 @@ fn the_readmes_table_of_settings_agrees_with_the_example_file() {
 }
 
 #[test]
-fn every_file_that_a_document_names_is_there() {
+fn files_in_documents_exist() {
     let path = r"`((?:src|tests|prompts|knowledge|scripts|\.ci)/[^`\s]*)`";
     for document in DOCUMENTS {
         let text = read(document);
@@ -94,7 +103,7 @@ fn every_file_that_a_document_names_is_there() {
 }
 
 #[test]
-fn every_test_that_a_document_names_is_there() {
+fn tests_in_documents_exist() {
     let tests = [rust_files(&root().join("src")), rust_files(&root().join("tests"))].concat().join("\n");
     let named = find_all(r"`((?:[a-z0-9]+_){3,}[a-z0-9]+)`", &read("docs/invariants.md"));
     assert!(named.len() > 10, "{named:?}");
@@ -104,7 +113,7 @@ fn every_test_that_a_document_names_is_there() {
 }
 
 #[test]
-fn every_command_that_a_document_shows_is_there() {
+fn commands_in_documents_exist() {
     let help = Command::new(env!("CARGO_BIN_EXE_frontdesk")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let shown = |text: &str| find_all(r"(?m)(?:cargo run -- |\bfrontdesk )([a-z][a-z-]+)(?:`| --|$)", text);

@@ -14,6 +14,7 @@ mod cli;
 mod desks;
 mod docs;
 mod http;
+mod jobs;
 mod providers;
 mod retrieval;
 mod store;

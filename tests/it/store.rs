@@ -23,13 +23,23 @@ use frontdesk::domain::{
 use frontdesk::store::acceptance::{Acceptance, NewTurn};
 use frontdesk::store::conversations::Creation;
 use frontdesk::store::idempotency::IdempotencyKey;
+use frontdesk::store::jobs::JobCounts;
 use frontdesk::store::{Store, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::database;
 
-/// A store on a database of its own.
+/// Counts the jobs with these names.
+pub async fn count_jobs(store: &Store, names: &[&str]) -> JobCounts {
+    let counts = store.count_jobs().await.unwrap();
+    names.iter().filter_map(|name| counts.get(*name)).fold(JobCounts::default(), |sum, count| JobCounts {
+        waiting: sum.waiting + count.waiting,
+        dead: sum.dead + count.dead,
+    })
+}
+
+/// A store with a fresh database.
 pub struct TestStore {
     pub store: Store,
     pub _folder: TempDir,
@@ -59,7 +69,7 @@ pub fn key(key: &str, body: &str) -> IdempotencyKey {
     IdempotencyKey { key: key.to_owned(), body_hash: body.to_owned() }
 }
 
-/// A conversation of that shop, opened at that time, and its greeting.
+/// Returns a conversation of the shop, created at that time, and its greeting.
 pub fn conversation(tenant: &TenantId, at: DateTime<Utc>) -> (Conversation, Message) {
     let id = ConversationId::now();
     let conversation = Conversation {
@@ -117,7 +127,7 @@ pub fn turn_of<'a>(conversation: ConversationId, text: &'a str, now: DateTime<Ut
     }
 }
 
-/// Takes messages in, and gives the number of the last turn.
+/// Accepts messages and returns the number of the last turn.
 pub async fn accepted(store: &Store, tenant: &TenantId, conversation: ConversationId, turns: u32) -> u32 {
     let mut last = 0;
     for _ in 0..turns {

@@ -1,8 +1,8 @@
 //! The turn engine: what is stored, what is shown, and what a restart finds.
 
+mod embedding;
 mod handoff;
 mod journal;
-mod outbox;
 mod reader;
 mod recovery;
 mod takeover;

@@ -3,8 +3,8 @@
 //
 //     node eventsource.js PATH-OF-THE-SERVER
 //
-// EVENTSOURCE names the module to use where it is not installed beside this file. The language model is a scripted one,
-// which this file serves.
+// EVENTSOURCE names the module to use if it is not installed next to this file. This file also serves a scripted language
+// model.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ function fail(why) {
   process.exit(1);
 }
 
-// A language model that writes slowly, so that each kill falls into a reply.
+// A language model that writes slowly, so that each kill interrupts a reply.
 const model = createServer((request, response) => {
   if (request.url === "/api/tags") {
     const model = { name: "gpt-oss:latest", modified_at: "2025-01-01T00:00:00Z", size: 1 };
@@ -64,7 +64,7 @@ const listening = (address) => new Promise((done) => address.once("listening", d
 model.listen(0, "127.0.0.1");
 await listening(model);
 
-// The port must stay the same: an EventSource knows one address.
+// The port stays the same, because an EventSource has a fixed address.
 const probe = createServer().listen(0, "127.0.0.1");
 await listening(probe);
 const { port } = probe.address();
@@ -83,7 +83,7 @@ const settings = {
   OLLAMA_HOST: `http://127.0.0.1:${model.address().port}`,
   LOG: "warn",
 };
-// Nobody's own settings.
+// Without the settings of the developer's environment.
 const known = [...readFileSync(join(ROOT, ".env.example"), "utf8").matchAll(/^#([A-Z_]+)=/gm)].map((match) => match[1]);
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !known.includes(name)));
 
@@ -121,7 +121,7 @@ const until = async (what, condition) => {
 
 await start();
 const { id, token } = await post("/conversations", {});
-// As a browser: it can send no header, so the token is in the address.
+// Like a browser, which cannot send headers, so the token is in the address.
 source = new EventSource(`${base}/conversations/${id}/events?token=${token}&last_event_id=0.0`);
 source.onopen = () => (opened += 1);
 source.onmessage = ({ data, lastEventId }) => {
@@ -142,7 +142,7 @@ await post(`/conversations/${id}/messages`, { text: "tư vấn mua laptop cho si
 await until("the last turn ends", () => seen.at(-1).event.type === "turn.done" && seen.at(-1).event.turn === KILLS + 1);
 source.close();
 
-// Each turn's events are 1..n, one turn after the other.
+// Each turn's events are numbered 1..n, one turn after the other.
 let [turn, n] = [1, 1];
 for (const { id, event } of seen) {
   assert.equal(id, `${turn}.${n}`);
@@ -152,7 +152,7 @@ const ends = seen.filter(({ event }) => event.type === "turn.done").map(({ event
 assert.deepEqual(ends, [...Array(KILLS).fill("interrupted"), "completed"]);
 assert.equal(opened, KILLS + 1, "one connection more for each kill");
 
-// The history holds what was read.
+// The history contains the text that was read.
 const page = await fetch(`${base}/conversations/${id}/history?limit=200`, { headers: { "x-api-key": KEY } });
 const { messages } = await page.json();
 const texts = new Map();

@@ -16,10 +16,12 @@ use super::case::{Answer, Case};
 use super::keep::asked_of;
 use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
-use crate::desks::returns::Post;
 use crate::desks::{Caller, DeskError, Desks, Services, SinkClosed, Turn};
 use crate::domain::serial::find_serials;
 use crate::domain::{ErrorCode, Serial, TenantId, TurnStatus};
+use crate::jobs::JobRunner;
+use crate::jobs::send_mail::SendMail;
+use crate::notify::Notifier;
 use crate::persona::Prompts;
 use crate::providers::email::Nowhere;
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
@@ -30,6 +32,7 @@ use crate::retrieval::search::Knowledge;
 use crate::store::warranty_import::{ImportError, ImportRow, RowSorter, WarrantyImport};
 use crate::store::{Store, StoreError, StoreOptions};
 use crate::tools::client_name::ClientNames;
+use crate::tools::label_link::Labels;
 
 mod scene;
 
@@ -157,7 +160,7 @@ impl Replayer {
             over.cancel();
             played
         };
-        let (played, ()) = tokio::join!(playing, services.post.clone().run(None, over.clone()));
+        let (played, ()) = tokio::join!(playing, services.jobs.clone().run(None, over.clone()));
         let failure = match played {
             Ok(Ok(())) => None,
             Ok(Err(DeskError::Store(cause))) => {
@@ -204,9 +207,13 @@ impl Replayer {
     /// The services of the desks, on a case's temporary store.
     fn services(&self, store: &Store) -> Services {
         let (config, secret) = (self.config.clone(), random_secret());
-        let links = label_links(&config, &secret);
+        let notifier = Notifier::new(Arc::new(Nowhere));
+        let jobs = JobRunner::new(store.clone(), config.jobs.clone());
+        jobs.register(Arc::new(SendMail(notifier.clone())));
         Services {
-            post: Post::new(store.clone(), Arc::new(Nowhere), links, config.outbox.clone()),
+            jobs,
+            notifier,
+            labels: Labels::new(store.clone(), label_links(&config, &secret)),
             config,
             store: store.clone(),
             llm: self.llm.clone(),

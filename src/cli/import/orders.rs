@@ -68,8 +68,8 @@ async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     for row in &ragged {
         refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
-    for BadRow { place, field, value, mend } in bad {
-        refusals.add(place, || (Some(field.as_str()), value, mend));
+    for BadRow { place, field, value, hint } in bad {
+        refusals.add(place, || (Some(field.as_str()), value, hint));
     }
     let may_write = |refusals: &Refusals| !args.destination.dry_run && (refusals.count() == 0 || args.skip_invalid);
     let (store, _scratch) = args.destination.open().await?;

@@ -55,8 +55,8 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
         refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
     let (policies, bad) = policies_of(&rows);
-    for BadPolicy { line, field, value, mend } in bad {
-        refusals.add(line, || (Some(field.as_str()), value, mend));
+    for BadPolicy { line, field, value, hint } in bad {
+        refusals.add(line, || (Some(field.as_str()), value, hint));
     }
     let (store, _scratch) = args.destination.open().await?;
     let door = store.tenant(&args.destination.tenant);

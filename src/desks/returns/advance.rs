@@ -1,39 +1,41 @@
-//! What an event makes of the state; what the customer said is in `said`.
+//! The next state after an event; [`message`] handles messages of the customer.
 
 use super::route::{action_of, can_be_cancelled, review_of};
-use super::rules::Heard;
+use super::rules::Utterance;
 use super::scenario::Scenario;
 use super::state::{
-    ActionTicket, EmailStatus, Ending, Escalate, Intent, Question, SeenOrder, State, TicketStatus, Trouble,
+    ActionTicket, EmailStatus, Ending, FlowTicket, HandoffReason, Intent, OrderSnapshot, Question, Stage, State,
+    TicketStatus, Trouble,
 };
+use super::texts::VariantPicker;
 use crate::domain::commerce::Money;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::returns::{Action, Decision, RmaNumber, Why};
+use crate::domain::returns::{Action, Cause, Decision, RmaNumber};
 
-mod said;
+mod message;
 
-pub use said::misses_mail;
+pub use message::misses_mail;
 
-/// What the customer said, or a step found.
+/// A message of the customer, or the result of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    Said(Heard),
+    Said(Utterance),
     Classified(Option<Intent>),
     SlotFilled(Option<OrderNumber>),
     /// The order, and the lines that the customer named, if any.
-    OrderFound(SeenOrder, Option<Vec<u32>>),
-    /// What came of the other one of two contacts that were given: it is the order's.
-    Under(String, Box<Event>),
+    OrderFound(OrderSnapshot, Option<Vec<u32>>),
+    /// The customer gave two contacts, and the second one is the order's.
+    WithContact(String, Box<Event>),
     OrderNotFound,
     OrderLocked,
-    /// What opened another order does not open this one, if there is such an order: nothing was counted.
+    /// The contact that opened another order does not open this one. No miss was counted.
     OtherContact,
     StatusShown,
-    /// The decision, and the lines that it is about: they stay the same from now on, whatever happens to the order.
+    /// The decision and its lines, which stay the same from now on.
     Decided(Decision, Vec<u32>),
-    /// When it came to the ticket, the rules refused what they had allowed.
+    /// The rules refused when the ticket was to be made, though they had agreed before.
     Refused(Decision),
-    /// The same was asked for before.
+    /// The same request has a ticket already.
     AskedBefore(ActionTicket),
     ActionDecided,
     Ticketed(Ticketed),
@@ -41,35 +43,42 @@ pub enum Event {
     Escalated(String),
     Asked(Question),
     Finished(Ending),
-    /// A step could not be taken, by the shop's own fault.
+    /// The shop's system failed.
     Failed,
-    /// Something was said on the way: the variant of each text.
+    /// The step sent texts; these are their variants.
     Spoke(Vec<(Scenario, usize)>, Box<Event>),
+}
+
+impl Event {
+    /// Returns the event of a step that sent texts with these variants.
+    pub fn after_texts(variants: VariantPicker<'_>, event: Self) -> Self {
+        Self::Spoke(variants.used(), Box::new(event))
+    }
 }
 
 /// A ticket that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ticketed {
     pub ticket: ActionTicket,
-    /// `None`: the ticket calls an order off.
+    /// `None` if the ticket cancels an order.
     pub rma: Option<RmaNumber>,
     pub refund: Option<Money>,
-    /// The key under which it is made once.
+    /// The idempotency key.
     pub key: String,
 }
 
-/// The model's reading of a number is worth less than the rules'.
+/// How sure an order number is that the model read.
 pub(super) const MODEL_CONFIDENCE: f64 = 0.6;
 
-/// The next state. An event that does not fit changes nothing.
+/// Returns the next state. An event that does not fit changes nothing.
 pub fn advance(mut state: State, event: Event) -> State {
     match event {
-        Event::Said(heard) => return said::said(state, &heard),
+        Event::Said(utterance) => return message::after_message(state, &utterance),
         Event::Spoke(said, event) => {
             state.meta.said.extend(said);
             return advance(state, *event);
         }
-        Event::Under(contact, event) => {
+        Event::WithContact(contact, event) => {
             state.meta.contact = Some(contact);
             return advance(state, *event);
         }
@@ -89,15 +98,15 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.meta.contact_fits = state.meta.contact.is_some();
         }
         Event::OrderNotFound => {
-            // The number may be the wrong one of the two: the contact is kept for the next number.
+            // The number may be wrong and the contact right: keep the contact for the next number.
             state.meta.tried = state.order_number.take();
             state.forget_order();
-            state.error = Some(Trouble::OrderNotFound);
+            state.stage = Stage::Failed(Trouble::OrderNotFound);
         }
         Event::OrderLocked => {
             state.meta.tried = state.order_number.take();
             state.forget_order();
-            state.error = Some(Trouble::OrderLocked);
+            state.stage = Stage::Failed(Trouble::OrderLocked);
         }
         Event::OtherContact => {
             state.meta.contact = None;
@@ -105,7 +114,9 @@ pub fn advance(mut state: State, event: Event) -> State {
         }
         Event::StatusShown => state.status_shown = true,
         Event::Decided(decision, lines) => {
-            state.escalate = state.escalate.or(review_of(&decision)).or(damage_beside(&state, &decision));
+            if let Some(reason) = review_of(&decision).or(damage_besides_refusal(&state, &decision)) {
+                state.handoff.request(reason);
+            }
             state.lines = Some(lines);
             if can_be_cancelled(&decision) && state.agreed_to_cancel {
                 state.desired_action = Some(Action::Cancel);
@@ -113,43 +124,53 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.eligibility = Some(decision);
         }
         Event::Refused(decision) => {
-            state.escalate = state.escalate.or(review_of(&decision));
+            if let Some(reason) = review_of(&decision) {
+                state.handoff.request(reason);
+            }
             state.desired_action = None;
             state.eligibility = Some(decision);
         }
         Event::AskedBefore(ticket) => {
             remember_return(&mut state, ticket.id.parse().ok());
-            state.action_ticket = Some(ticket);
+            set_ticket(&mut state, ticket);
             hand_over_damage(&mut state);
         }
         Event::ActionDecided => state.desired_action = action_of(&state),
         Event::Ticketed(made) => {
-            state.action_ticket = Some(made.ticket);
-            state.refund = made.refund;
+            set_ticket(&mut state, made.ticket).refund = made.refund;
             state.meta.idempotency_key = Some(made.key);
             remember_return(&mut state, made.rma);
             hand_over_damage(&mut state);
         }
-        Event::Mailed(status) if state.action_ticket.is_some() => state.email_status = Some(status),
+        Event::Mailed(status) => {
+            if let Some(FlowTicket { mail, .. }) = &mut state.ticket {
+                *mail = mail.with_status(status);
+            }
+        }
         Event::Escalated(ticket) => {
             state.meta.last_ticket = Some(ticket.clone());
             state.meta.is_ticket_settled = false;
-            state.escalation_ticket = Some(ticket);
+            state.handoff.open(ticket);
         }
         Event::Asked(question) => {
-            // The error has been told.
-            state.error = None;
             state.clarifies += u32::from(question == Question::Matter);
-            state.asked = Some(question);
+            state.stage = Stage::Asked(question);
         }
-        Event::Finished(_) => state.conversation_complete = true,
-        Event::Failed => state.error = Some(Trouble::Internal),
-        Event::OrderFound(..) | Event::Mailed(_) => {}
+        Event::Finished(_) => state.stage = Stage::Over,
+        Event::Failed => state.stage = Stage::Failed(Trouble::Internal),
+        Event::OrderFound(..) => {}
     }
     state
 }
 
-/// The last return and its order, unless the ticket is for none.
+/// Stores the flow's ticket. The mail of an earlier one stays as it is.
+fn set_ticket(state: &mut State, ticket: ActionTicket) -> &mut FlowTicket {
+    let of_flow = state.ticket.get_or_insert_with(|| FlowTicket::new(ticket.clone()));
+    of_flow.ticket = ticket;
+    of_flow
+}
+
+/// Keeps the return as the conversation's last one.
 fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
     if rma.is_some() {
         state.meta.last_rma = rma;
@@ -157,20 +178,20 @@ fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
     }
 }
 
-/// Damage of goods that the rules do not take back: a person looks at it all the same.
-fn damage_beside(state: &State, decision: &Decision) -> Option<Escalate> {
-    let is_final = matches!(decision.why, Why::FinalSale | Why::NotReturnable | Why::WindowOver);
-    (is_final && state.damage_told).then_some(Escalate::DamageTold)
+/// A person looks at damaged goods even if the rules do not take them back.
+fn damage_besides_refusal(state: &State, decision: &Decision) -> Option<HandoffReason> {
+    let is_final = matches!(decision.cause, Cause::FinalSale | Cause::NotReturnable | Cause::WindowOver);
+    (is_final && state.damage_told).then_some(HandoffReason::DamageTold)
 }
 
-/// Damage that was told while asking for what had been asked for before: the rules saw the goods as they were then.
+/// Hands damage over that the customer reports when asking for the same return again: the rules decided without it.
 fn hand_over_damage(state: &mut State) {
-    let is_duplicate = state.action_ticket.as_ref().is_some_and(|ticket| {
+    let is_duplicate = state.action_ticket().is_some_and(|ticket| {
         let rma = state.meta.last_rma.as_ref();
         ticket.status == TicketStatus::Duplicate && rma.is_some_and(|rma| ticket.id == rma.as_str())
     });
     if state.damage_told && is_duplicate {
-        state.escalate = state.escalate.or(Some(Escalate::DamageLater));
+        state.handoff.request(HandoffReason::DamageLater);
     }
 }
 

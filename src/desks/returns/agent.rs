@@ -21,13 +21,13 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::Returns;
-use super::advance::{Event, advance};
 use super::route::can_be_cancelled;
-use super::rules::{Answer, Heard};
+use super::rules::{Topic, Utterance};
 use super::state::{Intent, Question, State};
 use crate::desks::machine::save;
 use crate::desks::window::{room_for_history, window};
 use crate::desks::{DeskError, Services, Turn};
+use crate::dialogue::Answer;
 use crate::domain::AuditEntry;
 use crate::domain::AuditKind;
 use crate::domain::Event as TurnEvent;
@@ -78,16 +78,17 @@ impl Agent {
 }
 
 impl Returns {
-    /// The state with which the model begins this turn; `None`: the turn is the machine's.
-    pub(super) fn state_for_agent(&self, turn: &Turn, state: &State, heard: &Heard) -> Option<State> {
-        if turn.persona.mode != Mode::Agent || !self.services.llm.is_up() || answers_machine(state, heard) {
-            return None;
+    /// Whether the model plays this turn. `next` is the state after the message.
+    pub(super) fn is_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance, next: &State) -> bool {
+        if turn.persona.mode != Mode::Agent || !self.services.llm.is_up() || answers_machine(state, utterance) {
+            return false;
         }
-        let next = advance(state.clone(), Event::Said(heard.clone()));
-        let is_escalating = next.escalate.is_some() && next.escalation_ticket.is_none();
+        let is_escalating = next.handoff.is_due();
         // "Never mind" ends it, and nothing is to be decided.
         let is_called_off = next.user_confirmed_order == Some(false);
-        (!is_escalating && !is_called_off && !heard.asks_policy).then_some(next)
+        // The machine answers general questions and sends labels again.
+        let is_machines = utterance.asks(Topic::Policy) || utterance.requests(Topic::Label);
+        !is_escalating && !is_called_off && !is_machines
     }
 
     /// Plays a turn with the model and its tools.
@@ -231,22 +232,21 @@ impl Returns {
         messages.push(ChatMessage::user(turn.message.text.clone()));
         (messages, known)
     }
-
-    /// Says what was understood by the rules; the model says nothing of the sort.
-    pub(super) async fn tell_heard_for_agent(&self, turn: &mut Turn, state: &State) -> Result<(), DeskError> {
-        self.tell_intent(turn, state.intent, crate::domain::IntentSource::Rules).await
-    }
 }
 
 /// Whether the message answers a question that the machine has put: what is done on it is what was asked.
-fn answers_machine(state: &State, heard: &Heard) -> bool {
-    match state.asked.filter(|_| !state.conversation_complete) {
-        Some(Question::OfferCancel) => heard.to_cancelling.is_some() && heard.number.is_none(),
+fn answers_machine(state: &State, utterance: &Utterance) -> bool {
+    match state.open_question() {
+        Some(Question::OfferCancel) => utterance.answer_to_cancel.is_some() && utterance.order().is_none(),
         Some(Question::Confirm | Question::OnlyReturn | Question::OnlyRefund) => {
-            heard.answer.is_some() && heard.number.is_none()
+            utterance.answer.is_some() && utterance.order().is_none()
         }
-        Some(Question::ChooseAction) => heard.answer == Some(Answer::No) || heard.intent.is_some_and(Intent::is_return),
-        Some(Question::MailFailed | Question::MailMissing) => heard.answer.is_some() || heard.contact.is_some(),
+        Some(Question::ChooseAction) => {
+            utterance.answer == Some(Answer::No) || utterance.intent.is_some_and(Intent::is_return)
+        }
+        Some(Question::MailFailed | Question::MailMissing) => {
+            utterance.answer.is_some() || utterance.contact().is_some()
+        }
         Some(
             Question::Matter
             | Question::OrderNumber

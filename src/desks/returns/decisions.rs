@@ -1,12 +1,11 @@
-//! What people of the shop decide: said in the chat, told when the customer asks, and their questions answered.
+//! Decisions of the shop's people: announces them, answers questions about them, and takes the customer's answers.
 
 use serde_json::json;
 
-use super::rules::Heard;
+use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{Intent, State};
 use super::texts::{MissingWord, ReturnsTexts};
-use super::voice::Voice;
 use super::work::by;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
@@ -14,7 +13,7 @@ use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKin
 use crate::domain::{Kind, Language, Metadata};
 use crate::store::StoreError;
 
-/// So many characters of an answer are stored with the ticket; the whole of it is in the conversation.
+/// How many characters of an answer are stored with the ticket. The conversation has all of it.
 const ANSWER_MAX_CHARS: usize = 1000;
 
 /// Returns the message about a decision. `variant` picks one of its texts.
@@ -44,7 +43,7 @@ pub(super) fn text(
     Ok(texts.say(scenario, Some(variant), &values)?.0)
 }
 
-/// What clients see of the decision without reading the text.
+/// Returns the decision for clients, which do not read the text.
 pub(super) fn metadata(notice: &Notice) -> Metadata {
     let (outcome, rma) = match &notice.outcome {
         Outcome::Returned { rma, .. } | Outcome::Continues { rma } => (Resolution::Approve.as_str(), Some(rma)),
@@ -61,15 +60,15 @@ pub(super) fn metadata(notice: &Notice) -> Metadata {
 }
 
 impl Returns {
-    /// The last escalation of the conversation. Asked for only where there may be one, since most conversations have none.
+    /// Returns the conversation's last escalation. Asks the store only if there may be one; most conversations have none.
     pub(super) async fn last_escalation(
         &self,
         turn: &Turn,
         state: &State,
-        heard: &Heard,
+        utterance: &Utterance,
     ) -> Result<Option<Ticket>, StoreError> {
         let is_awaited = state.meta.last_ticket.is_some() && !state.meta.is_ticket_settled;
-        if !is_awaited && !heard.asks_ticket {
+        if !is_awaited && !utterance.asks(Topic::Ticket) {
             return Ok(None);
         }
         let store = self.store_of(turn);
@@ -80,7 +79,7 @@ impl Returns {
         Ok(tickets.into_iter().rfind(|ticket| ticket.kind == TicketKind::Escalation))
     }
 
-    /// Remembers the return that a person's approval made: later messages are about it.
+    /// Makes the return of a person's approval the conversation's last one.
     pub(super) async fn remember_decision(
         &self,
         turn: &Turn,
@@ -98,7 +97,7 @@ impl Returns {
         Ok(())
     }
 
-    /// The return that a ticket is about, or that its approval made.
+    /// Returns the RMA that a ticket is about, or that its approval made.
     async fn rma_of(&self, turn: &Turn, ticket: &Ticket) -> Result<Option<Rma>, StoreError> {
         let store = self.store_of(turn);
         if let Some(number) = &ticket.rma {
@@ -110,8 +109,8 @@ impl Returns {
         Ok(made.into_iter().rfind(|rma| is_of(rma) && rma.created_at >= ticket.created_at))
     }
 
-    /// Says how the ticket stands.
-    pub(super) async fn tell_ticket(
+    /// Sends the ticket's status.
+    pub(super) async fn send_ticket_status(
         &self,
         turn: &mut Turn,
         state: &mut State,
@@ -134,24 +133,21 @@ impl Returns {
             ("question", ticket.question.as_deref()),
         ];
         let values: Vec<(&str, &str)> = values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
-        let text = voice.text(scenario, &values)?;
-        state.meta.said.extend(voice.said());
-        let told = json!({ "ticket_id": ticket.id, "decision": decision });
-        turn.say_with(Kind::Escalation, &text, Metadata::of(Kind::Escalation).with("escalation", told)).await?;
-        Ok(())
+        let escalation = json!({ "ticket_id": ticket.id, "decision": decision });
+        let metadata = Metadata::of(Kind::Escalation).with("escalation", escalation);
+        self.send_with(turn, state, Kind::Escalation, (scenario, &values), metadata).await
     }
 
-    /// Stores the customer's answer to a person's question with the ticket, and calls the person. `true`: the message is
-    /// nothing else, so the turn is over.
+    /// Stores the customer's answer to a person's question with the ticket, and calls the person. Returns whether the message is
+    /// nothing else: then the turn is over.
     pub(super) async fn take_answer(
         &self,
         turn: &mut Turn,
         state: &mut State,
-        heard: &Heard,
+        utterance: &Utterance,
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
-        if ticket.question.is_none() || heard.asks_ticket {
+        if ticket.question.is_none() || utterance.asks(Topic::Ticket) {
             return Ok(false);
         }
         let answer: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
@@ -161,28 +157,26 @@ impl Returns {
         if self.services.config.console.on {
             turn.call_person();
         }
-        if is_another_matter(heard, ticket) {
+        if has_other_request(utterance, ticket) {
             return Ok(false);
         }
-        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
-        let text = voice.text(Scenario::AnswerTaken, &[("ticket_id", &ticket.id)])?;
-        state.meta.said.extend(voice.said());
-        let told = json!({ "ticket_id": ticket.id });
-        turn.say_with(Kind::Escalation, &text, Metadata::of(Kind::Escalation).with("escalation", told)).await?;
+        let text = (Scenario::AnswerTaken, &[("ticket_id", ticket.id.as_str())][..]);
+        let metadata = Metadata::of(Kind::Escalation).with("escalation", json!({ "ticket_id": ticket.id }));
+        self.send_with(turn, state, Kind::Escalation, text, metadata).await?;
         remember(turn, state);
         Ok(true)
     }
 }
 
-/// Whether the message, besides answering, wants something that the desk does itself.
-fn is_another_matter(heard: &Heard, ticket: &Ticket) -> bool {
-    let names_another = heard.number.as_ref().is_some_and(|found| ticket.order.as_ref() != Some(&found.number));
-    let is_status = heard.intent == Some(Intent::OrderStatus);
-    heard.asks_policy
-        || heard.wants_person
-        || heard.asks_label
+/// Whether the message also requests something that the desk does itself.
+fn has_other_request(utterance: &Utterance, ticket: &Ticket) -> bool {
+    let names_another = utterance.order().is_some_and(|found| ticket.order.as_ref() != Some(&found.number));
+    let is_status = utterance.intent == Some(Intent::OrderStatus);
+    utterance.asks(Topic::Policy)
+        || utterance.wants_person()
+        || utterance.requests(Topic::Label)
         || names_another
-        || (is_status && heard.number.is_some())
+        || (is_status && utterance.order().is_some())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::state::SeenItem;
+use super::state::ItemSnapshot;
 use crate::domain::text::fold;
 
 /// A shorter word within an item's name names no item: "a", "of", "xl".
@@ -41,7 +41,7 @@ fn words(text: &str) -> Vec<Word> {
 
 /// The lines whose names stand in the customer's words. A word of two items' names ("winter boots", "winter jacket") tells
 /// neither.
-pub(super) fn named(items: &[SeenItem], said: &str) -> Vec<u32> {
+pub(super) fn named(items: &[ItemSnapshot], said: &str) -> Vec<u32> {
     let said = words(said);
     let names: Vec<Vec<Word>> = items.iter().map(|item| words(&item.name)).collect();
     let is_own = |at: usize, word: &Word| {
@@ -70,7 +70,7 @@ fn tells(name: &[Word], place: usize, word: &Word) -> bool {
 }
 
 /// The lines that are named where others are not; `None`: none of them is, or all.
-pub(super) fn part_of(items: &[SeenItem], said: &str) -> Option<Vec<u32>> {
+pub(super) fn part_of(items: &[ItemSnapshot], said: &str) -> Option<Vec<u32>> {
     Some(named(items, said)).filter(|lines| !lines.is_empty() && lines.len() < items.len())
 }
 
@@ -80,9 +80,12 @@ mod tests {
 
     #[test]
     fn an_item_is_named_by_a_word_that_no_other_item_has() {
-        let items = |names: &[&str]| -> Vec<SeenItem> {
-            let item =
-                |(at, name): (usize, &&str)| SeenItem { line: at as u32 + 1, name: (*name).to_owned(), quantity: 1 };
+        let items = |names: &[&str]| -> Vec<ItemSnapshot> {
+            let item = |(at, name): (usize, &&str)| ItemSnapshot {
+                line: at as u32 + 1,
+                name: (*name).to_owned(),
+                quantity: 1,
+            };
             names.iter().enumerate().map(item).collect()
         };
         for (names, said, wanted) in [

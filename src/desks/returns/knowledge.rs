@@ -1,22 +1,22 @@
-//! Questions about how the shop handles returns: answered from its documents, in the documents' own words.
+//! Answers general questions about returns with quotes from the shop's documents.
 
 use serde_json::json;
 
+use super::Returns;
 use super::scenario::Scenario;
 use super::state::State;
-use super::voice::Voice;
-use super::{Returns, remember};
+use super::texts::VariantPicker;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{Event as TurnEvent, Kind, Metadata, SourceItem};
 use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query};
 
-/// Passages that are looked for, and so many of them are quoted: the best one, and one that adds to it.
+/// How many passages are searched, and how many of them are quoted.
 const PASSAGES: usize = 4;
 const QUOTES: usize = 2;
 
 impl Returns {
-    /// Answers from the documents, with sources, or says that they have no answer.
+    /// Answers with quotes and their sources, or says that the documents have no answer.
     pub(super) async fn answer_question(
         &self,
         turn: &mut Turn,
@@ -30,40 +30,20 @@ impl Returns {
         let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
         turn.note("retrieval", json!({ "by": found.by, "similarity": found.similarity, "passages": &sources }));
         let texts = self.texts(turn);
-        let mut voice = Voice::new(texts, &state.meta.said);
         if passages.is_empty() {
-            let text = voice.text(Scenario::PolicyUnknown, &[("hotline", self.hotline(turn))])?;
-            state.meta.said.extend(voice.said());
-            turn.say_with(Kind::Reply, &text, Metadata::of(Kind::Reply).with("no_context", true)).await?;
-            return Ok(());
+            let hotline = self.hotline(turn).to_owned();
+            let text = (Scenario::PolicyUnknown, &[("hotline", hotline.as_str())][..]);
+            let metadata = Metadata::of(Kind::Reply).with("no_context", true);
+            return self.send_with(turn, state, Kind::Reply, text, metadata).await;
         }
+        let mut variants = VariantPicker::new(texts, &state.meta.said);
         let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
-        let intro = voice.text(Scenario::PolicyIntro, &[])?;
-        state.meta.said.extend(voice.said());
+        let intro = variants.text(Scenario::PolicyIntro, &[])?;
+        state.meta.said.extend(variants.used());
         let text = std::iter::once(intro).chain(passages.iter().map(quote)).collect::<Vec<_>>().join("\n");
         let metadata = Metadata::of(Kind::Reply).with("sources", &sources);
         turn.emit(TurnEvent::Sources { items: sources }).await?;
         turn.say_with(Kind::Reply, &text, metadata).await?;
-        Ok(())
-    }
-
-    /// The number of the return that was made last.
-    pub(super) async fn tell_return_number(&self, turn: &mut Turn, state: &mut State) -> Result<(), DeskError> {
-        let Some(number) = &state.meta.last_rma else { return Ok(()) };
-        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
-        let text = voice.text(Scenario::ReturnNumber, &[("rma_number", number.as_str())])?;
-        state.meta.said.extend(voice.said());
-        turn.say(Kind::Reply, &text).await?;
-        Ok(())
-    }
-
-    /// After a question outside of any flow: what else?
-    pub(super) async fn offer_more(&self, turn: &mut Turn, mut state: State) -> Result<(), DeskError> {
-        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
-        let text = voice.text(Scenario::AnythingElse, &[])?;
-        state.meta.said.extend(voice.said());
-        turn.say(Kind::FollowUp, &text).await?;
-        remember(turn, &state);
         Ok(())
     }
 }

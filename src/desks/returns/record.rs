@@ -1,30 +1,31 @@
-//! What the record keeps of a turn besides tools and changes: what the customer decided, and how it was told to end
-//! (seed 001's types `user` and `assistant`). No row holds words; those are in the conversation's messages.
+//! The audit log's rows about a turn, besides tools and changes: what the customer decided, and how a flow ended.
+//!
+//! No row holds words of the customer; those are in the conversation's messages.
 
 use chrono::Utc;
 use serde_json::{Value, json};
 
 use super::Returns;
-use super::state::{Ending, Escalate, State};
+use super::state::{Ending, Handoff, HandoffReason, State};
 use crate::desks::{DeskError, Turn};
 use crate::domain::AuditEntry;
 use crate::domain::AuditKind;
 
-/// Who the customer is in the record.
+/// The customer's name in the audit log.
 const CUSTOMER: &str = "customer";
 
 impl Returns {
-    /// Records what the customer's message decided: what it made of the state.
+    /// Records what the customer decided with a message.
     pub(super) async fn record_decisions(&self, turn: &Turn, before: &State, after: &State) -> Result<(), DeskError> {
         for (what, told) in decisions(before, after) {
-            // A no forgets the order that it was about.
+            // A no removes the order from the state.
             let state = if after.order.is_some() { after } else { before };
             self.record_row(turn, state, AuditKind::User, CUSTOMER, what.to_owned(), told).await?;
         }
         Ok(())
     }
 
-    /// Records how a flow was told to end. What only says hello ends nothing.
+    /// Records how a flow ended.
     pub(super) async fn record_ending(&self, turn: &Turn, state: &State, ending: Ending) -> Result<(), DeskError> {
         if ending == Ending::Other {
             return Ok(());
@@ -32,8 +33,8 @@ impl Returns {
         let told = json!({
             "ending": ending,
             "reason_code": state.eligibility.as_ref().map(|decision| decision.reason_code),
-            "ticket": state.escalation_ticket.as_ref().or(state.action_ticket.as_ref().map(|ticket| &ticket.id)),
-            "email": state.email_status,
+            "ticket": state.handoff.ticket().or(state.action_ticket().map(|ticket| &ticket.id)),
+            "email": state.email_status(),
         });
         self.record_row(turn, state, AuditKind::Assistant, super::work::WHO, "flow.ended".to_owned(), Some(told)).await
     }
@@ -62,16 +63,16 @@ impl Returns {
     }
 }
 
-/// What a message decided, by name, with what is to be known of it.
+/// Returns the decisions between two states: their names and details.
 fn decisions(before: &State, after: &State) -> Vec<(&'static str, Option<Value>)> {
     let mut made = Vec::new();
-    // What was decided in an earlier flow does not count in a new one.
+    // Decisions of an earlier flow do not count in a new one.
     let is_new_flow = before.meta.flow != after.meta.flow;
     let earlier = |decided: bool| decided && !is_new_flow;
     match after.user_confirmed_order {
         Some(true) if !earlier(before.user_confirmed_order == Some(true)) => made.push(("customer.confirmed", None)),
         Some(false) if !earlier(before.user_confirmed_order == Some(false)) => made.push(("customer.declined", None)),
-        // It was another order's number.
+        // The customer named another order's number.
         _ if after.declines > before.declines => made.push(("customer.declined", None)),
         _ => {}
     }
@@ -80,9 +81,10 @@ fn decisions(before: &State, after: &State) -> Vec<(&'static str, Option<Value>)
     {
         made.push(("customer.chose", Some(json!({ "action": action }))));
     }
-    match after.escalate {
-        Some(Escalate::Person) if !earlier(before.escalate.is_some()) => made.push(("customer.wants_person", None)),
-        Some(Escalate::DamageLater) if !earlier(before.escalate.is_some()) => {
+    let was_handed_over = earlier(before.handoff != Handoff::None);
+    match after.handoff.reason() {
+        Some(HandoffReason::Person) if !was_handed_over => made.push(("customer.wants_person", None)),
+        Some(HandoffReason::DamageLater) if !was_handed_over => {
             made.push(("customer.reported_damage", None));
         }
         _ => {}
@@ -105,8 +107,8 @@ mod tests {
         let confirmed = State { user_confirmed_order: Some(true), ..State::default() };
         let chosen = State { desired_action: Some(Action::Return), ..confirmed.clone() };
         let declined = State { user_confirmed_order: Some(false), ..State::default() };
-        let person = State { escalate: Some(Escalate::Person), ..State::default() };
-        let damage = State { escalate: Some(Escalate::DamageLater), ..chosen.clone() };
+        let person = State { handoff: Handoff::Due(HandoffReason::Person), ..State::default() };
+        let damage = State { handoff: Handoff::Due(HandoffReason::DamageLater), ..chosen.clone() };
         let mut again = chosen.clone();
         again.meta.flow += 1;
         for (before, after, expected) in [
@@ -123,7 +125,7 @@ mod tests {
         ] {
             assert_eq!(names(before, after), expected);
         }
-        let told = decisions(&confirmed, &chosen).remove(0).1.unwrap();
-        assert_eq!(told, json!({ "action": "return" }));
+        let details = decisions(&confirmed, &chosen).remove(0).1.unwrap();
+        assert_eq!(details, json!({ "action": "return" }));
     }
 }

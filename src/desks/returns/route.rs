@@ -1,18 +1,19 @@
-//! Seed 000's routing table: what comes next, decided by the state alone.
+//! The routing table: names the next step for a state. The first row that applies decides.
 //!
-//! Rows are evaluated in their order, and the first that applies decides. Where a row is not the seed's to the letter, it
-//! says so.
+//! The rows are described in `docs/desks/returns.md`.
 
-use super::state::{EmailStatus, Ending, Escalate, Intent, Question, State, TicketStatus, Trouble};
+use super::state::{
+    EmailStatus, Ending, Handoff, HandoffReason, Intent, Mail, Question, Stage, State, TicketStatus, Trouble,
+};
 use crate::desks::machine::Step;
-use crate::domain::returns::{Action, Decision, Why};
+use crate::domain::returns::{Action, Cause, Decision};
 
-/// One side effect.
+/// A side effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Worker {
-    /// Asks the model what the message is about, where the rules cannot tell.
+    /// Asks the model for the intent, which the rules cannot tell.
     ClassifyIntent,
-    /// Asks the model for the order number, where the rules cannot tell.
+    /// Asks the model for the order number, which the rules cannot read.
     FillSlot,
     LookUpOrder,
     ShowStatus,
@@ -22,16 +23,16 @@ pub enum Worker {
     ProcessRefund,
     ProcessCancel,
     SendEmail,
-    /// Hands over to a person.
+    /// Opens a ticket for a person.
     Escalate,
 }
 
 pub type ReturnsStep = Step<Worker, Question, Ending>;
 
-/// A row: its number in the seed's table, and when it applies.
+/// A row: its number, and the step it names if it applies.
 pub type Row = (u8, fn(&State) -> Option<ReturnsStep>);
 
-/// The table.
+/// The table, in order.
 pub const TABLE: [Row; 17] = [
     (1, error_or_escalation),
     (2, complete),
@@ -52,42 +53,34 @@ pub const TABLE: [Row; 17] = [
     (17, |_| Some(Step::Finish(Ending::Other))),
 ];
 
-/// The next step.
+/// Returns the next step.
 pub fn route(state: &State) -> ReturnsStep {
     decide(state).1
 }
 
-/// The row that decides, and what it says.
+/// Returns the next step with the number of its row.
 pub fn decide(state: &State) -> (u8, ReturnsStep) {
     let found = TABLE.iter().find_map(|(number, row)| row(state).map(|step| (*number, step)));
     // The last row always applies.
     found.unwrap_or((17, Step::Finish(Ending::Other)))
 }
 
-/// "Surface message, offer recovery or handoff"; and the handoff itself, which stands above every flow.
+/// A failure is reported and a handoff made before anything else.
 fn error_or_escalation(state: &State) -> Option<ReturnsStep> {
-    if let Some(trouble) = state.error {
-        return Some(Step::Ask(match trouble {
-            Trouble::OrderNotFound => Question::NotFound,
-            Trouble::OrderLocked => Question::Locked,
-            Trouble::Internal => Question::Trouble,
-        }));
-    }
-    if state.conversation_complete {
-        return None;
-    }
-    match (state.escalate, &state.escalation_ticket) {
-        (Some(_), None) => Some(Step::Run(Worker::Escalate)),
-        (Some(_), Some(_)) => Some(Step::Finish(Ending::Escalated)),
-        (None, _) => None,
+    match (state.stage, &state.handoff) {
+        (Stage::Failed(Trouble::OrderNotFound), _) => Some(Step::Ask(Question::NotFound)),
+        (Stage::Failed(Trouble::OrderLocked), _) => Some(Step::Ask(Question::Locked)),
+        (Stage::Failed(Trouble::Internal), _) => Some(Step::Ask(Question::Trouble)),
+        (Stage::Over, _) | (Stage::Working | Stage::Asked(_), Handoff::None) => None,
+        (_, Handoff::Due(_)) => Some(Step::Run(Worker::Escalate)),
+        (_, Handoff::Opened(..)) => Some(Step::Finish(Ending::Escalated)),
     }
 }
 
 fn complete(state: &State) -> Option<ReturnsStep> {
-    state.conversation_complete.then_some(Step::Wait)
+    (state.stage == Stage::Over).then_some(Step::Wait)
 }
 
-/// The seed looks into the last message for "Order #" and "Status:"; here a field says that the status was shown.
 fn order_status(state: &State) -> Option<ReturnsStep> {
     if state.intent != Some(Intent::OrderStatus) || state.order.is_none() {
         return None;
@@ -96,9 +89,8 @@ fn order_status(state: &State) -> Option<ReturnsStep> {
     Some(if shown { Step::Finish(Ending::StatusShown) } else { Step::Run(Worker::ShowStatus) })
 }
 
-/// The seed's "last message has ? or please" is: a question was put, and the customer has not answered.
 fn question_open(state: &State) -> Option<ReturnsStep> {
-    state.asked.map(|_| Step::Wait)
+    state.open_question().map(|_| Step::Wait)
 }
 
 fn intent_missing(state: &State) -> Option<ReturnsStep> {
@@ -108,7 +100,7 @@ fn intent_missing(state: &State) -> Option<ReturnsStep> {
     Some(if state.is_unclear { Step::Ask(Question::Matter) } else { Step::Run(Worker::ClassifyIntent) })
 }
 
-/// The order number, and whose order it is, which the seed does not ask.
+/// The order number, and a contact that shows whose order it is.
 fn slot_missing(state: &State) -> Option<ReturnsStep> {
     if !state.intent.is_some_and(needs_order) {
         return None;
@@ -128,7 +120,6 @@ fn order_not_looked_up(state: &State) -> Option<ReturnsStep> {
     (state.order_number.is_some() && state.order.is_none()).then_some(Step::Run(Worker::LookUpOrder))
 }
 
-/// The seed's condition is "not true", which would leave row 9 to nobody; here a no is row 9's.
 fn not_confirmed(state: &State) -> Option<ReturnsStep> {
     let open =
         state.intent.is_some_and(Intent::is_return) && state.order.is_some() && state.user_confirmed_order.is_none();
@@ -139,15 +130,14 @@ fn declined(state: &State) -> Option<ReturnsStep> {
     (state.user_confirmed_order == Some(false)).then_some(Step::Finish(Ending::Declined))
 }
 
-/// Not where the same was asked for before: then there is a ticket already.
 fn policy_unchecked(state: &State) -> Option<ReturnsStep> {
-    let open = state.user_confirmed_order == Some(true) && state.eligibility.is_none() && state.action_ticket.is_none();
+    let open = state.user_confirmed_order == Some(true) && state.eligibility.is_none() && state.ticket.is_none();
     open.then_some(Step::Run(Worker::CheckPolicy))
 }
 
-/// "Not eligible" is: neither window is open. What has not been shipped can be cancelled instead.
+/// Neither window is open. An order that has not been shipped can be cancelled instead.
 fn not_eligible(state: &State) -> Option<ReturnsStep> {
-    let decision = state.eligibility.as_ref().filter(|_| state.action_ticket.is_none())?;
+    let decision = state.eligibility.as_ref().filter(|_| state.ticket.is_none())?;
     if is_open(decision) || state.desired_action == Some(Action::Cancel) {
         return None;
     }
@@ -156,7 +146,7 @@ fn not_eligible(state: &State) -> Option<ReturnsStep> {
 
 fn action_undecided(state: &State) -> Option<ReturnsStep> {
     let decision = state.eligibility.as_ref()?;
-    if state.desired_action.is_some() || state.action_ticket.is_some() {
+    if state.desired_action.is_some() || state.ticket.is_some() {
         return None;
     }
     Some(match action_of(state) {
@@ -167,9 +157,9 @@ fn action_undecided(state: &State) -> Option<ReturnsStep> {
     })
 }
 
-/// And an order that is called off, which the seed names an action and gives no row.
+/// A return or a cancellation.
 fn process_return(state: &State) -> Option<ReturnsStep> {
-    if state.action_ticket.is_some() {
+    if state.ticket.is_some() {
         return None;
     }
     match state.desired_action? {
@@ -180,28 +170,22 @@ fn process_return(state: &State) -> Option<ReturnsStep> {
 }
 
 fn process_refund(state: &State) -> Option<ReturnsStep> {
-    (state.desired_action == Some(Action::Refund) && state.action_ticket.is_none())
-        .then_some(Step::Run(Worker::ProcessRefund))
+    (state.desired_action == Some(Action::Refund) && state.ticket.is_none()).then_some(Step::Run(Worker::ProcessRefund))
 }
 
-/// Queued satisfies this row as sent does: the outbox loses nothing. Failed is told, with an offer.
+/// A queued mail counts as sent: the outbox loses nothing. The desk reports a failed one and asks what to do.
 fn send_email(state: &State) -> Option<ReturnsStep> {
-    state.action_ticket.as_ref()?;
-    if state.leaves_mail && (state.mail_missing || state.email_status == Some(EmailStatus::Failed)) {
-        return Some(Step::Finish(Ending::MailLeft));
-    }
-    if state.mail_missing {
-        return Some(Step::Ask(Question::MailMissing));
-    }
-    match state.email_status {
-        None => Some(Step::Run(Worker::SendEmail)),
-        Some(EmailStatus::Failed) => Some(Step::Ask(Question::MailFailed)),
-        Some(EmailStatus::Queued | EmailStatus::Sent | EmailStatus::None) => None,
+    match state.ticket.as_ref()?.mail {
+        Mail::Due => Some(Step::Run(Worker::SendEmail)),
+        Mail::Left(_) => Some(Step::Finish(Ending::MailLeft)),
+        Mail::Missing(_) => Some(Step::Ask(Question::MailMissing)),
+        Mail::Settled(EmailStatus::Failed) => Some(Step::Ask(Question::MailFailed)),
+        Mail::Settled(EmailStatus::Queued | EmailStatus::Sent | EmailStatus::None) => None,
     }
 }
 
 fn finalize(state: &State) -> Option<ReturnsStep> {
-    match &state.action_ticket {
+    match state.action_ticket() {
         Some(ticket) if ticket.status == TicketStatus::Duplicate => Some(Step::Finish(Ending::Duplicate)),
         Some(_) => Some(Step::Finish(Ending::Done)),
         None if state.intent == Some(Intent::Other) => Some(Step::Finish(Ending::Other)),
@@ -213,12 +197,12 @@ fn needs_order(intent: Intent) -> bool {
     intent != Intent::Other
 }
 
-/// Whether the goods may come back, or the money go out.
+/// Whether a return or a refund is possible.
 pub fn is_open(decision: &Decision) -> bool {
     decision.is_return_eligible || decision.is_refund_eligible
 }
 
-/// Seed 000's DecideActionWorker: what the customer asked for, where it is open. `None`: it has to be asked.
+/// Returns the action that the customer asked for, if it is possible. `None` means that the desk has to ask.
 pub fn action_of(state: &State) -> Option<Action> {
     let decision = state.eligibility.as_ref()?;
     let (wanted, open) = match state.intent? {
@@ -226,20 +210,20 @@ pub fn action_of(state: &State) -> Option<Action> {
         Intent::Refund => (Action::Refund, decision.is_refund_eligible),
         Intent::OrderStatus | Intent::Other => return None,
     };
-    // What was to be called off and has left the shop can come back, but nobody has asked for that.
+    // An order that was to be cancelled and has left the shop may come back, but the customer did not ask for that.
     let both_open = decision.is_return_eligible && decision.is_refund_eligible;
     let ambiguous = state.wants_cancel || (state.wants_both && both_open);
     (open && !ambiguous).then_some(wanted)
 }
 
-/// Nothing has left the shop yet.
+/// Whether nothing has left the shop yet.
 pub fn can_be_cancelled(decision: &Decision) -> bool {
-    decision.why == Why::NotShipped
+    decision.cause == Cause::NotShipped
 }
 
-/// Why a person is to look at a decision, if one is.
-pub fn review_of(decision: &Decision) -> Option<Escalate> {
-    decision.requires_manual_review.then_some(Escalate::Review)
+/// Returns the reason for a handoff if the rules require a person.
+pub fn review_of(decision: &Decision) -> Option<HandoffReason> {
+    decision.requires_manual_review.then_some(HandoffReason::Review)
 }
 
 #[cfg(test)]

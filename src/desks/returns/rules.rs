@@ -1,12 +1,13 @@
-//! Understanding a customer of the returns desk by rules alone: the words are data (`prompts/rules/returns.toml`), this
-//! file holds what they add up to.
+//! Parses a message of the returns desk by rules, without a language model. The words are data
+//! (`prompts/rules/returns.toml`); this module combines them into an [`Utterance`].
 //!
-//! - [`answer`]: yes, no, and what is neither
-//! - `cut`: addresses and numbers are no words
+//! - [`answer`]: yes, no, and anything else
+//! - `cut`: replaces addresses and numbers with placeholder words
 //! - `file`: the rule file
 
 use super::state::Intent;
-use crate::domain::commerce::OrderNumber;
+use crate::dialogue::utterance::Entities;
+use crate::dialogue::{self, Act, Answer};
 use crate::domain::commerce::order_number::{Found, find_order_numbers};
 use crate::domain::identity::Contact;
 use crate::domain::identity::contact::find_contacts;
@@ -18,76 +19,45 @@ pub mod answer;
 mod cut;
 mod file;
 
-pub use answer::Answer;
 use answer::{AnswerRules, Reading};
 use file::{OrderWords, RuleFile, Signs};
 
-/// What one message says, before the conversation around it is looked at.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Heard {
-    pub text: String,
-    /// What of it may say why something comes back, without contacts; empty where it only answers.
-    pub why: String,
-    pub intent: Option<Intent>,
-    /// Both a return and a refund.
-    pub wants_both: bool,
-    /// The order is to be called off.
-    pub wants_cancel: bool,
-    pub number: Option<Found>,
-    /// Further orders that are named.
-    pub more_numbers: Vec<OrderNumber>,
-    /// There is something in it that might be an order number which the rules do not read.
-    pub may_name_order: bool,
-    pub contact: Option<Contact>,
-    /// Another address or number beside the contact: either may be the order's.
-    pub other_contact: Option<Contact>,
-    pub answer: Option<Answer>,
-    /// The answer where the offer is to call an order off.
-    pub to_cancelling: Option<Answer>,
-    /// There is a no in it or a wait, whatever else is: nothing that cannot be undone is done on it.
-    pub says_no: bool,
-    /// The word for calling something off is in it.
-    pub says_cancel: bool,
-    /// It asks something.
-    pub asks: bool,
-    /// Its yes may be meant as a no.
-    pub is_doubtful: bool,
-    /// There is nothing in it but an answer, a number or an address.
-    pub is_bare: bool,
-    pub damage: bool,
-    /// It says hello.
-    pub greets: bool,
-    /// It says goodbye, and asks for nothing.
-    pub says_goodbye: bool,
-    /// "It", "this order": what was talked of before is meant.
-    pub points_back: bool,
-    pub wants_person: bool,
-    /// The rules shall be bent for once.
-    pub asks_exception: bool,
-    /// It asks how a return or a refund is going.
-    pub asks_return_status: bool,
-    /// The number of the return that was made is asked for.
-    pub asks_return_number: bool,
-    /// The mail about a return has not come.
-    pub misses_mail: bool,
-    /// It asks what became of a ticket.
-    pub asks_ticket: bool,
-    /// The label of a return is wanted again.
-    pub asks_label: bool,
-    /// It asks how the shop does things, of no order and for no person.
-    pub asks_policy: bool,
+/// A parsed message of this desk's customer.
+pub type Utterance = dialogue::Utterance<Intent, Topic>;
+
+/// What customers of this desk ask about, request, report and mention besides their intents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// How the shop does things, in general: "how long do I have to return something?"
+    Policy,
+    /// An exception from the rules.
+    Exception,
+    /// How a return or a refund is going.
+    ReturnStatus,
+    /// The number of the return that was made.
+    ReturnNumber,
+    /// What became of a ticket.
+    Ticket,
+    /// The label of a return, once more.
+    Label,
+    /// The mail about a return did not arrive.
+    MissingMail,
+    /// Goods are damaged.
+    Damage,
+    /// Cancelling an order.
+    Cancellation,
 }
 
-impl Heard {
-    /// What is left of a question about the policy once it is answered: damage that was told beside it. Nothing in it answers
-    /// what was asked before.
-    #[must_use]
-    pub fn beside_question(self) -> Self {
-        if !self.damage {
-            return Self::default();
-        }
-        Self { text: self.text, why: self.why, damage: true, intent: Some(Intent::Return), ..Self::default() }
+/// Returns what is left of a general question once it is answered: damage that the message reports as well. Nothing in it
+/// answers what the desk asked before.
+#[must_use]
+pub fn without_question(utterance: Utterance) -> Utterance {
+    if !utterance.reports(Topic::Damage) {
+        return Utterance::default();
     }
+    let Utterance { text, explanation, .. } = utterance;
+    let rest = Utterance { text, explanation, intent: Some(Intent::Return), ..Utterance::default() };
+    rest.with(Act::Report(Topic::Damage))
 }
 
 /// The desk's keywords.
@@ -159,78 +129,77 @@ impl ReturnsRules {
         })
     }
 
-    /// What the message says.
-    pub fn hear(&self, text: &str) -> Heard {
-        let (numbers, contacts) = self.find(text);
-        let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
-        let mut contacts = contacts.into_iter();
-        let (contact, other_contact) = (contacts.next(), contacts.next());
-        let mut numbers = numbers.into_iter();
-        let number = numbers.next();
-        let words = self.signs.spelled_out(&cut::cut(text, &orders));
+    /// Parses a message.
+    pub fn parse(&self, text: &str) -> Utterance {
+        let (orders, contacts) = self.find(text);
+        let numbers: Vec<_> = orders.iter().map(|found| found.number.clone()).collect();
+        let words = self.signs.spelled_out(&cut::cut(text, &numbers));
         let wording = self.lexicon.read(&words);
         let has = |patterns: &[Pattern]| is_in(patterns, &wording, &[]);
         let wants_person = has(&self.person);
         let misses_mail = has(&self.mail_missing);
-        let asks_label = has(&self.label_again);
-        let names_ticket = number.is_none() || text.to_uppercase().contains("TICKET-");
-        let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
-        let asks_policy = ((has(&self.policy) && !asks_label) || misses_mail)
-            && number.is_none()
-            && contact.is_none()
-            && !wants_person;
-        let Reading { answer, to_cancelling, says_cancel, holds_back, asks, is_doubtful } =
+        let requests_label = has(&self.label_again);
+        let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
+        let Reading { answer, answer_to_cancel, mentions_cancel, hesitates, has_question, equivocates } =
             self.answers.read(&wording, |clause| self.order_words.damage.is_told_in(clause));
         // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
-        let is_bare = self.answers.is_nothing_else(&wording);
-        let is_answer = answer == Some(Answer::Yes) || (answer.is_some() && is_bare);
-        let asks_policy = asks_policy && !is_answer;
-        let damage = if asks_policy { self.tells_damage_beside(&wording) } else { self.tells_damage(&wording) };
-        // "Không chín một hai" is a number, and no no.
-        let spells = has(&self.spelled_number);
-        let intent = match self.intent(&wording).filter(|_| !asks_policy) {
-            _ if asks_label && !asks_policy => Some(Intent::OrderStatus),
+        let only_answers = self.answers.is_nothing_else(&wording);
+        let is_answer = answer == Some(Answer::Yes) || (answer.is_some() && only_answers);
+        let names_nothing = orders.is_empty() && contacts.is_empty();
+        let asks_policy =
+            ((has(&self.policy) && !requests_label) || misses_mail) && names_nothing && !wants_person && !is_answer;
+        let reports_damage =
+            if asks_policy { self.reports_damage_besides_question(&wording) } else { self.reports_damage(&wording) };
+        // "Không chín một hai" is a number, not a no.
+        let spells_number = has(&self.spelled_number);
+        let has_explanation = reports_damage || !only_answers;
+        let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
+        let intent = match self.intent(&wording) {
+            _ if asks_policy => None,
+            _ if requests_label => Some(Intent::OrderStatus),
             intent => intent,
         };
-        let asks_nothing = intent.is_none_or(|intent| intent == Intent::Other)
-            && (number.is_none() && contact.is_none())
-            && !(asks || damage || wants_person || asks_policy || asks_ticket);
-        Heard {
-            wants_both: !asks_policy && has(&self.both),
-            wants_cancel: !asks_policy && has(&self.cancel_order),
-            may_name_order: number.is_none()
-                && contact.is_none()
-                && (spells || text.chars().filter(char::is_ascii_digit).count() >= DIGITS),
-            answer: answer.filter(|_| !spells),
-            to_cancelling: to_cancelling.filter(|_| !spells),
-            says_no: holds_back,
-            says_cancel,
-            asks,
-            is_doubtful,
-            why: if damage || !is_bare { without_contact(text, contact.as_ref()) } else { String::new() },
-            is_bare,
+        let requests_nothing = matches!(intent, None | Some(Intent::Other)) && names_nothing && !wants_person;
+        let asks_nothing = !(has_question || asks_policy || asks_ticket);
+        let acts = [
+            (Act::Greet, has(&self.greeting)),
+            (Act::Leave, has(&self.goodbye) && requests_nothing && asks_nothing && !reports_damage),
+            (Act::PointBack, has(&self.pointing_back)),
+            (Act::WantPerson, wants_person),
+            (Act::Question, has_question),
+            (Act::Hesitate, hesitates),
+            (Act::Equivocate, equivocates),
+            (Act::LeaveOpen, !asks_policy && has(&self.both)),
+            (Act::OnlyAnswer, only_answers),
+            (Act::Ask(Topic::Policy), asks_policy),
+            (Act::Ask(Topic::Exception), has(&self.exception)),
+            (Act::Ask(Topic::ReturnStatus), !asks_policy && has(&self.status_of_return)),
+            (Act::Ask(Topic::ReturnNumber), has(&self.return_number)),
+            (Act::Ask(Topic::Ticket), asks_ticket),
+            (Act::Request(Topic::Label), requests_label && !asks_policy && !wants_person),
+            (Act::Request(Topic::Cancellation), !asks_policy && has(&self.cancel_order)),
+            (Act::Report(Topic::MissingMail), misses_mail),
+            (Act::Report(Topic::Damage), reports_damage),
+            (Act::Mention(Topic::Cancellation), mentions_cancel),
+        ];
+        let utterance = Utterance {
             text: text.to_owned(),
-            damage,
-            greets: has(&self.greeting),
-            points_back: has(&self.pointing_back),
-            says_goodbye: asks_nothing && has(&self.goodbye),
+            explanation: if has_explanation { without_contact(text, contacts.first()) } else { String::new() },
             intent,
-            number,
-            more_numbers: numbers.map(|found| found.number).collect(),
-            contact,
-            other_contact,
-            wants_person,
-            asks_exception: has(&self.exception),
-            asks_return_status: !asks_policy && has(&self.status_of_return),
-            asks_return_number: has(&self.return_number),
-            misses_mail,
-            asks_ticket,
-            asks_label: asks_label && !asks_policy && !wants_person,
-            asks_policy,
-        }
+            answer: answer.filter(|_| !spells_number),
+            answer_to_cancel: answer_to_cancel.filter(|_| !spells_number),
+            entities: Entities {
+                has_unread_order: names_nothing
+                    && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
+                orders,
+                contacts,
+            },
+            ..Utterance::default()
+        };
+        acts.into_iter().filter(|(_, holds)| *holds).fold(utterance, |utterance, (act, _)| utterance.with(act))
     }
 
-    /// Every order number and every contact in the message, those that are meant the most first.
+    /// Finds every order number and every contact in the message, the surest first.
     pub fn find(&self, text: &str) -> (Vec<Found>, Vec<Contact>) {
         let numbers = find_order_numbers(text, &self.order_words.order_number);
         let orders: Vec<_> = numbers.iter().map(|found| found.number.clone()).collect();
@@ -238,7 +207,8 @@ impl ReturnsRules {
         (numbers, contacts)
     }
 
-    /// What the message is about. What is spoken of as not wanted ("don't return it, just tell me where it is") is none.
+    /// Returns what the customer wants. What they say they do not want ("don't return it, just tell me where it is") does not
+    /// count.
     fn intent(&self, wording: &Wording<'_>) -> Option<Intent> {
         let unwished = cover(&self.unwished, wording, &[]);
         let wants = |patterns: &[Pattern]| is_in(patterns, wording, &unwished);
@@ -258,25 +228,25 @@ impl ReturnsRules {
         }
     }
 
-    /// Whether a part of the message tells of damage that there is, not that there may be.
-    fn tells_damage(&self, wording: &Wording<'_>) -> bool {
+    /// Whether a part of the message reports damage, as opposed to supposing it.
+    fn reports_damage(&self, wording: &Wording<'_>) -> bool {
         let hypothetical = cover(&self.hypothetical, wording, &[]);
         if !hypothetical.contains(&true) {
-            return self.order_words.damage.is_told_in(&cut::without_stand_ins(wording.text()));
+            return self.order_words.damage.is_told_in(&cut::without_placeholders(wording.text()));
         }
-        self.is_damage_told_outside(wording, &hypothetical)
+        self.reports_damage_outside(wording, &hypothetical)
     }
 
-    /// The same beside a question about the policy: what the question itself speaks of is a case.
-    fn tells_damage_beside(&self, wording: &Wording<'_>) -> bool {
+    /// Whether the message reports damage besides a general question. Damage within the question is hypothetical.
+    fn reports_damage_besides_question(&self, wording: &Wording<'_>) -> bool {
         let asked = cover(&self.policy, wording, &[]);
         let hypothetical = cover(&self.hypothetical, wording, &[]);
         let of_question: Vec<bool> = asked.iter().zip(hypothetical).map(|(a, b)| *a || b).collect();
-        self.is_damage_told_outside(wording, &of_question)
+        self.reports_damage_outside(wording, &of_question)
     }
 
-    /// Whether damage is told in a part of the sentence that has none of these words.
-    fn is_damage_told_outside(&self, wording: &Wording<'_>, hidden: &[bool]) -> bool {
+    /// Whether a clause without any hidden word reports damage.
+    fn reports_damage_outside(&self, wording: &Wording<'_>, hidden: &[bool]) -> bool {
         let mut at = 0;
         while at < wording.tokens().len() {
             let words = wording.clause(at);
@@ -289,14 +259,13 @@ impl ReturnsRules {
         false
     }
 
-    /// The text without addresses and numbers, which are of no language.
+    /// Returns the text without addresses and numbers, which belong to no language.
     pub fn without_names(&self, text: &str) -> String {
         let numbers = find_order_numbers(text, &self.order_words.order_number);
         let orders: Vec<_> = numbers.into_iter().map(|found| found.number).collect();
-        cut::without_stand_ins(&cut::cut(text, &orders))
+        cut::without_placeholders(&cut::cut(text, &orders))
     }
 
-    /// The words of damage.
     pub fn damage(&self) -> &DamageWords {
         &self.order_words.damage
     }
@@ -306,7 +275,7 @@ fn is_in(patterns: &[Pattern], wording: &Wording<'_>, hidden: &[bool]) -> bool {
     patterns.iter().any(|pattern| pattern.find(wording, hidden).is_some())
 }
 
-/// An address or a number as it can be read again.
+/// Returns the contact as text that parses back.
 pub fn written(contact: &Contact) -> &str {
     match contact {
         Contact::Email(email) => email.as_str(),
@@ -314,7 +283,8 @@ pub fn written(contact: &Contact) -> &str {
     }
 }
 
-/// The text without addresses, and without numbers where one of them is a phone's, which may be written in pieces.
+/// Returns the text without e-mail addresses. If the contact is a phone number, which may be written in pieces, all words with
+/// digits go as well.
 fn without_contact(text: &str, contact: Option<&Contact>) -> String {
     let has_phone = matches!(contact, Some(Contact::Phone(_)));
     let is_contact = |piece: &&str| piece.contains('@') || (has_phone && piece.contains(|c: char| c.is_ascii_digit()));
@@ -322,8 +292,8 @@ fn without_contact(text: &str, contact: Option<&Contact>) -> String {
     pieces.collect::<String>().trim().to_owned()
 }
 
-/// So many digits may be an order number that is written in parts ("77 893").
-const DIGITS: usize = 4;
+/// At least this many digits may be an order number written in parts ("77 893").
+const UNREAD_DIGITS: usize = 4;
 
 #[cfg(test)]
 mod tests;

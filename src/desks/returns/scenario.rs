@@ -1,10 +1,10 @@
-//! What the desk may have to say: every scenario, and the words that are filled in.
+//! The scenarios that have a text, and the words that the desk fills in.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! scenarios {
     ($($(#[$doc:meta])* $name:ident = $key:literal [$($word:literal)*],)+) => {
-        /// Something that the desk may have to say. Each has its variants in `prompts/texts/returns.{language}.toml`.
+        /// A situation in which the desk sends a text. Each has variants in `prompts/texts/returns.{language}.toml`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Scenario {
             $($(#[$doc])* #[serde(rename = $key)] $name,)+
@@ -13,12 +13,12 @@ macro_rules! scenarios {
         impl Scenario {
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// Its key in the file.
+            /// The key in the file.
             pub fn key(self) -> &'static str {
                 match self { $(Self::$name => $key,)+ }
             }
 
-            /// The words that a variant may have filled in.
+            /// The words that a variant may name.
             pub fn words(self) -> &'static [&'static str] {
                 match self { $(Self::$name => &[$($word,)*],)+ }
             }

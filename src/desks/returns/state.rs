@@ -1,6 +1,7 @@
-//! What the desk knows of a conversation: seed 000's state, its single source of truth.
+//! What the desk knows of a conversation.
 //!
-//! A struct and no enum of stages, since the seed's routing table asks for these fields one by one, in an order of its own.
+//! - `stage`: where a flow is, its handoff to a person, and its ticket with the mail
+//! - `stored`: the flat JSON form of these, which is older than the enums
 
 use std::collections::BTreeMap;
 
@@ -8,12 +9,18 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use super::scenario::Scenario;
-use crate::domain::commerce::Money;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::OrderStatus;
-use crate::domain::returns::{Action, Decision, Priority, RmaNumber, Why};
+use crate::domain::returns::{Action, Cause, Decision, Priority, RmaNumber};
 
-/// What a flow is about.
+mod stage;
+mod stored;
+#[cfg(test)]
+mod tests;
+
+pub use stage::{ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Stage, TicketStatus};
+
+/// What a customer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
@@ -35,25 +42,25 @@ impl Intent {
         }
     }
 
-    /// Whether goods are to come back, or money.
+    /// Whether the customer wants to give something back.
     pub fn is_return(self) -> bool {
         matches!(self, Self::Return | Self::Refund)
     }
 }
 
-/// What stands open: the last thing that the customer was asked.
+/// A question to the customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// What is it about?
+    /// What is your message about?
     Matter,
     OrderNumber,
-    /// Another order's number, after a no.
+    /// Which other order, after a no?
     OtherOrder,
     Contact,
-    /// There is no such order, or it is not theirs.
+    /// The order does not exist, or is not theirs: another number or contact?
     NotFound,
-    /// Too many were wrong.
+    /// Look-ups are locked after too many wrong numbers or contacts.
     Locked,
     /// Is it this order?
     Confirm,
@@ -62,9 +69,9 @@ pub enum Question {
     OnlyReturn,
     OnlyRefund,
     OfferCancel,
-    /// The mail failed: again, another address, or let it be?
+    /// The mail failed: retry, use another address, or leave it?
     MailFailed,
-    /// The mail went out and did not come: another address?
+    /// The mail was sent and did not arrive: use another address?
     MailMissing,
     /// Something went wrong on the shop's side.
     Trouble,
@@ -78,88 +85,44 @@ pub enum Ending {
     Declined,
     /// Neither window is open, or the goods cannot come back.
     NotEligible,
-    /// A person decides.
+    /// A person takes over.
     Escalated,
     Done,
-    /// The same was asked for before.
+    /// The ticket existed before.
     Duplicate,
     MailLeft,
     Other,
 }
 
-/// What went wrong and is to be told.
+/// A failure that the customer learns about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Trouble {
     OrderNotFound,
-    /// Five wrong guesses.
+    /// Too many wrong guesses.
     OrderLocked,
-    /// The shop's own fault.
+    /// The shop's system failed.
     Internal,
 }
 
-/// The order, as far as the flow needs it. Its customer's address is masked.
+/// The parts of an order that the flow needs. The customer's address is masked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenOrder {
+pub struct OrderSnapshot {
     pub number: OrderNumber,
     pub status: OrderStatus,
     pub ordered_on: NaiveDate,
-    pub items: Vec<SeenItem>,
+    pub items: Vec<ItemSnapshot>,
     pub masked_email: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenItem {
+pub struct ItemSnapshot {
     pub line: u32,
     pub name: String,
     pub quantity: u32,
 }
 
-/// `action_ticket`: created now, or there before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TicketStatus {
-    Created,
-    Duplicate,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActionTicket {
-    pub id: String,
-    pub status: TicketStatus,
-}
-
-/// How the mail about the ticket fares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EmailStatus {
-    /// In the outbox, which sends it as soon as it can.
-    Queued,
-    Sent,
-    Failed,
-    /// There is none to send.
-    None,
-}
-
-/// Why a person is to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Escalate {
-    /// The customer wants it.
-    Person,
-    /// The rules want it: damage, or a risk.
-    Review,
-    /// Damage that was spoken of after the return was made.
-    DamageLater,
-    /// Damage of goods that the rules do not take back: a person looks at it all the same.
-    DamageTold,
-    /// The language model hands over, in agent mode.
-    Assistant,
-    /// The language model did not come to an end.
-    GaveUp,
-}
-
-/// What stays from flow to flow.
+/// What a new flow keeps of the one before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Meta {
@@ -167,117 +130,109 @@ pub struct Meta {
     pub idempotency_key: Option<String>,
     /// Counts the flows of the conversation.
     pub flow: u32,
-    /// How the customer showed whose order it is: an address or a phone number.
+    /// The e-mail address or phone number that the customer gave for an order.
     pub contact: Option<String>,
-    /// The contact belongs to an order that was found, which may be another one than that of this flow.
+    /// The contact opened an order, though perhaps not this flow's.
     pub contact_fits: bool,
-    /// The number that was looked up in vain.
+    /// The last number that was looked up and not found.
     pub tried: Option<OrderNumber>,
-    /// Orders that were named beside the one that the flow is about.
+    /// Further orders that the customer named together with this flow's.
     pub waiting: Vec<OrderNumber>,
     /// The last return that was made in this conversation.
     pub last_rma: Option<RmaNumber>,
-    /// The order that it is of.
+    /// The order of that return.
     pub last_returned: Option<OrderNumber>,
-    /// The last ticket of a person who looks. Another conversation may have opened it.
+    /// The last handoff ticket. Another conversation may have opened it.
     pub last_ticket: Option<String>,
-    /// Its decision is known.
+    /// The desk knows that ticket's decision.
     pub is_ticket_settled: bool,
-    /// The orders that were found for this customer, the newest last: what tools may be used on.
+    /// The orders that were found for this customer, the newest last. Tools may work on these.
     pub opened: Vec<OrderNumber>,
-    /// Which variant of each text was said last.
+    /// The variant of each text that was sent last.
     pub said: BTreeMap<Scenario, usize>,
 }
 
-/// The state. Its first eleven fields are the seed's, which a new flow sets back; the rest of the flow goes with them.
+/// The state of one flow, and what is kept from flow to flow in `meta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
     pub intent: Option<Intent>,
     pub order_number: Option<OrderNumber>,
-    /// 0 to 1: how sure the number was read; 1 for the rules, less for the model.
+    /// How sure the number is, 0 to 1: 1 for the rules, less for the model.
     pub order_match_confidence: Option<f64>,
-    pub order: Option<SeenOrder>,
+    pub order: Option<OrderSnapshot>,
     pub user_confirmed_order: Option<bool>,
     pub eligibility: Option<Decision>,
     pub desired_action: Option<Action>,
-    pub action_ticket: Option<ActionTicket>,
-    pub email_status: Option<EmailStatus>,
-    pub error: Option<Trouble>,
-    pub conversation_complete: bool,
+    #[serde(flatten, with = "stored::ticket")]
+    pub ticket: Option<FlowTicket>,
+    #[serde(flatten)]
+    pub stage: Stage,
+    #[serde(flatten)]
+    pub handoff: Handoff,
 
-    /// What the customer was asked, while the answer is awaited.
-    pub asked: Option<Question>,
-    /// Whether the customer said both "return" and "refund".
+    /// The customer said both "return" and "refund".
     pub wants_both: bool,
-    /// The order was to be called off.
+    /// The customer asked to cancel the order.
     pub wants_cancel: bool,
-    /// The order is to be called off, said once more to the question whether it is this one.
+    /// The customer repeated the wish to cancel when the desk asked whether it is this order.
     pub agreed_to_cancel: bool,
-    /// The intent was looked for in this message and not found.
-    pub is_unclear: bool,
-    /// How often in a row the customer was asked what it is about.
-    pub clarifies: u32,
-    /// The message says goodbye: nothing more is asked.
+    /// This message greets.
+    pub is_greeting: bool,
+    /// This message says goodbye, so the desk asks nothing more.
     pub is_goodbye: bool,
-    /// The message says no, or to wait, and wants nothing back: a language model makes no return on it.
+    /// Neither the rules nor the model know what this message is about.
+    pub is_unclear: bool,
+    /// How often in a row the customer was asked what the message is about.
+    pub clarifies: u32,
+    /// This message contains a no or a "wait" and does not ask for a return, so a language model makes none on it.
     pub is_held_back: bool,
-    /// The message may name an order in a way that the rules do not read.
+    /// This message may name an order in a way that the rules cannot read.
     pub may_name_order: bool,
-    /// Whose order it is has to be shown before it is looked up.
+    /// The customer must name a contact of the order before the desk looks it up.
     pub needs_contact: bool,
-    /// A contact was given for this order, and not only for one before it.
+    /// The customer gave the contact for this order, not only for an earlier one.
     pub contact_given: bool,
-    /// A second address or number that was given with it.
+    /// A second contact that was given together with the first.
     pub other_contact: Option<String>,
-    /// How often "is it this order?" was answered with no.
+    /// How often the customer answered "is it this order?" with no.
     pub declines: u32,
-    /// The customer wants the label of a return again.
+    /// The customer wants the label of a return once more.
     pub wants_label: bool,
-    /// The order's status stands in the chat.
+    /// The order's status was shown.
     pub status_shown: bool,
-    /// The customer's words in this flow: why it comes back.
+    /// Why the goods come back, in the customer's words.
     pub reason: String,
-    /// Damage was told of in this flow.
+    /// The customer reported damage in this flow.
     pub damage_told: bool,
-    /// The lines that are to come back; `None`: whatever can.
+    /// The lines that come back. `None` means every line that can.
     pub lines: Option<Vec<u32>>,
-    pub escalate: Option<Escalate>,
-    /// How soon a person should look, as the language model has it.
+    /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
-    /// The ticket of a person who looks.
-    pub escalation_ticket: Option<String>,
-    /// What is paid back under the ticket.
-    pub refund: Option<Money>,
-    /// Where the mail shall go instead.
-    pub mail_to: Option<String>,
-    /// The customer says that the mail did not come.
-    pub mail_missing: bool,
-    /// The mail failed, and the customer lets it be.
-    pub leaves_mail: bool,
 
     pub meta: Meta,
 }
 
 impl State {
-    /// A new flow: everything of the old one is forgotten, what stays is in [`Meta`] (and the history, which is the
-    /// conversation's). The contact that was shown holds for the conversation.
+    /// Begins a new flow, which keeps [`Meta`] alone.
     #[must_use]
     pub fn next_flow(self) -> Self {
         let meta = Meta { idempotency_key: None, flow: self.meta.flow + 1, ..self.meta };
         Self { needs_contact: self.needs_contact, meta, ..Self::default() }
     }
 
-    /// How soon a person should look. Seed 001: damage is HIGH; whoever calls may make it more, and less only where the
-    /// rules have said nothing.
-    pub fn priority(&self, why: Escalate) -> Priority {
+    /// Returns how soon a person should look: `HIGH` for damage. The language model may raise it, and may lower it where the
+    /// rules do not decide.
+    pub fn priority(&self, reason: HandoffReason) -> Priority {
         let is_damage =
-            self.damage_told || self.eligibility.as_ref().is_some_and(|decision| decision.why == Why::Damaged);
-        let least = match why {
-            Escalate::DamageLater | Escalate::DamageTold => Priority::High,
-            Escalate::Review | Escalate::Assistant if is_damage => Priority::High,
-            Escalate::Assistant if self.urgency.is_some() => Priority::Low,
-            Escalate::Review | Escalate::Person | Escalate::Assistant | Escalate::GaveUp => Priority::Medium,
+            self.damage_told || self.eligibility.as_ref().is_some_and(|decision| decision.cause == Cause::Damaged);
+        let least = match reason {
+            HandoffReason::DamageLater | HandoffReason::DamageTold => Priority::High,
+            HandoffReason::Review | HandoffReason::Assistant if is_damage => Priority::High,
+            HandoffReason::Assistant if self.urgency.is_some() => Priority::Low,
+            HandoffReason::Review | HandoffReason::Person | HandoffReason::Assistant | HandoffReason::GaveUp => {
+                Priority::Medium
+            }
         };
         least.max(self.urgency.unwrap_or(Priority::Low))
     }
@@ -296,23 +251,40 @@ impl State {
         self.lines = None;
     }
 
-    /// The orders that it speaks of, whether or not they were found.
+    /// Returns the orders in this state, found or not.
     pub fn order_numbers(&self) -> impl Iterator<Item = &OrderNumber> {
         let seen = self.order.as_ref().map(|order| &order.number);
         self.order_number.iter().chain(seen).chain(&self.meta.tried).chain(&self.meta.opened)
     }
 
-    /// Whether the flow ended with goods that do not come back.
+    /// Whether the flow ended with a refusal.
     pub fn was_refused(&self) -> bool {
         let is_refused = |decision: &Decision| !decision.is_return_eligible && !decision.is_refund_eligible;
-        self.conversation_complete
-            && self.action_ticket.is_none()
-            && self.escalate.is_none()
+        self.stage == Stage::Over
+            && self.ticket.is_none()
+            && self.handoff == Handoff::None
             && self.eligibility.as_ref().is_some_and(is_refused)
     }
 
-    /// Whether nothing is under way.
+    /// Whether no flow is going on.
     pub fn is_idle(&self) -> bool {
-        self.intent.is_none() || self.conversation_complete
+        self.intent.is_none() || self.stage == Stage::Over
+    }
+
+    /// Returns the question that the customer has not answered yet.
+    pub fn open_question(&self) -> Option<Question> {
+        match self.stage {
+            Stage::Asked(question) => Some(question),
+            Stage::Working | Stage::Failed(_) | Stage::Over => None,
+        }
+    }
+
+    /// Returns the ticket that the flow made or found.
+    pub fn action_ticket(&self) -> Option<&ActionTicket> {
+        self.ticket.as_ref().map(|of_flow| &of_flow.ticket)
+    }
+
+    pub fn email_status(&self) -> Option<EmailStatus> {
+        self.ticket.as_ref().and_then(FlowTicket::email_status)
     }
 }

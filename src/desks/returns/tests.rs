@@ -1,4 +1,64 @@
-//! What tests of the desk share, and what it knows of the shop's documents.
+//! Test data of the desk, and its answers from the shop's documents.
 
-mod questions;
+use serde::Deserialize;
+
+use crate::desks::returns::rules::{ReturnsRules, Topic};
+use crate::domain::Language;
+use crate::persona::Prompts;
+use crate::retrieval::{LexicalIndex, Passage, Query, SearchRules};
+
 pub mod sample;
+
+/// A row of `tests/data/returns_questions.jsonl`.
+#[derive(Deserialize)]
+struct Question {
+    query: String,
+    language: Language,
+    /// The sections that answer. Empty if none does.
+    sections: Vec<String>,
+}
+
+/// How many passages the desk quotes.
+const QUOTES: usize = 2;
+
+fn share(part: usize, of: usize) -> usize {
+    part * 100 / of
+}
+
+#[test]
+fn general_questions_are_answered_from_documents() {
+    let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
+    let rules = ReturnsRules::read(&prompts).expect("the shipped rules");
+    let search = prompts.toml_with("rules/search.toml", SearchRules::from_toml).expect("the shipped rules");
+    let index = LexicalIndex::load("knowledge/returns".as_ref(), &search).expect("the shipped documents");
+    let (mut asked, mut recognized, mut answered, mut own, mut foreign, mut declined) = (0, 0, 0, 0, 0, 0);
+    for line in include_str!("../../../tests/data/returns_questions.jsonl").lines() {
+        let question: Question = serde_json::from_str(line).expect("a question");
+        let is_recognized = rules.parse(&question.query).asks(Topic::Policy);
+        let query = Query { text: question.query.clone(), language: question.language, limit: QUOTES };
+        let quoted = index.search(&query);
+        if question.sections.is_empty() {
+            foreign += 1;
+            declined += usize::from(!is_recognized || quoted.is_empty());
+            continue;
+        }
+        let ending = format!(".{}.md", question.language.code());
+        let fits = |passage: &Passage| question.sections.iter().any(|section| passage.section.ends_with(section));
+        let (is_answered, is_own) =
+            (quoted.iter().any(fits), quoted.iter().all(|passage| passage.file.ends_with(&ending)));
+        if !is_recognized || !is_answered || !is_own {
+            let sections: Vec<&str> = quoted.iter().map(|passage| passage.section.as_str()).collect();
+            println!("{:?}: recognized {is_recognized}, {sections:?}", question.query);
+        }
+        asked += 1;
+        recognized += usize::from(is_recognized);
+        answered += usize::from(is_answered);
+        own += usize::from(is_own);
+    }
+    println!(
+        "{asked} questions: {recognized} recognized, {answered} answered, {own} in their language; {declined} of {foreign} declined"
+    );
+    assert!(asked >= 80 && foreign >= 20);
+    assert_eq!(own, asked, "what is quoted is in the customer's language");
+    assert!(share(recognized, asked) >= 95 && share(answered, asked) >= 93 && share(declined, foreign) >= 95);
+}

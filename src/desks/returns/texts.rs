@@ -1,18 +1,20 @@
-//! What the desk says: `prompts/texts/returns.{language}.toml`.
+//! The desk's texts, from `prompts/texts/returns.{language}.toml`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::scenario::Scenario;
+use crate::desks::DeskError;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::RmaStatus;
 use crate::persona::texts::fill;
+use crate::tools::label::LabelTexts;
 
-/// So many variants each text has at least (seed 000: "3+ template variations").
+/// How many variants each text has at least.
 const LEAST_VARIANTS: usize = 3;
 
-/// The desk's texts in one language. What each is for stands beside it in the file.
+/// The desk's texts in one language. The file says what each is for.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReturnsTexts {
     pub lines: Lines,
@@ -41,17 +43,7 @@ pub struct Lines {
     pub quote: String,
 }
 
-/// What stands on a label.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LabelTexts {
-    pub title: String,
-    pub rma: String,
-    pub order: String,
-    pub carrier: String,
-}
-
-/// A text that lacks a word which it names.
+/// A text names a word that has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the text {key} has no value for {{{word}}}")]
 pub struct MissingWord {
@@ -60,7 +52,7 @@ pub struct MissingWord {
 }
 
 impl ReturnsTexts {
-    /// That every scenario has its variants, and no variant a word that nobody fills in.
+    /// Checks that every scenario has its variants and names only words that the desk fills in.
     pub fn check(&self) -> Result<(), String> {
         for scenario in Scenario::ALL {
             let key = scenario.key();
@@ -84,10 +76,10 @@ impl ReturnsTexts {
         has_all("rma_statuses", &self.rma_statuses, RmaStatus::ALL.iter().map(|status| status.as_str()))
     }
 
-    /// The scenario's next variant after the one that was said last, filled in, and its place.
+    /// Returns the scenario's variant after the last one, filled in, and its index.
     ///
     /// # Errors
-    /// The variant names a word that has no value: never shown to a customer.
+    /// The variant names a word without a value. It must not be sent.
     pub fn say(
         &self,
         scenario: Scenario,
@@ -104,14 +96,43 @@ impl ReturnsTexts {
         }
     }
 
-    /// What a status is called.
+    /// Returns the name of an order status.
     pub fn status(&self, status: OrderStatus) -> &str {
         self.statuses.get(&key_of(status.as_str())).map_or(status.as_str(), String::as_str)
     }
 
-    /// What the status of a return is called.
+    /// Returns the name of a return status.
     pub fn rma_status(&self, status: RmaStatus) -> &str {
         self.rma_statuses.get(&key_of(status.as_str())).map_or(status.as_str(), String::as_str)
+    }
+}
+
+/// Picks text variants so that none is sent twice in a row.
+pub struct VariantPicker<'a> {
+    pub texts: &'a ReturnsTexts,
+    last: &'a BTreeMap<Scenario, usize>,
+    used: Vec<(Scenario, usize)>,
+}
+
+impl<'a> VariantPicker<'a> {
+    /// `last` holds the variant of each text that was sent last.
+    pub fn new(texts: &'a ReturnsTexts, last: &'a BTreeMap<Scenario, usize>) -> Self {
+        Self { texts, last, used: Vec::new() }
+    }
+
+    /// Returns the scenario's next variant, filled in.
+    pub fn text(&mut self, scenario: Scenario, values: &[(&str, &str)]) -> Result<String, DeskError> {
+        let used = self.used.iter().rev().find(|(of, _)| *of == scenario).map(|(_, variant)| *variant);
+        let last = used.or_else(|| self.last.get(&scenario).copied());
+        let (text, variant) =
+            self.texts.say(scenario, last, values).map_err(|missing| DeskError::Text(missing.to_string()))?;
+        self.used.push((scenario, variant));
+        Ok(text)
+    }
+
+    /// Returns the variants that were picked.
+    pub fn used(self) -> Vec<(Scenario, usize)> {
+        self.used
     }
 }
 
@@ -130,7 +151,7 @@ fn has_all(
     }
 }
 
-/// The words in braces.
+/// Returns the words in braces.
 fn places(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word)
 }

@@ -1,5 +1,5 @@
-//! What only a model can tell: the intent and the order number of a message that the rules do not understand. Nothing else
-//! is asked of it here, and an answer that does not come, or is no answer, leaves it to the customer.
+//! Asks the model for the intent and the order number of a message that the rules do not understand. Without a usable answer,
+//! the desk asks the customer.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ struct NumberAnswer {
 }
 
 impl Returns {
-    /// The model's intent, and who decided. `None`: the customer has to be asked.
+    /// Returns the model's intent and who decided. `None` means that the desk has to ask the customer.
     pub(super) async fn ask_for_intent(&self, turn: &mut Turn) -> (Option<Intent>, IntentSource) {
         if self.services.config.llm.mode == LlmMode::Offline {
             return (None, IntentSource::Rules);
@@ -36,14 +36,14 @@ impl Returns {
         });
         let answer = self.ask_model::<IntentAnswer>(turn, &self.classify_prompt, &schema).await;
         match answer {
-            // "Other" of a message that the rules do not know either is no matter of this desk: ask.
+            // "Other" is no help: ask the customer.
             Some(IntentAnswer { intent: Intent::Other }) => (None, IntentSource::Llm),
             Some(IntentAnswer { intent }) => (Some(intent), IntentSource::Llm),
             None => (None, IntentSource::Fallback),
         }
     }
 
-    /// The order number that the model reads in the message. It is looked up like any other, and shown to nobody before.
+    /// Returns the order number that the model reads in the message. It is looked up like any other.
     pub(super) async fn ask_for_order_number(&self, turn: &mut Turn) -> Option<OrderNumber> {
         if self.services.config.llm.mode == LlmMode::Offline {
             return None;

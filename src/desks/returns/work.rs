@@ -1,8 +1,8 @@
-//! The workers: each one side effect, and the event that came of it.
+//! Runs the steps of the routing table: each has one side effect and returns its event.
 //!
-//! - `orders`: whose order it is, and its status
+//! - `orders`: look-up and status
 //! - `tickets`: decisions, tickets and their mails
-//! - `handoff`: a person takes over
+//! - `handoff`: tickets for a person
 
 use chrono::Utc;
 
@@ -26,11 +26,11 @@ mod tickets;
 pub(super) use crate::store::mails::mail_context;
 pub(super) use orders::status_of;
 
-/// Who the desk is in the records.
+/// The desk's name in the audit log.
 pub(super) const WHO: &str = "desk";
 
 impl Returns {
-    /// Whether whose order it is has to be shown: not by a customer whom the shop's own back end named.
+    /// Whether the customer must name a contact of the order. A customer whom the shop's back end named does not.
     pub(super) fn needs_contact(&self, turn: &Turn) -> bool {
         self.services.config.returns.verification == OrderVerification::Contact && turn.conversation.user_id.is_none()
     }
@@ -39,9 +39,9 @@ impl Returns {
         match worker {
             Worker::ClassifyIntent => {
                 let (intent, source) = self.ask_for_intent(turn).await;
-                // An order without a wish: to say how it stands changes nothing.
+                // Without an intent, an order number asks for the status, which changes nothing.
                 let intent = intent.or(state.order_number.as_ref().map(|_| Intent::OrderStatus));
-                self.tell_intent(turn, intent, source).await?;
+                self.report_intent(turn, intent, source).await?;
                 Ok(Event::Classified(intent))
             }
             Worker::FillSlot => Ok(Event::SlotFilled(self.ask_for_order_number(turn).await)),
@@ -71,7 +71,7 @@ impl Returns {
         self.services.store.tenant(&turn.conversation.tenant)
     }
 
-    /// A row of what the desk did that changed nothing.
+    /// Records an action that changed nothing.
     async fn record(
         &self,
         turn: &Turn,
@@ -98,7 +98,7 @@ pub(super) fn by(turn: &Turn) -> By<'static> {
     By { hand: Hand::Automatic, who: WHO, conversation: Some(turn.conversation.id), now: Utc::now() }
 }
 
-/// Names one asking: the same flow that asks again, after a crash, is told what it made.
+/// Identifies the request of a flow. The same flow that asks again after a crash finds what it made.
 pub(super) fn request_of(turn: &Turn, state: &State) -> String {
     format!("{}:{}", turn.conversation.id, state.meta.flow)
 }

@@ -1,14 +1,14 @@
-//! Amounts of money: whole minor units and a currency, so that no sum is off by a rounding.
+//! Amounts of money in whole minor units, so that sums have no rounding errors.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Language;
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
-named! {
-    /// A currency, by its ISO 4217 code.
+string_enum! {
+    /// A currency, by ISO 4217 code.
     pub enum Currency {
         Usd = "USD",
         Eur = "EUR",
@@ -18,7 +18,7 @@ named! {
 }
 
 impl Currency {
-    /// How many decimals the currency has (ISO 4217's exponent).
+    /// Returns the number of decimals (the exponent in ISO 4217).
     pub fn decimals(self) -> u32 {
         match self {
             Self::Usd | Self::Eur => 2,
@@ -39,12 +39,12 @@ impl Currency {
 /// An amount of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Money {
-    /// In the currency's smallest unit: cents, đồng, yen.
+    /// The amount in the currency's smallest unit: cents, đồng, yen.
     pub minor: i64,
     pub currency: Currency,
 }
 
-/// Why amounts cannot be reckoned with.
+/// Why a calculation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
     #[error("amounts of {0} and {1} cannot be added; an order has one currency")]
@@ -53,7 +53,7 @@ pub enum MoneyError {
     TooLarge,
 }
 
-/// Why a text is no amount. Each says what to do about it.
+/// Why a text is not an amount. Each message includes the fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAmount {
     #[error(
@@ -75,7 +75,7 @@ impl Money {
         Self::new(0, currency)
     }
 
-    /// Reads `129.99` or `1500000`: as exports write amounts, without sign, symbol or thousands separators.
+    /// Parses `129.99` or `1500000`, without sign, symbol or thousands separators.
     pub fn parse(text: &str, currency: Currency) -> Result<Self, InvalidAmount> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
@@ -83,7 +83,7 @@ impl Money {
             return Err(InvalidAmount::Format);
         }
         let places = currency.decimals() as usize;
-        // `1500000.00` is what spreadsheets make of a whole amount.
+        // Spreadsheets write a whole amount as `1500000.00`.
         let (kept, beyond) = decimals.split_at(decimals.len().min(places));
         if beyond.bytes().any(|b| b != b'0') {
             return Err(InvalidAmount::Decimals { currency });
@@ -97,7 +97,7 @@ impl Money {
         Ok(Self::new(self.minor.checked_add(other).ok_or(MoneyError::TooLarge)?, self.currency))
     }
 
-    /// The difference, or nothing where `other` is more.
+    /// Returns the difference, or zero if `other` is larger.
     pub fn minus(self, other: Self) -> Result<Self, MoneyError> {
         let other = self.same_currency(other)?;
         Ok(Self::new(self.minor.saturating_sub(other).max(0), self.currency))
@@ -107,7 +107,7 @@ impl Money {
         Ok(Self::new(self.minor.checked_mul(count.into()).ok_or(MoneyError::TooLarge)?, self.currency))
     }
 
-    /// The smaller of the two.
+    /// Returns the smaller of the two amounts.
     pub fn at_most(self, other: Self) -> Result<Self, MoneyError> {
         let other = self.same_currency(other)?;
         Ok(Self::new(self.minor.min(other), self.currency))
@@ -121,7 +121,7 @@ impl Money {
         }
     }
 
-    /// As customers of that language read it: `$1,299.50` and `1.500.000 ₫`.
+    /// Formats the amount for customers of that language: `$1,299.50`, `1.500.000 ₫`.
     pub fn shown(self, language: Language) -> String {
         let (group, point) = if language == Language::VI { ('.', ',') } else { (',', '.') };
         let (whole, decimals) = self.parts();
@@ -143,7 +143,7 @@ impl Money {
         }
     }
 
-    /// The digits before the point and behind it.
+    /// Returns the digits before and after the decimal point.
     fn parts(self) -> (String, String) {
         let places = self.currency.decimals() as usize;
         let digits = format!("{:0>width$}", self.minor.unsigned_abs(), width = places + 1);
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_amount_is_read_to_the_last_minor_unit_or_refused() {
+    fn amount_is_parsed_exactly_or_refused() {
         use Currency::{Eur, Jpy, Usd, Vnd};
         for (text, currency, expected) in [
             ("129.99", Usd, Ok(12_999)),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_shown_as_the_language_writes_it() {
+    fn amount_is_shown_in_the_customers_language() {
         for (minor, currency, en, vi, plain) in [
             (12_999, Currency::Usd, "$129.99", "$129,99", "129.99 USD"),
             (129_950, Currency::Eur, "€1,299.50", "€1.299,50", "1299.50 EUR"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn currencies_do_not_mix_and_sums_do_not_wrap() {
+    fn currencies_do_not_mix_or_overflow() {
         let (dollar, euro) = (Money::new(100, Currency::Usd), Money::new(100, Currency::Eur));
         assert_eq!(dollar.plus(euro), Err(MoneyError::Currencies(Currency::Usd, Currency::Eur)));
         assert_eq!(Money::new(i64::MAX, Currency::Usd).plus(dollar), Err(MoneyError::TooLarge));
@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(minor in 0_i64.., currency in prop::sample::select(Currency::ALL)) {
+        fn formatted_amount_parses_back(minor in 0_i64.., currency in prop::sample::select(Currency::ALL)) {
             let money = Money::new(minor, currency);
             let written = money.to_string();
             prop_assert_eq!(Money::parse(written.split(' ').next().unwrap(), currency), Ok(money));

@@ -1,4 +1,4 @@
-//! Orders and whose they are.
+//! Orders, their items and their customers.
 
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
@@ -10,17 +10,18 @@ use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::identity::contact::{Contact, Email, Phone};
 use crate::domain::returns::number::RmaNumber;
 use crate::domain::returns::rma::RmaStatus;
-use crate::domain::step::{Status, named};
+use crate::domain::step::Status;
+use crate::domain::string_enum::string_enum;
 
-named! {
-    /// Where an order is (seed 001, "Order Lifecycle").
+string_enum! {
+    /// The state of an order.
     pub enum OrderStatus {
         Pending = "Pending",
         Shipped = "Shipped",
         Delivered = "Delivered",
-        /// Something of it is on its way back, or was; its other items stay open.
+        /// At least one item was returned or is being returned; the others may still be returned.
         ReturnInitiated = "Return_Initiated",
-        /// All of it has come back and is paid back.
+        /// All items were returned and refunded.
         Returned = "Returned",
     }
 }
@@ -44,7 +45,7 @@ impl Status for OrderStatus {
 pub struct CustomerId(pub Uuid);
 
 impl CustomerId {
-    /// A customer is told apart by the address, so that a list that is imported again meets the same customers.
+    /// Derives the id from the shop and the e-mail address, so that importing a list again finds the same customers.
     pub fn of(tenant: &TenantId, email: &Email) -> Self {
         let digest = Sha256::digest(format!("{tenant}|{}", email.as_str()));
         let mut bytes = [0; 16];
@@ -59,61 +60,61 @@ pub struct Customer {
     pub name: String,
     pub email: Email,
     pub phone: Option<Phone>,
-    /// What the shop's own system calls them: the `user_id` of their conversations.
+    /// The customer's id in the shop's own system: the `user_id` of their conversations.
     pub user_id: Option<String>,
     pub is_vip: bool,
-    /// The shop suspects fraud: whatever they ask for, a person decides.
+    /// The shop suspects fraud, so a person decides on every request.
     pub fraud_flag: bool,
 }
 
-/// An order with all that belongs to it.
+/// An order with its customer and items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     pub number: OrderNumber,
     pub customer: Customer,
-    /// The address on the order; the customer's own where none was given.
+    /// The address on the order, or the customer's address if the order has none.
     pub email: Email,
     pub phone: Option<Phone>,
     pub status: OrderStatus,
     pub ordered_at: DateTime<Utc>,
     pub shipped_at: Option<DateTime<Utc>>,
     pub delivered_at: Option<DateTime<Utc>>,
-    /// The number of the parcel to the customer, as the carrier writes it.
+    /// The tracking number of the parcel to the customer.
     pub tracking: Option<String>,
-    /// What the customer has paid, after discounts.
+    /// The amount that the customer paid, after discounts.
     pub paid: Money,
-    /// In the order of their lines.
+    /// Sorted by line.
     pub items: Vec<OrderItem>,
 }
 
-/// One line of an order. It comes back as a whole: a part of its quantity cannot be asked for.
+/// One line of an order. A line is returned as a whole, never a part of its quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderItem {
-    /// Counted from 1 within the order: the `item_id` of the seed's tools.
+    /// The position in the order, counted from 1. Tools call it `item_id`.
     pub line: u32,
     pub sku: Option<String>,
     pub name: String,
     pub category: Option<String>,
     pub quantity: u32,
-    /// For one piece.
+    /// The price of one piece.
     pub unit_price: Money,
     pub is_returnable: bool,
     pub is_final_sale: bool,
-    /// The latest RMA that this item stands in.
+    /// The latest RMA of this item.
     pub rma: Option<ItemReturn>,
 }
 
-/// An item's place in an RMA.
+/// An RMA as one of its items sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemReturn {
     pub number: RmaNumber,
     pub status: RmaStatus,
-    /// What is paid back for the item.
+    /// The refund for the item.
     pub amount: Money,
 }
 
 impl OrderItem {
-    /// Whether the item is on its way back or has come back. One whose return was rejected may be asked for again.
+    /// Whether the item was returned or is being returned. An item whose return was rejected may be returned again.
     pub fn is_in_rma(&self) -> bool {
         self.rma.as_ref().is_some_and(|rma| !rma.status.is_rejected())
     }
@@ -124,17 +125,18 @@ impl Order {
         self.items.iter().find(|item| item.line == line)
     }
 
-    /// The lines that are in no RMA.
+    /// Returns the lines that are not in an RMA.
     pub fn open_lines(&self) -> Vec<u32> {
         self.items.iter().filter(|item| !item.is_in_rma()).map(|item| item.line).collect()
     }
 
-    /// Whether those are all the lines of the order.
+    /// Whether `lines` contains every line of the order.
     pub fn is_whole(&self, lines: &[u32]) -> bool {
         self.items.iter().all(|item| lines.contains(&item.line))
     }
 
-    /// Whether the address or number stands on the order: who knows it, and the order's number, is taken for its customer.
+    /// Whether the order has this e-mail address or phone number. A client that knows it together with the order's
+    /// number is trusted as the customer.
     pub fn has_contact(&self, contact: &Contact) -> bool {
         match contact {
             Contact::Email(email) => *email == self.email || *email == self.customer.email,
@@ -149,7 +151,7 @@ mod tests {
     use crate::domain::step::Step;
 
     #[test]
-    fn an_order_goes_one_way_and_an_illegal_step_names_both_states() {
+    fn order_status_only_moves_forward() {
         use OrderStatus as S;
         let path = [S::Pending, S::Shipped, S::Delivered, S::ReturnInitiated, S::Returned];
         for (at, from) in path.into_iter().enumerate() {
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_customer_is_the_same_one_for_the_same_address_of_the_same_shop() {
+    fn customer_id_depends_on_shop_and_address() {
         let (a, b) = ("acme".parse().unwrap(), "bcme".parse().unwrap());
         let email: Email = "A@b.vn".parse().unwrap();
         assert_eq!(CustomerId::of(&a, &email), CustomerId::of(&a, &"a@B.vn".parse().unwrap()));

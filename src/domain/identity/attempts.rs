@@ -1,21 +1,21 @@
-//! Guessing whose order it is must not pay: five misses lock for an hour (issue 6, "Whose order is it?").
+//! Limits failed attempts to prove whose order it is: by default, five in a row lock for an hour.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::domain::ConversationId;
 use crate::domain::commerce::order_number::OrderNumber;
 
-/// What misses are counted for.
+/// What failed attempts are counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum MissSubject {
+pub enum AttemptSubject {
     Conversation(ConversationId),
     Order(OrderNumber),
-    /// A browser's address, as a keyed hash that only the server can make: addresses themselves are kept nowhere.
+    /// A client's network address, as a keyed hash that only the server can compute. The address itself is not stored.
     Client(String),
 }
 
-impl MissSubject {
-    /// The name under which the misses are stored.
+impl AttemptSubject {
+    /// Returns the name under which the count is stored.
     pub fn name(&self) -> String {
         match self {
             Self::Conversation(id) => format!("conversation:{id}"),
@@ -25,32 +25,33 @@ impl MissSubject {
     }
 }
 
-/// How many misses lock, and for how long.
+/// How many failed attempts lock a subject, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissLimit {
+pub struct AttemptLimit {
     /// `ORDER_MISS_LIMIT`
     pub misses: u32,
-    /// `ORDER_MISS_LOCK_MINUTES`: misses are forgotten after the same time without another one.
+    /// `ORDER_MISS_LOCK_MINUTES`. A count also expires this long after the last failed attempt.
     pub lock: TimeDelta,
 }
 
-impl Default for MissLimit {
+impl Default for AttemptLimit {
     fn default() -> Self {
         Self { misses: 5, lock: TimeDelta::hours(1) }
     }
 }
 
-/// The misses of one subject.
+/// The failed attempts of one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissCount {
+pub struct AttemptCount {
     pub misses: u32,
     pub last_at: DateTime<Utc>,
     pub locked_until: Option<DateTime<Utc>>,
 }
 
-impl MissCount {
-    /// The count after one more miss; what is locked counts nothing more, so that a lock always ends.
-    pub fn after_miss(earlier: Option<Self>, now: DateTime<Utc>, limit: &MissLimit) -> Self {
+impl AttemptCount {
+    /// Returns the count after another failed attempt. A locked subject's count does not change, so that a lock always
+    /// ends.
+    pub fn after_failure(earlier: Option<Self>, now: DateTime<Utc>, limit: &AttemptLimit) -> Self {
         if let Some(locked) = earlier.filter(|count| count.is_locked(now)) {
             return locked;
         }
@@ -70,28 +71,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fifth_miss_locks_for_an_hour_and_then_counting_begins_anew() {
-        let limit = MissLimit::default();
+    fn fifth_failure_locks_for_an_hour() {
+        let limit = AttemptLimit::default();
         let start: DateTime<Utc> = "2026-11-22T08:00:00Z".parse().unwrap();
         let at = |minutes: i64| start + TimeDelta::minutes(minutes);
         let mut count = None;
         for minute in 0..5 {
-            assert!(!count.is_some_and(|count: MissCount| count.is_locked(at(minute))));
-            count = Some(MissCount::after_miss(count, at(minute), &limit));
+            assert!(!count.is_some_and(|count: AttemptCount| count.is_locked(at(minute))));
+            count = Some(AttemptCount::after_failure(count, at(minute), &limit));
         }
         let locked = count.unwrap();
         assert_eq!((locked.misses, locked.locked_until), (5, Some(at(64))));
         assert!(locked.is_locked(at(63)) && !locked.is_locked(at(64)));
-        assert_eq!(MissCount::after_miss(count, at(30), &limit), locked, "trying on does not prolong it");
-        assert_eq!(MissCount::after_miss(count, at(64), &limit).misses, 1);
+        assert_eq!(
+            AttemptCount::after_failure(count, at(30), &limit),
+            locked,
+            "an attempt during the lock does not extend it"
+        );
+        assert_eq!(AttemptCount::after_failure(count, at(64), &limit).misses, 1);
     }
 
     #[test]
-    fn a_miss_is_forgotten_after_an_hour_without_another() {
-        let limit = MissLimit::default();
+    fn failure_expires_after_an_hour() {
+        let limit = AttemptLimit::default();
         let start: DateTime<Utc> = "2026-11-22T08:00:00Z".parse().unwrap();
-        let one = MissCount::after_miss(None, start, &limit);
-        assert_eq!(MissCount::after_miss(Some(one), start + TimeDelta::minutes(59), &limit).misses, 2);
-        assert_eq!(MissCount::after_miss(Some(one), start + TimeDelta::minutes(60), &limit).misses, 1);
+        let one = AttemptCount::after_failure(None, start, &limit);
+        assert_eq!(AttemptCount::after_failure(Some(one), start + TimeDelta::minutes(59), &limit).misses, 2);
+        assert_eq!(AttemptCount::after_failure(Some(one), start + TimeDelta::minutes(60), &limit).misses, 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Whether goods may come back: seed 001's nine steps, with seed 000's two windows. No model has a say in it.
+//! Decides whether goods may come back, in nine steps and without a model. The rules are described in `docs/desks/returns.md`.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::damage::DamageWords;
 use super::policy::{Policies, Policy, Windows};
 use crate::domain::calendar::{day_of, days_between};
 use crate::domain::commerce::order::{Order, OrderItem, OrderStatus};
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
 #[cfg(test)]
 mod tests;
 
-named! {
-    /// The result's code (seed 001, `CheckEligibilityOutput`).
+string_enum! {
+    /// The group of a decision's cause.
     pub enum ReasonCode {
         Approved = "APPROVED",
         TimeExpired = "TIME_EXP",
@@ -28,21 +28,21 @@ named! {
     }
 }
 
-named! {
-    /// What exactly decided: the name of the sentence that the customer is told.
-    pub enum Why {
+string_enum! {
+    /// What exactly decided. It picks the text for the customer.
+    pub enum Cause {
         Approved = "approved",
         /// Step 1.
         OrderNotFound = "order_not_found",
         /// Step 3.
         ItemsUnknown = "items_unknown",
-        /// After step 3: still in the shop, so it can be cancelled.
+        /// After step 3: still in the shop, so the order can be cancelled.
         NotShipped = "not_shipped",
         /// After step 3: on its way to the customer.
         NotDelivered = "not_delivered",
         /// After step 3: a date of the order lies in the future.
         DateInFuture = "date_in_future",
-        /// After step 3: an item stands in an RMA, or the whole order has come back.
+        /// After step 3: an item is in an RMA, or the whole order has come back.
         AlreadyInRma = "already_in_rma",
         /// After step 3: a person of the shop has rejected these lines.
         Rejected = "rejected",
@@ -52,7 +52,7 @@ named! {
         FraudFlag = "fraud_flag",
         /// Step 6.
         ReturnsTooFrequent = "returns_too_frequent",
-        /// After step 9: a person looks at the order already, for whatever reason was named first.
+        /// After step 9: a person looks at the order already.
         UnderReview = "under_review",
         /// Step 7.
         FinalSale = "final_sale",
@@ -65,9 +65,9 @@ named! {
     }
 }
 
-impl Why {
-    /// The reason as a customer may know it: that somebody looks at the order, not what is held against them.
-    pub fn told(self) -> Self {
+impl Cause {
+    /// Returns the cause that a customer may see: a person looks at the order, whatever the risk is.
+    pub fn shown_to_customer(self) -> Self {
         match self {
             Self::FraudFlag | Self::ReturnsTooFrequent => Self::UnderReview,
             other => other,
@@ -91,7 +91,7 @@ impl Why {
     }
 }
 
-/// From how many returns on a person looks (seed 001, step 6: 3 or more in 30 days).
+/// How many returns in how many days need a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frequency {
     /// `RETURN_REVIEW_COUNT`
@@ -106,7 +106,7 @@ impl Default for Frequency {
     }
 }
 
-/// What the settings of a shop say about returns.
+/// A shop's settings for returns.
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub windows: Windows,
@@ -117,7 +117,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// With the policies that the shop has of its own.
+    /// Returns the rules with the shop's own policies.
     pub fn with(&self, policies: Vec<Policy>) -> Rules {
         Rules {
             policies: Policies::new(policies, self.windows),
@@ -128,7 +128,7 @@ impl Terms {
     }
 }
 
-/// What the shop goes by.
+/// A shop's rules for returns.
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub policies: Policies,
@@ -138,12 +138,12 @@ pub struct Rules {
     pub time_zone: Tz,
 }
 
-/// What a person of the shop decided about a line of an order, before an RMA existed.
+/// A person's decision about a line of an order that has no RMA yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Review {
-    /// Damage, a fraud flag and frequent returns no longer stop this line.
+    /// Damage, a fraud flag and frequent returns do not stop this line.
     Approved,
-    /// The line is not taken back, whatever reason is named.
+    /// The line does not come back, whatever reason the customer names.
     Rejected,
 }
 
@@ -167,7 +167,7 @@ impl History {
     }
 }
 
-/// From where days are counted.
+/// The day from which days are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedFrom {
@@ -176,43 +176,45 @@ pub enum CountedFrom {
     Order,
 }
 
-/// The result.
+/// The result of [`decide`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// A return or a refund is open.
     pub eligible: bool,
     pub reason_code: ReasonCode,
-    pub why: Why,
-    /// The lines that the refusal is about, where it is about some and not about all: without them it may be another.
+    /// Stored and sent as `why`.
+    #[serde(rename = "why")]
+    pub cause: Cause,
+    /// The lines that caused the refusal, if not all did. Without them the decision may be another.
     pub refused_lines: Vec<u32>,
     /// The name of the policy with the shortest window among those of the items.
     pub policy_applied: Option<String>,
     pub policy_version: String,
-    /// `None`: there is no such order.
+    /// `None` if the order does not exist.
     pub days_since_order: Option<i64>,
     /// A person decides.
     pub requires_manual_review: bool,
     pub is_return_eligible: bool,
     pub is_refund_eligible: bool,
-    /// Days of the return window: the shortest among those of the items.
+    /// Days of the return window, the shortest among the items.
     pub cutoff_days: Option<u32>,
-    /// The same for a refund.
+    /// Days of the refund window, the shortest among the items.
     pub refund_cutoff_days: Option<u32>,
-    /// From delivery, or from the order where no day of delivery is known. `None`: not delivered.
+    /// Days since delivery, or since the order if the day of delivery is unknown. `None` if not delivered.
     pub computed_days_since_delivery: Option<i64>,
     pub counted_from: Option<CountedFrom>,
 }
 
 impl Decision {
-    /// What holds while a person looks at the order: what would be approved waits for the person, a refusal stays.
+    /// Returns the decision while a person looks at the order: an approval waits for the person, a refusal stays.
     pub fn under_review(self) -> Self {
         if !self.eligible {
             return self;
         }
         Self {
             eligible: false,
-            reason_code: Why::UnderReview.code(),
-            why: Why::UnderReview,
+            reason_code: Cause::UnderReview.code(),
+            cause: Cause::UnderReview,
             requires_manual_review: true,
             is_return_eligible: false,
             is_refund_eligible: false,
@@ -220,18 +222,18 @@ impl Decision {
         }
     }
 
-    /// The decision with the seeds' field names, for `metadata.eligibility` and a tool's result. `message` is the sentence
-    /// that the customer is told. What the shop thinks of the customer is not in it: customers' browsers get it.
+    /// Returns the decision for `metadata.eligibility` and for tool results. `message` is the text for the customer. Browsers
+    /// receive it, so it does not show which risk the shop sees.
     pub fn to_metadata(&self, message: &str) -> Value {
-        self.fields(message, self.why.told())
+        self.fields(message, self.cause.shown_to_customer())
     }
 
-    /// The same for the shop's own record, with the true reason.
+    /// Returns the decision for the audit log, with the true cause.
     pub fn to_record(&self) -> Value {
-        self.fields("", self.why)
+        self.fields("", self.cause)
     }
 
-    fn fields(&self, message: &str, reason: Why) -> Value {
+    fn fields(&self, message: &str, reason: Cause) -> Value {
         json!({
             "eligible": self.eligible,
             "reason_code": self.reason_code,
@@ -251,10 +253,10 @@ impl Decision {
     }
 }
 
-/// Decides whether those lines of the order may come back today, for that reason in the customer's words.
+/// Decides whether these lines of the order may come back today. `reason` is in the customer's words.
 ///
-/// Nothing else goes in: the same arguments give the same decision. A person's approval of all these lines skips the steps
-/// that only ask for a person (4 to 6), and no other.
+/// The same arguments give the same decision. A person's approval of all these lines skips steps 4 to 6, which only ask for a
+/// person.
 pub fn decide(
     order: Option<&Order>,
     lines: &[u32],
@@ -266,7 +268,7 @@ pub fn decide(
     let nothing = Decision {
         eligible: false,
         reason_code: ReasonCode::DataError,
-        why: Why::OrderNotFound,
+        cause: Cause::OrderNotFound,
         refused_lines: Vec::new(),
         policy_applied: None,
         policy_version: rules.policies.version().to_owned(),
@@ -289,10 +291,10 @@ pub fn decide(
         counted_from: days.counted.map(|(from, _)| from),
         ..nothing
     };
-    let refuse = |why: Why, refused_lines: Vec<u32>| Decision {
-        why,
-        reason_code: why.code(),
-        requires_manual_review: matches!(why.code(), ReasonCode::DamagedManual | ReasonCode::RiskManual),
+    let refuse = |cause: Cause, refused_lines: Vec<u32>| Decision {
+        cause,
+        reason_code: cause.code(),
+        requires_manual_review: matches!(cause.code(), ReasonCode::DamagedManual | ReasonCode::RiskManual),
         refused_lines,
         ..known.clone()
     };
@@ -300,7 +302,7 @@ pub fn decide(
     let items: Vec<&OrderItem> = lines.iter().filter_map(|line| order.find_item(*line)).collect();
     if items.is_empty() || items.len() < lines.len() {
         return refuse(
-            Why::ItemsUnknown,
+            Cause::ItemsUnknown,
             lines.iter().copied().filter(|line| order.find_item(*line).is_none()).collect(),
         );
     }
@@ -308,42 +310,42 @@ pub fn decide(
         |is: fn(&OrderItem) -> bool| items.iter().filter(|item| is(item)).map(|item| item.line).collect::<Vec<_>>();
     // After 3, the order's own state
     match order.status {
-        OrderStatus::Pending => return refuse(Why::NotShipped, Vec::new()),
-        OrderStatus::Shipped => return refuse(Why::NotDelivered, Vec::new()),
-        OrderStatus::Returned => return refuse(Why::AlreadyInRma, lines.to_vec()),
+        OrderStatus::Pending => return refuse(Cause::NotShipped, Vec::new()),
+        OrderStatus::Shipped => return refuse(Cause::NotDelivered, Vec::new()),
+        OrderStatus::Returned => return refuse(Cause::AlreadyInRma, lines.to_vec()),
         OrderStatus::Delivered | OrderStatus::ReturnInitiated => {}
     }
     let Some((_, counted)) = days.counted.filter(|(_, counted)| *counted >= 0 && days.since_order >= 0) else {
-        return refuse(Why::DateInFuture, Vec::new());
+        return refuse(Cause::DateInFuture, Vec::new());
     };
     let in_rma = that(OrderItem::is_in_rma);
     if !in_rma.is_empty() {
-        return refuse(Why::AlreadyInRma, in_rma);
+        return refuse(Cause::AlreadyInRma, in_rma);
     }
-    // After 3, what a person has decided
+    // After 3, a person's decision
     let rejected = history.rejected(lines);
     if !rejected.is_empty() {
-        return refuse(Why::Rejected, rejected);
+        return refuse(Cause::Rejected, rejected);
     }
-    // 4 to 6: what a person looks at
+    // 4 to 6: what needs a person
     if !history.approves(lines)
-        && let Some(why) = needs_review(order, reason, history, rules, today)
+        && let Some(cause) = needs_review(order, reason, history, rules, today)
     {
-        return refuse(why, Vec::new());
+        return refuse(cause, Vec::new());
     }
     // 7: goods that never come back
     let (final_sale, kept) = (that(|item| item.is_final_sale), that(|item| !item.is_returnable));
     if !final_sale.is_empty() {
-        return refuse(Why::FinalSale, final_sale);
+        return refuse(Cause::FinalSale, final_sale);
     }
     if !kept.is_empty() {
-        return refuse(Why::NotReturnable, kept);
+        return refuse(Cause::NotReturnable, kept);
     }
     // 8: the policies
     let windows: Option<Vec<Window<'_>>> = items.iter().map(|item| Window::of(order, item, &rules.policies)).collect();
     let windows = windows.unwrap_or_default();
     let Some(strictest) = windows.iter().min_by_key(|window| (window.policy.return_days, window.line)) else {
-        return refuse(Why::NoPolicy, Vec::new());
+        return refuse(Cause::NoPolicy, Vec::new());
     };
     // 9: the windows
     let is_within = |days: u32| counted <= i64::from(days);
@@ -351,7 +353,7 @@ pub fn decide(
     let is_return_eligible = late.is_empty();
     let is_refund_eligible = windows.iter().all(|window| is_within(window.refund_days));
     let eligible = is_return_eligible || is_refund_eligible;
-    let (why, refused_lines) = if eligible { (Why::Approved, Vec::new()) } else { (Why::WindowOver, late) };
+    let (cause, refused_lines) = if eligible { (Cause::Approved, Vec::new()) } else { (Cause::WindowOver, late) };
     Decision {
         eligible,
         is_return_eligible,
@@ -359,30 +361,30 @@ pub fn decide(
         policy_applied: Some(strictest.policy.name.clone()),
         cutoff_days: Some(strictest.policy.return_days),
         refund_cutoff_days: windows.iter().map(|window| window.refund_days).min(),
-        ..refuse(why, refused_lines)
+        ..refuse(cause, refused_lines)
     }
 }
 
-/// Why a person has to decide, if one has to.
-fn needs_review(order: &Order, reason: &str, history: &History, rules: &Rules, today: NaiveDate) -> Option<Why> {
+/// Returns why a person has to decide, if one has to.
+fn needs_review(order: &Order, reason: &str, history: &History, rules: &Rules, today: NaiveDate) -> Option<Cause> {
     // 4: damage
     if rules.damage.is_told_in(reason) {
-        return Some(Why::Damaged);
+        return Some(Cause::Damaged);
     }
     // 5: the fraud flag
     if order.customer.fraud_flag {
-        return Some(Why::FraudFlag);
+        return Some(Cause::FraudFlag);
     }
     // 6: how often goods came back
     let recent = |day: &&NaiveDate| (0..=i64::from(rules.frequency.days)).contains(&days_between(**day, today));
     let is_too_often = history.returns.iter().filter(recent).count() >= rules.frequency.count;
-    is_too_often.then_some(Why::ReturnsTooFrequent)
+    is_too_often.then_some(Cause::ReturnsTooFrequent)
 }
 
 /// The days of an order, counted by the shop's calendar.
 struct Days {
     since_order: i64,
-    /// What the windows are held against; `None`: the goods have not arrived.
+    /// The days that are compared with the windows. `None` if the goods have not arrived.
     counted: Option<(CountedFrom, i64)>,
 }
 

@@ -1,7 +1,7 @@
-//! A shop's list of orders: what a row must hold, and how rows become orders. One row is one item of an order.
+//! A shop's list of orders: reads its rows and makes orders of them. One row is one item of an order.
 //!
-//! - `row`: one row, read field by field
-//! - `customers`: what the orders of one customer say of them, made one
+//! - `row`: reads one row, field by field
+//! - `customers`: joins the customer data of several orders
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,14 +12,14 @@ use crate::domain::TenantId;
 use crate::domain::commerce::money::Money;
 use crate::domain::commerce::order::{Order, OrderItem};
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
 mod customers;
 mod row;
 #[cfg(test)]
 mod tests;
 
-named! {
+string_enum! {
     /// A column of the list, or a field of its JSON.
     pub enum Field {
         OrderNumber = "order_number",
@@ -30,14 +30,14 @@ named! {
         Currency = "currency",
         ItemName = "item_name",
         UnitPrice = "unit_price",
-        /// The item's place in the order; counted from 1 where it is missing.
+        /// The item's place in the order. If missing, items are counted from 1.
         Line = "line",
         Quantity = "quantity",
         Sku = "sku",
         Category = "category",
         IsReturnable = "is_returnable",
         IsFinalSale = "is_final_sale",
-        /// What was paid for the whole order; the sum of its items where it is missing.
+        /// What was paid for the whole order. If missing, the sum of its items.
         Paid = "paid",
         ShippedAt = "shipped_at",
         DeliveredAt = "delivered_at",
@@ -64,7 +64,7 @@ impl Field {
     ];
 }
 
-/// What a list says of an order; `None` in a flag: it says nothing of it.
+/// An order in a list. A flag is `None` if the list does not set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedOrder {
     pub order: Order,
@@ -72,25 +72,25 @@ pub struct ListedOrder {
     pub fraud_flag: Option<bool>,
 }
 
-/// Why a row is refused: the field, its value, what is wrong with it and how to mend it.
+/// Why a row is refused: the field, its value, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRow {
-    /// Where the row begins: a line of a CSV file, the place of an order in a JSON file.
+    /// The line in a CSV file, or the place of the order in a JSON file.
     pub place: u64,
     pub field: Field,
     pub value: String,
-    pub mend: String,
+    pub hint: String,
 }
 
-/// One row: the texts of its fields, trimmed; a field that is empty is not there.
+/// One row: its fields as trimmed texts, without the empty ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub place: u64,
     pub fields: BTreeMap<Field, String>,
 }
 
-/// Makes orders of rows; all orders of a customer say the same of them. The second value are the rows that are refused; an
-/// order that one of them belongs to is left out as a whole, since half an order is a wrong one.
+/// Makes orders of rows. All orders of a customer get the same customer data. Also returns the refused rows; an order with a
+/// refused row is left out as a whole.
 pub fn orders_of(rows: &[Row], tenant: &TenantId, zone: Tz) -> (Vec<ListedOrder>, Vec<BadRow>) {
     let mut bad = Vec::new();
     let mut left_out: BTreeSet<String> = BTreeSet::new();
@@ -127,12 +127,12 @@ pub fn orders_of(rows: &[Row], tenant: &TenantId, zone: Tz) -> (Vec<ListedOrder>
     (orders, bad)
 }
 
-/// An order whose rows are still coming.
+/// An order that may get more rows.
 struct Draft {
     first: u64,
     listed: ListedOrder,
     paid: Option<Money>,
-    /// What its rows say, and where each says it.
+    /// The values of its rows, with their places.
     rows: HashMap<BTreeMap<Field, String>, u64>,
     lines: BTreeSet<u32>,
     bad: Vec<BadRow>,
@@ -157,18 +157,18 @@ impl Draft {
         let is_same = (&*order, self.paid, self.listed.is_vip, self.listed.fraud_flag)
             == (&fields.order, fields.paid, fields.is_vip, fields.fraud_flag);
         order.items = items;
-        let mut refuse = |field, value: &str, mend: String| {
-            self.bad.push(BadRow { place: row.place, field, value: value.to_owned(), mend });
+        let mut refuse = |field, value: &str, hint: String| {
+            self.bad.push(BadRow { place: row.place, field, value: value.to_owned(), hint });
         };
         if !is_same {
-            let mend = format!(
+            let hint = format!(
                 "row {} has the same order with another customer, state, date or sum; make them agree",
                 self.first
             );
-            refuse(Field::OrderNumber, &number, mend);
+            refuse(Field::OrderNumber, &number, hint);
         } else if let Some(twin) = self.rows.get(&row.fields) {
-            let mend = format!("row {twin} says the same; delete one, or write the quantity");
-            refuse(Field::ItemName, &item.name, mend);
+            let hint = format!("row {twin} says the same; delete one, or write the quantity");
+            refuse(Field::ItemName, &item.name, hint);
         } else if !self.lines.insert(item.line) {
             refuse(Field::Line, &item.line.to_string(), "the order has this line already; number them anew".to_owned());
         } else {
@@ -188,15 +188,15 @@ impl Draft {
             (Some(paid), Ok(_)) | (None, Ok(paid)) => order.paid = paid,
             (_, Err(error)) => {
                 let value = order.number.to_string();
-                let mend = format!("{error}; fix the prices and quantities of the order");
-                return Err(Box::new(BadRow { place: self.first, field: Field::UnitPrice, value, mend }));
+                let hint = format!("{error}; fix the prices and quantities of the order");
+                return Err(Box::new(BadRow { place: self.first, field: Field::UnitPrice, value, hint }));
             }
         }
         Ok(self.listed)
     }
 }
 
-/// A line that was not given is the next one.
+/// Numbers the lines that have no number.
 fn number_line(item: OrderItem, next: u32) -> OrderItem {
     if item.line == 0 { OrderItem { line: next, ..item } } else { item }
 }

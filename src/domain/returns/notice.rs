@@ -12,13 +12,13 @@ use crate::domain::commerce::order_number::OrderNumber;
 pub struct Notice {
     pub ticket: String,
     pub order: Option<OrderNumber>,
-    /// The name of the person, as customers see it; `None`: the person gave no name.
+    /// The person's name for customers, if the person has one.
     pub by: Option<String>,
     pub outcome: Outcome,
     pub at: DateTime<Utc>,
 }
 
-/// How the ticket stands.
+/// What the decision means for the ticket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -37,6 +37,6 @@ pub enum Outcome {
     MoreInfo {
         question: String,
     },
-    /// The ticket was about nothing that can be approved or rejected.
+    /// The ticket was closed without an approval or a rejection.
     Closed,
 }

@@ -1,4 +1,4 @@
-//! What RMAs, tickets, mails and parcels are called. Time and randomness come in as arguments.
+//! The numbers of RMAs, tickets, mails and parcels. Time and randomness are arguments.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $shape:literal) => {
@@ -17,7 +17,7 @@ macro_rules! number {
         pub struct $name(String);
 
         impl $name {
-            /// What such a number begins with.
+            /// The beginning of such a number.
             pub const PREFIX: &'static str = $prefix;
 
             pub fn as_str(&self) -> &str {
@@ -34,7 +34,7 @@ macro_rules! number {
         impl FromStr for $name {
             type Err = InvalidNumber;
 
-            /// Lower case is taken for upper case.
+            /// Case does not count.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let text = text.trim().to_ascii_uppercase();
                 let rest = text.strip_prefix(Self::PREFIX).and_then(|rest| rest.split_once('-'));
@@ -70,7 +70,7 @@ macro_rules! number {
     };
 }
 
-/// A text is no number of that kind.
+/// The text is not a number of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("such a number is written {shape}")]
 pub struct InvalidNumber {
@@ -78,23 +78,23 @@ pub struct InvalidNumber {
 }
 
 number!(
-    /// The number of a return merchandise authorization: `RMA-{unix}-{4 letters or digits}` (seed 001).
+    /// The number of a return merchandise authorization: `RMA-{unix}-{4 letters or digits}`.
     RmaNumber, "RMA-", "RMA-1701234567-ABCD"
 );
 number!(
-    /// The number of a ticket that people of the shop work on: `TICKET-{unix}-{hash}` (seed 001).
+    /// The number of a ticket that people of the shop work on: `TICKET-{unix}-{hash}`.
     TicketNumber, "TICKET-", "TICKET-1701234567-1A2B3C4D"
 );
 number!(
-    /// The number of a mail, and its Message-ID: `MSG-{unix}-{hash}` (seed 001).
+    /// The number of a mail, and its Message-ID: `MSG-{unix}-{hash}`.
     MailNumber, "MSG-", "MSG-1701234567-1A2B3C4D"
 );
 
-/// Crockford's 32: no letter is taken for a digit on the phone, and a byte picks each equally often.
+/// Crockford's base 32: no letter sounds like a digit, and a byte picks each equally often.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 impl RmaNumber {
-    /// `random` tells apart what is made in one second.
+    /// `random` tells RMAs of the same second apart.
     pub fn new(now: DateTime<Utc>, random: [u8; 4]) -> Self {
         let end: String = random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect();
         Self(format!("{}{}-{end}", Self::PREFIX, seconds(now)))
@@ -102,14 +102,14 @@ impl RmaNumber {
 }
 
 impl TicketNumber {
-    /// `about` are what the ticket follows from: the same at the same time have the same number.
+    /// The same `about` in the same second gives the same number.
     pub fn new(now: DateTime<Utc>, about: &[&str]) -> Self {
         Self(format!("{}{}-{}", Self::PREFIX, seconds(now), hash(about)))
     }
 }
 
 impl MailNumber {
-    /// `about` are what the mail follows from: the same at the same time have the same number.
+    /// The same `about` in the same second gives the same number.
     pub fn new(now: DateTime<Utc>, about: &[&str]) -> Self {
         Self(format!("{}{}-{}", Self::PREFIX, seconds(now), hash(about)))
     }
@@ -124,8 +124,8 @@ fn hash(about: &[&str]) -> String {
     digest.iter().take(4).map(|byte| format!("{byte:02X}")).collect()
 }
 
-named! {
-    /// Who carries the goods back (seed 001).
+string_enum! {
+    /// The carrier of the parcel.
     pub enum Carrier {
         Usps = "USPS",
         Ups = "UPS",
@@ -133,7 +133,7 @@ named! {
     }
 }
 
-/// The number of a parcel: `{USPS|UPS|FEDEX}-{12 digits}` (seed 001).
+/// The number of a parcel: `{USPS|UPS|FEDEX}-{12 digits}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TrackingNumber {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_seeds_shapes_and_depend_on_nothing_but_their_arguments() {
+    fn numbers_depend_on_their_arguments_alone() {
         assert_eq!(RmaNumber::new(at(), [10, 11, 12, 13]).as_str(), "RMA-1701234567-ABCD");
         assert_eq!(RmaNumber::new(at(), [255, 32, 0, 31]).as_str(), "RMA-1701234567-Z00Z");
         assert_eq!(RmaNumber::new(at(), [10, 11, 12, 13]).made_at(), at().timestamp());
@@ -217,7 +217,7 @@ mod tests {
             let error = bad.parse::<RmaNumber>().unwrap_err();
             assert!(error.to_string().contains("RMA-1701234567-ABCD"), "{bad:?}");
         }
-        assert!("TICKET-1701234567-5432".parse::<TicketNumber>().is_ok(), "the seed's own example");
+        assert!("TICKET-1701234567-5432".parse::<TicketNumber>().is_ok(), "four digits at the end");
     }
 
     #[test]

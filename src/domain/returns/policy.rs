@@ -1,16 +1,16 @@
-//! Return policies: how long goods may come back, and whose rule comes first.
+//! Return policies: how long goods may come back, and which policy comes first.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::text::fold;
 
-/// Whom a policy is for. The first that fits holds (seed 001: "VIP > Category-specific > General").
+/// Whom a policy is for, in order of priority.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     Vip,
-    /// Items of this category; upper case and marks do not count.
+    /// Items of this category. Case and diacritics do not count.
     Category(String),
     General,
 }
@@ -18,16 +18,16 @@ pub enum Scope {
 /// One policy of a shop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// What the policy is called in decisions.
+    /// The policy's name in decisions.
     pub name: String,
     pub scope: Scope,
-    /// The last day of a return, counted from delivery: goods may come back on it.
+    /// The last day on which goods may come back, counted from delivery.
     pub return_days: u32,
-    /// The same for a refund; `None`: the shop's `REFUND_WINDOW_DAYS`.
+    /// The last day of a refund. `None` means `REFUND_WINDOW_DAYS`.
     pub refund_days: Option<u32>,
 }
 
-/// The windows that hold where no policy of the shop says otherwise (seed 000: 30 and 14 days).
+/// The windows of the shop's settings, which hold without a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
     /// `RETURN_WINDOW_DAYS`
@@ -42,7 +42,7 @@ impl Default for Windows {
     }
 }
 
-/// What the policy of settings is called.
+/// The name of the policy that the settings make.
 const GENERAL: &str = "general";
 
 /// All policies of a shop.
@@ -55,7 +55,7 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// The shop's own, and below them the windows of its settings. A general policy of the shop replaces those.
+    /// The shop's policies, with a general one from its settings unless it has one.
     pub fn new(mut own: Vec<Policy>, windows: Windows) -> Self {
         if !own.iter().any(|policy| policy.scope == Scope::General) {
             own.push(Policy {
@@ -68,24 +68,24 @@ impl Policies {
         Self::exactly(own, windows.refund_days)
     }
 
-    /// These and no others: where none fits, nothing may come back.
+    /// Exactly these policies. Goods without one do not come back.
     pub fn exactly(mut list: Vec<Policy>, refund_days: u32) -> Self {
         list.sort_by(|a, b| (&a.scope, &a.name).cmp(&(&b.scope, &b.name)));
         let version = version(&list, refund_days);
         Self { list, refund_days, version }
     }
 
-    /// Names the rules to the letter: shops that change a window change the version. Twelve hexadecimal digits.
+    /// Returns a hash of the policies, as twelve hexadecimal digits.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// In order of priority.
+    /// Returns the policies in order of priority.
     pub fn list(&self) -> &[Policy] {
         &self.list
     }
 
-    /// The first policy that fits an item.
+    /// Returns the first policy that fits an item.
     pub fn find(&self, is_vip: bool, category: Option<&str>) -> Option<&Policy> {
         let category = category.map(|category| fold(category.trim()));
         self.list.iter().find(|policy| match &policy.scope {
@@ -95,7 +95,7 @@ impl Policies {
         })
     }
 
-    /// The days of a refund under that policy.
+    /// Returns the refund window of a policy, in days.
     pub fn refund_days(&self, policy: &Policy) -> u32 {
         policy.refund_days.unwrap_or(self.refund_days)
     }

@@ -1,22 +1,22 @@
-//! A shop's return policies as its own list names them.
+//! A shop's list of return policies.
 
 use std::collections::BTreeMap;
 
 use super::policy::{Policy, Scope};
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 use crate::domain::text::fold;
 
-named! {
-    /// What a row may say.
+string_enum! {
+    /// A column of the list.
     pub enum PolicyField {
         Name = "name",
         /// `vip`, `category` or `general`.
         Scope = "scope",
-        /// The category, where the scope is one.
+        /// The category, if the scope is `category`.
         Category = "category",
         /// The last day of a return, counted from delivery.
         ReturnDays = "return_days",
-        /// The same for a refund; without it `REFUND_WINDOW_DAYS` holds.
+        /// The last day of a refund. If missing, `REFUND_WINDOW_DAYS` holds.
         RefundDays = "refund_days",
     }
 }
@@ -34,14 +34,14 @@ pub struct PolicyRow {
     pub fields: BTreeMap<PolicyField, String>,
 }
 
-/// A row that cannot be taken.
+/// A refused row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPolicy {
     pub line: u64,
     pub field: PolicyField,
     pub value: String,
-    /// What is wrong, and what to write.
-    pub mend: String,
+    /// How to fix it.
+    pub hint: String,
 }
 
 /// The longest name of a policy, in characters.
@@ -49,8 +49,8 @@ const MAX_NAME_LENGTH: usize = 100;
 /// The longest window, in days: ten years.
 const MAX_DAYS: u32 = 3660;
 
-/// The policies, in the order of the list, and the rows that cannot be taken. Names are unique, and so are scopes: of two
-/// policies for the same items one would never hold.
+/// Returns the policies in the order of the list, and the refused rows. Names and scopes are unique: of two policies for the same
+/// items one would never hold.
 pub fn policies_of(rows: &[PolicyRow]) -> (Vec<Policy>, Vec<BadPolicy>) {
     let (mut policies, mut bad): (Vec<(u64, Policy)>, Vec<BadPolicy>) = (Vec::new(), Vec::new());
     for row in rows {
@@ -81,8 +81,8 @@ fn read(row: &PolicyRow) -> Read<Policy> {
             return Err(refused(row, PolicyField::Category, "it is empty; name the category of the items".to_owned()));
         }
         ("vip" | "general", Some(_)) => {
-            let mend = "only a policy with the scope category has one; leave it empty, or fix the scope".to_owned();
-            return Err(refused(row, PolicyField::Category, mend));
+            let hint = "only a policy with the scope category has one; leave it empty, or fix the scope".to_owned();
+            return Err(refused(row, PolicyField::Category, hint));
         }
         ("vip", None) => Scope::Vip,
         ("general", None) => Scope::General,
@@ -93,7 +93,7 @@ fn read(row: &PolicyRow) -> Read<Policy> {
     Ok(Policy { name: name.to_owned(), scope, return_days, refund_days: days(row, PolicyField::RefundDays)? })
 }
 
-/// The policy, unless another one has its name or its scope.
+/// Returns the policy, unless another one has its name or scope.
 fn alone(row: &PolicyRow, policy: Policy, others: &[(u64, Policy)]) -> Read<Policy> {
     let twice = |line| format!("line {line} says the same; delete one of the two");
     for (line, other) in others {
@@ -126,9 +126,9 @@ fn days(row: &PolicyRow, field: PolicyField) -> Read<Option<u32>> {
     }
 }
 
-fn refused(row: &PolicyRow, field: PolicyField, mend: String) -> Box<BadPolicy> {
+fn refused(row: &PolicyRow, field: PolicyField, hint: String) -> Box<BadPolicy> {
     let value = row.fields.get(&field).cloned().unwrap_or_default();
-    Box::new(BadPolicy { line: row.line, field, value, mend })
+    Box::new(BadPolicy { line: row.line, field, value, hint })
 }
 
 #[cfg(test)]
@@ -155,7 +155,7 @@ mod tests {
         };
         let rows: Vec<PolicyRow> = (2..).zip(rows).map(row).collect();
         let (policies, bad) = policies_of(&rows);
-        let shown = |bad: BadPolicy| format!("{} {} {:?}: {}", bad.line, bad.field, bad.value, bad.mend);
+        let shown = |bad: BadPolicy| format!("{} {} {:?}: {}", bad.line, bad.field, bad.value, bad.hint);
         (policies, bad.into_iter().map(shown).collect())
     }
 

@@ -1,14 +1,13 @@
-//! How much money goes back.
+//! Computes refunds.
 
 use super::rma::RmaLine;
 use crate::domain::commerce::money::{Money, MoneyError};
 use crate::domain::commerce::order::Order;
 
-/// What is paid back for those lines: Σ price × quantity (seed 001), less what earlier RMAs pay back for the same items,
-/// and never more, with the other RMAs of the order, than was paid.
+/// Returns the refund for these lines: price × quantity, less earlier refunds of the same items. All refunds of an order together
+/// never exceed what was paid.
 ///
-/// Where the order was discounted, the first RMAs are paid in full and the last one gets the rest. Lines that the order does
-/// not have count for nothing.
+/// If the order was discounted, the first RMAs are refunded in full and the last one gets the rest. Unknown lines count as 0.
 pub fn refund(order: &Order, lines: &[u32]) -> Result<(Money, Vec<RmaLine>), MoneyError> {
     let zero = Money::zero(order.paid.currency);
     let mut left = order.paid;
@@ -39,7 +38,7 @@ mod tests {
         Money::new(cents, Currency::Usd)
     }
 
-    /// An order of items of those prices and quantities, for which so much was paid.
+    /// An order of items with these prices and quantities.
     fn order(items: &[(i64, u32)], paid: i64) -> Order {
         let email: crate::domain::identity::Email = "a@b.vn".parse().unwrap();
         let items = items.iter().zip(1..).map(|((price, quantity), line)| OrderItem {

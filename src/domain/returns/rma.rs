@@ -1,4 +1,4 @@
-//! Return merchandise authorizations: goods that may come back, from the first yes to the money.
+//! Return merchandise authorizations (RMAs): goods that come back, from the first yes to the refund.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,11 @@ use super::ticket::Action;
 use crate::domain::ConversationId;
 use crate::domain::commerce::money::Money;
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::{IllegalStep, Status, Step, named};
+use crate::domain::step::{IllegalStep, Status, Step};
+use crate::domain::string_enum::string_enum;
 
-named! {
-    /// Where the goods and the money are (seed 001, "RMA Lifecycle").
+string_enum! {
+    /// Where the goods and the money are.
     pub enum RmaStatus {
         Initiated = "Initiated",
         LabelSent = "Label_Sent",
@@ -45,12 +46,12 @@ impl Status for RmaStatus {
 }
 
 impl RmaStatus {
-    /// Whether the return was refused in the end: its items may be asked for again.
+    /// Whether the return was rejected. Its items may be returned again.
     pub fn is_rejected(self) -> bool {
         matches!(self, Self::Rejected | Self::Processed)
     }
 
-    /// Whether nothing more comes.
+    /// Whether this is the last status.
     pub fn has_ended(self) -> bool {
         self.next().is_empty()
     }
@@ -61,7 +62,7 @@ impl RmaStatus {
 pub enum Hand {
     /// The desk, a tool, a job.
     Automatic,
-    /// Somebody of the shop.
+    /// A person of the shop.
     Person,
 }
 
@@ -70,10 +71,10 @@ pub enum Hand {
 pub enum NoStep {
     #[error(transparent)]
     Illegal(#[from] IllegalStep),
-    /// A person is to decide about it.
+    /// An escalation waits for a person.
     #[error("the RMA is locked by an escalation and stays {from}; resolve the escalation first, then take it to {to}")]
     Locked { from: RmaStatus, to: RmaStatus },
-    /// Without this, nothing would make the label any more: the RMA would seem to have it.
+    /// Only the label itself sets this status; otherwise nothing would make the label any more.
     #[error("an RMA is Label_Sent when its label has been made; make the label, and the state follows")]
     NoLabel,
 }
@@ -91,14 +92,14 @@ pub struct Rma {
     pub action: Action,
     pub status: RmaStatus,
     pub lines: Vec<RmaLine>,
-    /// What is paid back in all.
+    /// The total refund.
     pub refund: Money,
     /// In the customer's words.
     pub reason: String,
     pub reason_code: ReasonCode,
     pub escalated: bool,
     pub escalation_reason: Option<String>,
-    /// Where it was asked for.
+    /// The conversation of the request.
     pub conversation: Option<ConversationId>,
     pub label: Option<Label>,
     pub created_at: DateTime<Utc>,
@@ -120,7 +121,7 @@ pub struct Label {
 }
 
 impl Rma {
-    /// The next state, unless it is no next state or the RMA is locked.
+    /// Takes the step, unless it is illegal or the RMA is locked.
     pub fn step(&self, to: RmaStatus) -> Result<Step<RmaStatus>, NoStep> {
         step(self.status, self.escalated, to)
     }
@@ -135,12 +136,13 @@ pub fn step(from: RmaStatus, escalated: bool, to: RmaStatus) -> Result<Step<RmaS
     Ok(step)
 }
 
-/// The step by which a person ends an escalated case with a no, wherever the goods are (seed 001's diagram:
-/// `Initiated --> [*]: Rejected Return`, `Label_Sent --> [*]: Escalated Case`). What is approved or over stays so.
+/// Returns the step by which a person rejects an escalated return, wherever the goods are. An approved return stays approved.
 pub fn rejection(from: RmaStatus) -> Result<Step<RmaStatus>, IllegalStep> {
     use RmaStatus as S;
     match from {
-        S::Initiated | S::LabelSent | S::InTransit | S::Received | S::Inspected => Ok(Step::beside(from, S::Rejected)),
+        S::Initiated | S::LabelSent | S::InTransit | S::Received | S::Inspected => {
+            Ok(Step::unlisted(from, S::Rejected))
+        }
         S::Approved | S::Refunded | S::Rejected | S::Processed => Err(IllegalStep::new(from, S::Rejected)),
     }
 }
@@ -150,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_rma_takes_the_steps_of_the_seed_and_no_others() {
+    fn an_rma_takes_legal_steps_only() {
         use RmaStatus as S;
         let legal = [
             (S::Initiated, S::LabelSent),

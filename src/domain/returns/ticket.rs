@@ -1,4 +1,4 @@
-//! Tickets: what was asked of the shop, each of it once.
+//! Tickets: requests to the shop, each made once.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,27 +6,27 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::ConversationId;
 use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::step::named;
+use crate::domain::string_enum::string_enum;
 
-named! {
-    /// What a customer wants done with an order (seed 000).
+string_enum! {
+    /// What a customer wants the shop to do with an order.
     pub enum Action {
         /// The goods come back.
         Return = "return",
-        /// The goods come back, and the money is what the customer is after: open for a shorter time than a return.
+        /// The goods come back, and the customer wants the money: possible for a shorter time than a return.
         Refund = "refund",
         /// Nothing has left the shop yet.
         Cancel = "cancel",
     }
 }
 
-named! {
+string_enum! {
     /// What a ticket is about.
     pub enum TicketKind {
         Return = "return",
         Refund = "refund",
         Cancel = "cancel",
-        /// A person of the shop is to look.
+        /// A person of the shop looks at it.
         Escalation = "escalation",
     }
 }
@@ -41,8 +41,8 @@ impl From<Action> for TicketKind {
     }
 }
 
-named! {
-    /// How soon a person should look (seed 001).
+string_enum! {
+    /// How soon a person should look.
     pub enum Priority {
         Low = "LOW",
         Medium = "MEDIUM",
@@ -51,19 +51,19 @@ named! {
     }
 }
 
-named! {
-    /// What a person decided on an escalation (seed 001: "approve exception, request more info, reject").
+string_enum! {
+    /// A person's decision on an escalation.
     pub enum Resolution {
-        /// Make what was asked for; a locked RMA continues.
+        /// Make what the customer asked for. A locked RMA continues.
         Approve = "approve",
-        /// Keep it refused; a locked RMA is rejected.
+        /// Refuse it. A locked RMA is rejected.
         Reject = "reject",
-        /// More is asked of the customer; the ticket stays open and the RMA locked.
+        /// Ask the customer. The ticket stays open and the RMA locked.
         MoreInfo = "more_info",
     }
 }
 
-/// What a customer asked for that a person is to decide: a return that has no RMA yet.
+/// A return without an RMA that a person decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// `Return` or `Refund`.
@@ -75,7 +75,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Both claims as one. The earlier action holds.
+    /// Joins both claims. The earlier action holds.
     #[must_use]
     pub fn joined_by(mut self, other: &Self) -> Self {
         self.lines.extend(&other.lines);
@@ -91,20 +91,20 @@ impl Claim {
 /// A ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// The RMA's number, or, where there is no RMA, a [`super::TicketNumber`].
+    /// The RMA's number, or a [`super::TicketNumber`] if the ticket has no RMA.
     pub id: String,
     pub kind: TicketKind,
     pub order: Option<OrderNumber>,
     pub rma: Option<super::RmaNumber>,
     pub conversation: Option<ConversationId>,
-    /// Of an escalation.
+    /// Escalations alone have one.
     pub priority: Option<Priority>,
     pub reason: String,
-    /// What a person should know: the request, what was done, what comes next.
+    /// A summary for the person: the request, what was done, the next steps.
     pub summary: String,
     /// What an approval makes.
     pub claim: Option<Claim>,
-    /// What a person asked of the customer, while no answer has come.
+    /// The person's question to the customer, until it is answered.
     pub question: Option<String>,
     pub created_at: DateTime<Utc>,
     pub resolved: Option<Resolved>,
@@ -119,10 +119,10 @@ pub struct Resolved {
     pub at: DateTime<Utc>,
 }
 
-/// Under which an action is done once: `sha256(order_id|action)` (seed 000), in hexadecimal digits.
+/// Returns the idempotency key of an action: `sha256(order_id|action)`, in hexadecimal digits.
 ///
-/// For a part of an order, `lines` joins in, sorted, so that two partial returns are two tickets and the same one twice is
-/// one. After a rejected RMA the next attempt has the next `generation`; the first one's key is the seed's to the letter.
+/// For a part of an order the key includes its sorted `lines`, so that two partial returns are two tickets. After a rejected RMA
+/// the next attempt has the next `generation`, which the key includes from 1 on.
 pub fn idempotency_key(order: &OrderNumber, action: Action, lines: Option<&[u32]>, generation: u32) -> String {
     let mut text = format!("{order}|{action}");
     if let Some(lines) = lines {
@@ -138,7 +138,7 @@ pub fn idempotency_key(order: &OrderNumber, action: Action, lines: Option<&[u32]
     hex_of(&text)
 }
 
-/// Under which an escalation is open once: a second complaint about the same thing joins the first one's ticket.
+/// Returns the idempotency key of an escalation. A second complaint about the same subject joins the first one's ticket.
 pub fn escalation_key(subject: &str, generation: u32) -> String {
     hex_of(&format!("{subject}|escalate|{generation}"))
 }
@@ -156,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_order_has_the_seeds_key() {
+    fn key_of_a_whole_order_is_its_hash() {
         // printf '77893|return' | sha256sum
         assert_eq!(key(Action::Return, None, 0), "18a93b41400808bad13cbb2085127d0ffad053a47228b3f57fe9e8a425318250");
     }
 
     #[test]
-    fn parts_actions_and_generations_have_keys_of_their_own_and_order_does_not_count() {
+    fn parts_actions_and_generations_have_different_keys() {
         let keys = [
             key(Action::Return, None, 0),
             key(Action::Refund, None, 0),

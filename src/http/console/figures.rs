@@ -1,4 +1,4 @@
-//! `GET /console/api/figures`
+//! `GET /console/api/figures`: the turns of each day.
 
 use std::sync::Arc;
 
@@ -14,17 +14,16 @@ use super::owner::Owner;
 use crate::app::{App, Parts};
 use crate::domain::figures::{Day, days};
 use crate::http::error::ApiError;
+use crate::http::error::with_store_timeout;
 use crate::http::extract::Query;
-use crate::http::in_time::in_time;
-use crate::http::problem::Problem;
-use crate::http::refusals::RefusedRead;
+use crate::http::refusals::RefusedConsoleQuery;
 
-/// How far to look back.
+/// The days to report.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FiguresQuery {
-    /// So many days with today, 1 to 366.
+    /// The number of days including today, 1 to 366.
     #[param(minimum = 1, maximum = 366, default = 30)]
     days: Option<u32>,
 }
@@ -32,21 +31,19 @@ pub(super) struct FiguresQuery {
 /// The shop's turns in numbers.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Figures {
-    /// In which the days begin and end.
+    /// The time zone of the days.
     time_zone: String,
     /// Every day, oldest first.
     days: Vec<Day>,
     parts: Parts,
 }
 
-/// The shop's turns of each day, and how the server's parts fare now.
+/// Counts the shop's turns of each day, and reports the state of the server's parts.
 #[utoipa::path(
     get, path = "/console/api/figures", operation_id = "console_figures", tag = "console", params(FiguresQuery),
     responses(
         (status = 200, description = "the figures", body = Figures),
-        RefusedRead,
-        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        RefusedConsoleQuery,
     )
 )]
 pub(super) async fn get(
@@ -59,7 +56,7 @@ pub(super) async fn get(
     let last = Utc::now().with_timezone(&zone).date_naive();
     let first = last.checked_sub_days(Days::new(u64::from(wanted) - 1)).unwrap_or(last);
     let store = app.store.tenant(&owner.tenant);
-    let turns = in_time(&app, store.list_counted_turns(beginning(first, zone))).await?;
+    let turns = with_store_timeout(&app, store.list_counted_turns(start_of_day(first, zone))).await?;
     Ok(Json(Figures {
         time_zone: zone.name().to_owned(),
         days: days(turns, first, last, zone),
@@ -67,10 +64,10 @@ pub(super) async fn get(
     }))
 }
 
-/// The first moment of the day; where clocks are put forward at midnight, that is no midnight.
-pub(super) fn beginning(date: NaiveDate, zone: Tz) -> chrono::DateTime<Utc> {
+/// Returns the start of the day, which is after midnight if clocks are put forward at midnight.
+pub(super) fn start_of_day(date: NaiveDate, zone: Tz) -> chrono::DateTime<Utc> {
     let midnight = date.and_time(NaiveTime::MIN);
     let at = zone.from_local_datetime(&midnight).earliest();
-    // Too early costs nothing: what is not of a day that is asked for is not counted.
+    // Too early does no harm: the caller counts only turns of the days that it reports.
     at.map_or_else(|| midnight.and_utc() - chrono::TimeDelta::days(1), |at| at.with_timezone(&Utc))
 }

@@ -1,4 +1,4 @@
-//! `POST /console/api/conversations/{id}/…`: a person takes a conversation over, answers in it and gives it back.
+//! `POST /console/api/conversations/{id}/…`: a person takes a conversation, answers in it and returns it to the bot.
 
 use std::sync::Arc;
 
@@ -14,29 +14,28 @@ use crate::app::App;
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConsoleDeed, Handoff};
 use crate::http::error::ApiError;
-use crate::http::extract::{Body, ConversationPath, Nothing, idempotency};
-use crate::http::in_time::in_time;
+use crate::http::error::with_store_timeout;
+use crate::http::extract::{Body, ConversationPath, EmptyBody, idempotency};
 use crate::http::limit::OnlyRepeats;
-use crate::http::messages::{MessageAccepted, PostMessage, take_in};
-use crate::http::problem::Problem;
+use crate::http::messages::{MessageAccepted, PostMessage, accept_message};
 use crate::http::refusals::RefusedWrite;
 use crate::store::StoreError;
 use crate::turn::Message;
 
-/// A conversation after it changed hands.
+/// A conversation after a handoff.
 #[derive(Serialize, ToSchema)]
 pub(super) struct HandedOver {
     conversation: InboxItem,
 }
 
-/// What each of these routes may answer, in the words of the API's description.
+/// Defines one handoff route.
 macro_rules! hand_over {
     ($(#[$doc:meta])* $name:ident, $path:literal, $operation:literal, $deed:ident, $owner:ident => $handoff:expr) => {
         $(#[$doc])*
         #[utoipa::path(
             post, path = $path, operation_id = $operation, tag = "console", params(("id" = String, Path)),
             responses(
-                (status = 200, description = "the conversation as it is now", body = HandedOver),
+                (status = 200, description = "the updated conversation", body = HandedOver),
                 RefusedWrite,
             )
         )]
@@ -44,7 +43,7 @@ macro_rules! hand_over {
             $owner: Owner,
             path: ConversationPath,
             State(app): State<Arc<App>>,
-            _: Body<Nothing>,
+            _: Body<EmptyBody>,
         ) -> Result<Json<HandedOver>, ApiError> {
             let handoff = $handoff;
             hand_over(&app, &$owner, path, handoff, ConsoleDeed::$deed).await
@@ -53,11 +52,11 @@ macro_rules! hand_over {
 }
 
 hand_over!(
-    /// Takes the conversation: a reply that is being given is cut off, and from now on only a person answers.
+    /// Assigns the conversation to the person. A running reply is cancelled, and the bot does not answer any more.
     take, "/console/api/conversations/{id}/take", "console_take", Taken, owner => Handoff::Take { agent: owner.name.clone() }
 );
 hand_over!(
-    /// Gives the conversation back to the bot.
+    /// Returns the conversation to the bot.
     give_back, "/console/api/conversations/{id}/give-back", "console_give_back", GivenBack, owner => Handoff::GiveBack
 );
 hand_over!(
@@ -65,7 +64,7 @@ hand_over!(
     close, "/console/api/conversations/{id}/close", "console_close", Closed, owner => Handoff::Close
 );
 hand_over!(
-    /// Opens a closed conversation again, for the bot.
+    /// Reopens a closed conversation for the bot.
     reopen, "/console/api/conversations/{id}/reopen", "console_reopen", Reopened, owner => Handoff::Reopen
 );
 
@@ -87,23 +86,23 @@ async fn hand_over(
             None => Ok::<_, StoreError>(None),
         }
     };
-    let conversation = in_time(app, changing).await?.ok_or(ApiError::NotFound)?;
+    let conversation = with_store_timeout(app, changing).await?.ok_or(ApiError::NotFound)?;
     Ok(Json(HandedOver { conversation }))
 }
 
-/// Answers as a person, in a conversation that is taken.
+/// Sends a person's answer in a taken conversation.
 #[utoipa::path(
     post, path = "/console/api/conversations/{id}/answers", operation_id = "console_answer", tag = "console",
     params(
         ("id" = String, Path),
-        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body give the same turn for 24 h"),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body return the same turn for 24 h"),
     ),
     request_body = PostMessage,
     responses(
         (status = 202, description = "stored", body = MessageAccepted),
         RefusedWrite,
-        (status = 409, description = "`not_taken`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`draining` or `unavailable`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`not_taken`"),
+        (status = 503, description = "`draining` or `unavailable`"),
     )
 )]
 pub(super) async fn answer(
@@ -123,6 +122,6 @@ pub(super) async fn answer(
         new: repeats.is_none(),
         act: Some(act),
     };
-    let accepted = take_in(&app, &owner.tenant, id, message, repeats.map(|repeats| repeats.0)).await?;
+    let accepted = accept_message(&app, &owner.tenant, id, message, repeats.map(|repeats| repeats.0)).await?;
     Ok((StatusCode::ACCEPTED, Json(accepted.into())))
 }

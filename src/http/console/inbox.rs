@@ -1,4 +1,4 @@
-//! `GET /console/api/conversations`
+//! `GET /console/api/conversations`: the inbox.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,35 +12,34 @@ use utoipa::{IntoParams, ToSchema};
 use super::owner::Owner;
 use crate::app::App;
 use crate::domain::{Conversation, ConversationId, ConversationStatus, Kind, Message, Sender};
-use crate::http::conversations::{bad_cursor, page_limit};
 use crate::http::error::ApiError;
-use crate::http::extract::Query;
-use crate::http::in_time::in_time;
-use crate::http::problem::Problem;
-use crate::http::refusals::RefusedRead;
+use crate::http::error::with_store_timeout;
+use crate::http::extract::{Query, bad_cursor, cut_page, page_limit};
+use crate::http::refusals::RefusedConsoleQuery;
 use crate::http::views::{ConversationView, optional_time, time};
 use crate::store::inbox::{InboxQuery, Place};
 use crate::store::{StoreError, TenantStore};
 
-/// So much of a conversation's last message is shown, in characters.
+/// The length of the excerpt of a message, in characters.
 const EXCERPT_CHARS: usize = 200;
-/// The longest text to search for, in characters.
+/// The longest search text, in characters.
 const SEARCH_MAX_CHARS: usize = 200;
 
-/// Which conversations to list.
+/// The conversations to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConversationsQuery {
-    /// Only those that stand so.
+    /// Only conversations with this status.
     status: Option<ConversationStatus>,
-    /// Only those that hold each of these words: in a message, or in the customer's name; marks and capitals make no difference.
+    /// Only conversations that contain each of these words in a message or the customer's name, without regard to diacritics and
+    /// case.
     #[param(max_length = 200)]
     q: Option<String>,
-    /// How many at most, 1 to 200.
+    /// The most conversations to return, 1 to 200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
-    /// Go on behind this place: `next` of an earlier answer.
+    /// Continue after this position: `next` of an earlier response.
     #[param(pattern = "^w?([0-8][0-9]{18}|[0-9]{1,18})_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
     after: Option<String>,
 }
@@ -50,11 +49,11 @@ pub(super) struct ConversationsQuery {
 pub(super) struct Inbox {
     conversations: Vec<InboxItem>,
     counts: Counts,
-    /// Where to go on, as `after`; null at the end.
+    /// The `after` of the next page; null at the end.
     next: Option<String>,
 }
 
-/// How many conversations of the shop have each status, among those that `q` finds.
+/// The number of conversations of each status, among those that match `q`.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Counts {
     bot: u64,
@@ -75,7 +74,7 @@ impl From<HashMap<ConversationStatus, u64>> for Counts {
     }
 }
 
-/// A conversation as the shop's own people see it.
+/// A conversation as the shop's staff sees it.
 #[derive(Serialize, ToSchema)]
 pub(super) struct InboxItem {
     #[serde(flatten)]
@@ -87,19 +86,19 @@ pub(super) struct InboxItem {
     #[serde(serialize_with = "optional_time")]
     waiting_since: Option<DateTime<Utc>>,
     last_message: Option<LastMessage>,
-    /// What the customer said last.
+    /// The customer's last message.
     last_customer_message: Option<LastMessage>,
-    /// The customer's name, once an order or the shop's own user says it.
+    /// The customer's name, if known from an order or the shop's `user_id`.
     customer_name: Option<String>,
 }
 
-/// What was said last.
+/// The last message of a conversation, shortened.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LastMessage {
     sender: Sender,
-    /// Null for a customer's own.
+    /// Null for a customer's message.
     kind: Option<Kind>,
-    /// Its first 200 characters.
+    /// The first 200 characters.
     text: String,
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
@@ -123,7 +122,7 @@ impl InboxItem {
     }
 }
 
-/// The conversations with what their rows show.
+/// Adds the customers' names and last messages to the conversations.
 pub(super) async fn items(
     store: &TenantStore<'_>,
     listed: Vec<(Conversation, Option<Message>)>,
@@ -153,15 +152,13 @@ impl From<Message> for LastMessage {
     }
 }
 
-/// The shop's conversations: the longest wait first, then newest activity.
+/// Lists the shop's conversations: the longest waiting first, then by newest activity.
 #[utoipa::path(
     get, path = "/console/api/conversations", operation_id = "console_conversations", tag = "console",
     params(ConversationsQuery),
     responses(
         (status = 200, description = "a page", body = Inbox),
-        RefusedRead,
-        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        RefusedConsoleQuery,
     )
 )]
 pub(super) async fn list(
@@ -175,7 +172,7 @@ pub(super) async fn list(
         return Err(ApiError::InvalidRequest(format!("q must have at most {SEARCH_MAX_CHARS} characters.")));
     }
     let after = match query.after.as_deref() {
-        Some(text) => Some(read_place(text).ok_or_else(bad_cursor)?),
+        Some(text) => Some(parse_cursor(text).ok_or_else(bad_cursor)?),
         None => None,
     };
     let wanted = InboxQuery { status: query.status, text, after, limit: limit + 1 };
@@ -183,17 +180,15 @@ pub(super) async fn list(
     let reading = async {
         let counts = store.count_by_status(text).await?;
         let mut page = store.list_inbox(&wanted).await?;
-        let more = page.len() as u64 > limit;
-        page.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        let next = page.last().filter(|_| more).map(|(last, _)| written_place(Place::of(last)));
+        let next = cut_page(&mut page, limit, |(last, _)| write_cursor(Place::of(last)));
         Ok::<_, StoreError>((counts, items(&store, page).await?, next))
     };
-    let (counts, conversations, next) = in_time(&app, reading).await?;
+    let (counts, conversations, next) = with_store_timeout(&app, reading).await?;
     Ok(Json(Inbox { conversations, counts: counts.into(), next }))
 }
 
-/// A place as a cursor: a nanosecond and an id, after `w` where a customer waits.
-fn written_place(place: Place) -> String {
+/// Writes a cursor: the nanosecond and the id, with the prefix `w` for a waiting customer.
+fn write_cursor(place: Place) -> String {
     let (waits, at, id) = match place {
         Place::Waiting(since, id) => ("w", since, id),
         Place::Other(at, id) => ("", at, id),
@@ -201,7 +196,7 @@ fn written_place(place: Place) -> String {
     format!("{waits}{}_{id}", at.timestamp_nanos_opt().unwrap_or_default())
 }
 
-fn read_place(text: &str) -> Option<Place> {
+fn parse_cursor(text: &str) -> Option<Place> {
     let (rest, place): (_, fn(DateTime<Utc>, ConversationId) -> Place) = match text.strip_prefix('w') {
         Some(rest) => (rest, Place::Waiting),
         None => (text, Place::Other),

@@ -1,4 +1,4 @@
-//! `GET /console/api/knowledge`
+//! `GET /console/api/knowledge`: the indexed documents.
 
 use std::sync::Arc;
 
@@ -12,85 +12,84 @@ use super::owner::Editor;
 use crate::app::App;
 use crate::domain::Language;
 use crate::http::error::ApiError;
-use crate::http::problem::Problem;
+use crate::http::refusals::RefusedConsole;
 use crate::http::views::{optional_time, time};
 use crate::retrieval::Warning;
 use crate::retrieval::search::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
 
-/// What is indexed.
+/// The indexed documents.
 #[derive(Serialize, ToSchema)]
 pub(super) struct KnowledgeView {
-    /// By folder.
+    /// One for each folder.
     collections: Vec<CollectionView>,
     embedding: EmbeddingView,
-    /// What somebody should mend.
+    /// Problems in the files, for an editor to fix.
     problems: Vec<ProblemView>,
 }
 
-/// A folder of documents, whose vectors are kept together.
+/// A folder of documents and its vectors.
 #[derive(Serialize, ToSchema)]
 struct CollectionView {
     name: String,
-    /// Below the knowledge folder; empty: the files at its top.
+    /// The path below the knowledge folder; empty for its top level.
     folder: String,
     documents: Vec<DocumentView>,
     chunks: usize,
-    /// Chunks that have a vector; null where meaning is not searched, or nobody can say.
+    /// The number of chunks with a vector; null if vectors are off or the count is unknown.
     embedded: Option<usize>,
 }
 
 /// A file of the knowledge folder.
 #[derive(Serialize, ToSchema)]
 struct DocumentView {
-    /// Its path below the knowledge folder.
+    /// The path below the knowledge folder.
     file: String,
     title: String,
     #[schema(value_type = Option<String>, example = "vi")]
     language: Option<Language>,
-    /// As its front matter writes it.
+    /// The version in the front matter.
     version: Option<String>,
     chunks: usize,
     #[serde(serialize_with = "optional_time")]
     changed_at: Option<DateTime<Utc>>,
 }
 
-/// How texts become vectors.
+/// The embedding model and its last run.
 #[derive(Serialize, ToSchema)]
 struct EmbeddingView {
     on: bool,
     model: Option<String>,
-    /// How the vectors were last brought into line with the documents.
+    /// The last run that updated the vectors.
     last_sync: Option<SyncView>,
 }
 
-/// A run that brought vectors into line with the documents.
+/// A run that updated the vectors after the documents changed.
 #[derive(Serialize, ToSchema)]
 struct SyncView {
     #[serde(serialize_with = "time")]
     at: DateTime<Utc>,
     embedded: usize,
     removed: usize,
-    /// Why it ended early.
+    /// Why the run failed.
     error: Option<String>,
 }
 
-/// Something in a file that somebody should mend.
+/// A problem in a file, for an editor to fix.
 #[derive(Serialize, ToSchema)]
 struct ProblemView {
     file: String,
-    /// Counted from 1; null: the whole file.
+    /// The line, counted from 1; null for the whole file.
     line: Option<usize>,
     problem: String,
 }
 
-/// The documents that are searched, and what should be mended in them.
+/// Lists the searched documents and the problems in them.
 #[utoipa::path(
     get, path = "/console/api/knowledge", operation_id = "console_knowledge", tag = "console",
     responses(
-        (status = 200, description = "what is indexed", body = KnowledgeView),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`: there is no console, or the documents are another shop's", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "the documents", body = KnowledgeView),
+        RefusedConsole,
+        (status = 404, description = "`not_found`: the console is off, or the documents belong to another shop"),
     )
 )]
 pub(super) async fn get(_: Editor, State(app): State<Arc<App>>) -> Result<Json<KnowledgeView>, ApiError> {

@@ -1,4 +1,4 @@
-//! `GET /console/api/events`: what happens in the shop's conversations, live.
+//! `GET /console/api/events`: changes of the shop's conversations, live.
 
 use std::sync::Arc;
 
@@ -13,32 +13,31 @@ use crate::app::App;
 use crate::domain::{ConversationId, ConversationStatus, TenantId};
 use crate::http::access::Access;
 use crate::http::error::ApiError;
-use crate::http::problem::Problem;
+use crate::http::refusals::RefusedConsole;
 use crate::http::sse::{self, Lease};
 
-/// Something happened in a conversation of the shop.
+/// A change of one of the shop's conversations.
 #[derive(Serialize, ToSchema)]
 #[serde(tag = "type")]
 pub(super) enum News {
-    /// It has a new message, a turn of it has ended, or another one answers.
+    /// It has a new message, a turn has ended, or its status has changed.
     #[serde(rename = "conversation.changed")]
     ConversationChanged { conversation_id: ConversationId, status: ConversationStatus },
-    /// It is gone.
+    /// It was deleted.
     #[serde(rename = "conversation.deleted")]
     ConversationDeleted { conversation_id: ConversationId },
 }
 
-/// What happens in the shop's conversations, as server-sent events that end with the session.
+/// Streams changes of the shop's conversations, as server-sent events that end with the session.
 ///
-/// Each `data:` line is one `News`; the first frame is `{"debug":"stream-open"}`. What was missed is not told again: list the
-/// conversations whenever the stream opens.
+/// Each `data:` line is one `News`; the first frame is `{"debug":"stream-open"}`. Missed events are not
+/// replayed: list the conversations whenever the stream opens.
 #[utoipa::path(
     get, path = "/console/api/events", operation_id = "console_events", tag = "console",
     responses(
-        (status = 200, description = "the news", body = News, content_type = "text/event-stream"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`: the key has too many streams open", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "the changes", body = News, content_type = "text/event-stream"),
+        RefusedConsole,
+        (status = 429, description = "`rate_limited`: the key has too many streams open"),
     )
 )]
 pub(super) async fn get(owner: Owner, State(app): State<Arc<App>>) -> Result<Response, ApiError> {
@@ -48,9 +47,9 @@ pub(super) async fn get(owner: Owner, State(app): State<Arc<App>>) -> Result<Res
     Ok(sse::news(news(app, owner.tenant), lease, &config.http))
 }
 
-/// The shop's news from now on. They end where one of them cannot be told, so that the page comes back and looks at everything.
+/// Returns the shop's changes from now on. Ends if the store fails, so that the page reconnects and reads everything.
 fn news(app: Arc<App>, tenant: TenantId) -> impl Stream<Item = News> + Send {
-    // From now on, and not from the first time that somebody asks.
+    // Listen before the stream is first polled.
     let mut listener = app.engine.listen(&tenant);
     async_stream::stream! {
         while let Some(conversation_id) = listener.next().await {

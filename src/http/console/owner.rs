@@ -1,4 +1,4 @@
-//! Who may use the console's API.
+//! Who may use the console's API, and their entries in its audit log.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,43 +7,44 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
+use tracing::error;
 
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
 use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
 use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, with_store_timeout};
 
-/// Somebody of the shop at the console. Where `CONSOLE` is off, there is nothing to be found.
+/// A person of the shop at the console. With `CONSOLE=off`, every route of the console is not found.
 pub(in crate::http) struct Owner {
     pub tenant: TenantId,
-    /// What customers are told of who answers.
+    /// The name that customers see when the person answers.
     pub name: Option<String>,
     pub access: Access,
     /// Cancelled when the person signs out; `None` without a session.
     pub signed_out: Option<CancellationToken>,
-    /// Where the request comes from.
+    /// The client's address.
     client: Option<IpAddr>,
 }
 
 impl Owner {
-    /// Whether this is the shop that the server's own files (personas, documents, evals) belong to.
+    /// Returns whether the person's shop owns the server's files: personas, documents and evaluation cases.
     pub fn may_edit(&self, app: &App) -> bool {
         self.tenant == app.config.auth.web_chat_tenant
     }
 
-    /// Who it is in the shop's records; `operator`, as with `frontdesk rma`, where nobody has said a name.
+    /// Returns the name for the audit log; `operator`, as with `frontdesk rma`, if the person gave none.
     pub fn signature(&self) -> &str {
         self.name.as_deref().unwrap_or(OPERATOR)
     }
 
-    /// An entry of the audit log in this person's name.
+    /// Makes an entry of the audit log in this person's name.
     pub fn act(&self, what: ConsoleDeed) -> ConsoleAct {
         console_act(self.signature(), what, self.client)
     }
 
-    /// When the session ends; `None`: it is none.
+    /// Returns when the session ends, or `None` without a session.
     pub fn expires_at(&self) -> Option<DateTime<Utc>> {
         self.access.expires_at()
     }
@@ -62,7 +63,7 @@ impl FromRequestParts<Arc<App>> for Owner {
     }
 }
 
-/// An owner who may see and change what belongs to the whole server; for others it is not there.
+/// A person who may read and change the server's files. For others, these routes are not found.
 pub(in crate::http) struct Editor(pub Owner);
 
 impl FromRequestParts<Arc<App>> for Editor {
@@ -74,7 +75,7 @@ impl FromRequestParts<Arc<App>> for Editor {
     }
 }
 
-/// An entry of the audit log, of now.
+/// Makes an entry of the audit log with the current time.
 pub(in crate::http) fn console_act(who: &str, what: ConsoleDeed, client: Option<IpAddr>) -> ConsoleAct {
     ConsoleAct {
         who: who.to_owned(),
@@ -84,5 +85,12 @@ pub(in crate::http) fn console_act(who: &str, what: ConsoleDeed, client: Option<
         subject: None,
         detail: None,
         at: Utc::now(),
+    }
+}
+
+/// Stores an entry of the audit log. A failure is logged and does not fail the request.
+pub(super) async fn record(app: &App, tenant: &TenantId, act: &ConsoleAct) {
+    if let Err(cause) = with_store_timeout(app, app.store.tenant(tenant).record_console_act(act)).await {
+        error!(error = ?cause, what = act.what.as_str(), "Could not store an entry of the audit log");
     }
 }

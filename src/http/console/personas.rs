@@ -1,4 +1,4 @@
-//! `/console/api/personas`: the personas' files, seen and changed.
+//! `/console/api/personas`: reading and editing the personas' files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,9 @@ use crate::app::App;
 use crate::app::personas::{PersonaEdit, PersonaError, PersonaFile, PersonaProblem, SavedVersion};
 use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::error::ApiError;
-use crate::http::extract::{Body, Known};
-use crate::http::in_time::in_time;
-use crate::http::problem::Problem;
-use crate::http::refusals::{RefusedRead, RefusedWrite};
+use crate::http::error::with_store_timeout;
+use crate::http::extract::{Body, PathParameters};
+use crate::http::refusals::{RefusedBody, RefusedConsole, RefusedRead, RefusedWrite};
 use crate::http::views::time;
 use crate::persona::Persona;
 
@@ -30,25 +29,25 @@ pub(super) struct PersonaList {
 
 #[derive(Serialize, ToSchema)]
 struct PersonaSummary {
-    /// The file's stem, by which a conversation names it.
+    /// The file's stem, which a conversation names.
     id: String,
-    /// What it is called on a page.
+    /// The name on the pages.
     name: String,
     desk: String,
-    /// The first one is its own.
+    /// The first one is the default.
     languages: Vec<String>,
-    /// Whether conversations get it that name none.
+    /// Whether conversations without a persona use it.
     default: bool,
 }
 
-/// A persona's file and what it said before.
+/// A persona's file and its earlier versions.
 #[derive(Serialize, ToSchema)]
 pub(super) struct PersonaView {
     id: String,
     text: String,
-    /// Of the text: send it along with another one.
+    /// A hash of the text, to send with an edited text.
     hash: String,
-    /// The last ten texts, newest first; none before the first edit.
+    /// The last ten versions, newest first; empty before the first edit.
     versions: Vec<VersionView>,
 }
 
@@ -57,35 +56,35 @@ struct VersionView {
     version: u32,
     #[serde(serialize_with = "time")]
     saved_at: DateTime<Utc>,
-    /// Who saved it; null: somebody without a name, or who edited the file itself.
+    /// Who saved it; null for a person without a name or a direct edit of the file.
     saved_by: Option<String>,
-    /// Whether the file says it now.
+    /// Whether this is the text of the file now.
     current: bool,
 }
 
-/// What a persona's file said.
+/// The text of an earlier version.
 #[derive(Serialize, ToSchema)]
 pub(super) struct VersionText {
     text: String,
 }
 
-/// A text that may become a persona's.
+/// A text to check.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PersonaText {
     text: String,
 }
 
-/// What a persona's file is to say.
+/// A new text for a persona's file.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PutPersona {
     text: String,
-    /// `hash` of the text that was edited.
+    /// The `hash` of the text before the edit.
     hash: String,
 }
 
-/// What a text would make of the persona, or what is wrong with it.
+/// The persona that a text defines, or the problem in it.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum PersonaCheck {
@@ -95,27 +94,26 @@ pub(super) enum PersonaCheck {
         name: String,
         /// By language.
         greetings: BTreeMap<String, String>,
-        /// By language; languages without one are left out.
+        /// By language; a language without a follow-up is omitted.
         follow_ups: BTreeMap<String, String>,
     },
     Invalid {
         /// False.
         valid: bool,
-        /// Of the text, counted from 1; null: the text as a whole, or another file that does not go with it.
+        /// The line, counted from 1; null for the whole text or a conflict with another file.
         line: Option<usize>,
-        /// What is wrong, and how to mend it.
+        /// The problem and how to fix it.
         problem: String,
     },
 }
 
-/// The personas, by name.
+/// Lists the personas by name.
 #[utoipa::path(
     get, path = "/console/api/personas", operation_id = "console_personas", tag = "console",
     responses(
         (status = 200, description = "all of them", body = PersonaList),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`: there is no console, or the personas are another shop's", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        RefusedConsole,
+        (status = 404, description = "`not_found`: the console is off, or the personas belong to another shop"),
     )
 )]
 pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<PersonaList> {
@@ -129,7 +127,7 @@ pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<Persona
     Json(PersonaList { personas: app.personas.list().into_iter().map(summary).collect() })
 }
 
-/// A persona's file as it is, and what it said before.
+/// Returns a persona's file and its earlier versions.
 #[utoipa::path(
     get, path = "/console/api/personas/{id}", operation_id = "console_persona", tag = "console",
     params(("id" = String, Path)),
@@ -141,13 +139,13 @@ pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<Persona
 pub(super) async fn get(
     _: Editor,
     State(app): State<Arc<App>>,
-    Known(id): Known<String>,
+    PathParameters(id): PathParameters<String>,
 ) -> Result<Json<PersonaView>, ApiError> {
-    let file = in_time(&app, app.personas.get(&id)).await?;
+    let file = with_store_timeout(&app, app.personas.get(&id)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
 
-/// What a persona's file said.
+/// Returns the text of an earlier version.
 #[utoipa::path(
     get, path = "/console/api/personas/{id}/versions/{version}", operation_id = "console_persona_version", tag = "console",
     params(("id" = String, Path), ("version" = String, Path, description = "counted from 1")),
@@ -159,33 +157,25 @@ pub(super) async fn get(
 pub(super) async fn version(
     _: Editor,
     State(app): State<Arc<App>>,
-    Known((id, version)): Known<(String, u32)>,
+    PathParameters((id, version)): PathParameters<(String, u32)>,
 ) -> Result<Json<VersionText>, ApiError> {
-    let found = in_time(&app, app.personas.find_version(&id, version)).await?;
+    let found = with_store_timeout(&app, app.personas.find_version(&id, version)).await?;
     found.map(|version| Json(VersionText { text: version.text })).ok_or(ApiError::NotFound)
 }
 
-/// What a text would make of the persona; nothing is changed.
+/// Checks a text and returns the persona that it defines. Changes nothing.
 #[utoipa::path(
     post, path = "/console/api/personas/{id}/check", operation_id = "console_check_persona", tag = "console",
     params(("id" = String, Path)), request_body = PersonaText,
     responses(
-        (status = 200, description = "what it would say, or what is wrong", body = PersonaCheck),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`", body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "`request_timeout`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "the persona, or the problem in the text", body = PersonaCheck),
+        RefusedBody,
     )
 )]
 pub(super) async fn check(
     _: Editor,
     State(app): State<Arc<App>>,
-    Known(id): Known<String>,
+    PathParameters(id): PathParameters<String>,
     body: Body<PersonaText>,
 ) -> Result<Json<PersonaCheck>, ApiError> {
     match app.personas.check(&id, &body.value.text).await {
@@ -197,27 +187,27 @@ pub(super) async fn check(
     }
 }
 
-/// Writes the persona's file; the server takes it into use at once. A text that could not be used changes nothing.
+/// Replaces the persona's file and reloads it at once. An invalid text changes nothing.
 #[utoipa::path(
     put, path = "/console/api/personas/{id}", operation_id = "console_put_persona", tag = "console",
     params(("id" = String, Path)), request_body = PutPersona,
     responses(
-        (status = 200, description = "the file as it is now", body = PersonaView),
+        (status = 200, description = "the updated file", body = PersonaView),
         RefusedWrite,
-        (status = 409, description = "`conflict`: the file has changed since it was read", body = Problem, content_type = "application/problem+json"),
-        (status = 500, description = "`not_writable`", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`conflict`: the file has changed since it was read"),
+        (status = 500, description = "`not_writable`"),
     )
 )]
 pub(super) async fn put(
     Editor(owner): Editor,
     State(app): State<Arc<App>>,
-    Known(id): Known<String>,
+    PathParameters(id): PathParameters<String>,
     body: Body<PutPersona>,
 ) -> Result<Json<PersonaView>, ApiError> {
     let PutPersona { text, hash } = body.value;
     let act = ConsoleAct { subject: Some(id.clone()), ..owner.act(ConsoleDeed::PersonaSaved) };
     let edit = PersonaEdit { text, hash, act: Some((owner.tenant, act)), saved_by: owner.name };
-    let file = in_time(&app, app.personas.save(&id, edit)).await?;
+    let file = with_store_timeout(&app, app.personas.save(&id, edit)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
 
@@ -257,24 +247,24 @@ impl From<PersonaError> for ApiError {
     fn from(cause: PersonaError) -> Self {
         match cause {
             PersonaError::NotFound => Self::NotFound,
-            PersonaError::Conflict => Self::Conflict(
-                "The persona was changed since you read it; read it again and bring both texts together.",
-            ),
+            PersonaError::Conflict => {
+                Self::Conflict("The persona has changed since you read it; read it again and merge both texts.")
+            }
             PersonaError::Invalid(PersonaProblem { line: Some(line), problem }) => {
                 Self::InvalidRequest(format!("Line {line}: {problem}."))
             }
             PersonaError::Invalid(PersonaProblem { line: None, problem }) => {
-                Self::InvalidRequest(format!("This text cannot be used: {problem}."))
+                Self::InvalidRequest(format!("The text is invalid: {problem}."))
             }
             PersonaError::Store(cause) => cause.into(),
             PersonaError::NotWritable(_) => {
-                error!(error = %cause, "A persona was not saved");
+                error!(error = %cause, "Could not save a persona");
                 Self::NotWritable(
-                    "The persona's file cannot be written; let the server's account write it and its folder.",
+                    "The persona's file cannot be written; make the file and its folder writable for the server.",
                 )
             }
             PersonaError::Unreadable(_) => {
-                error!(error = %cause, "A persona cannot be shown");
+                error!(error = %cause, "Could not read a persona");
                 Self::Internal
             }
         }

@@ -1,4 +1,4 @@
-//! `GET /console/api/questions`
+//! `GET /console/api/questions`: questions without an answer.
 
 use std::sync::Arc;
 
@@ -13,27 +13,25 @@ use super::owner::Owner;
 use crate::app::App;
 use crate::app::questions::{QuestionGroup, QuestionsError};
 use crate::domain::{ConversationId, Language};
-use crate::http::conversations::page_limit;
 use crate::http::error::ApiError;
-use crate::http::extract::Query;
-use crate::http::in_time::in_time;
-use crate::http::problem::Problem;
-use crate::http::refusals::RefusedRead;
+use crate::http::error::with_store_timeout;
+use crate::http::extract::{Query, page_limit};
+use crate::http::refusals::RefusedConsoleQuery;
 use crate::http::views::time;
 use crate::store::unanswered::{Unanswered, UnansweredQuestion};
 
-/// Which questions.
+/// The questions to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionsQuery {
-    /// What became of them; `all` where nothing is said.
+    /// The kind of questions; `all` by default.
     #[param(inline)]
     kind: Option<Wanted>,
-    /// Of so many days, 1 to 366.
+    /// The number of days including today, 1 to 366.
     #[param(minimum = 1, maximum = 366, default = 30)]
     days: Option<u32>,
-    /// How many groups at most, 1 to 200.
+    /// The most groups to return, 1 to 200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u64>,
 }
@@ -46,7 +44,7 @@ pub(super) enum Wanted {
     All,
 }
 
-/// What became of a question: no document speaks of it, or the bot asked what was meant.
+/// Why a question has no answer: the documents do not cover it, or the bot asked a clarifying question.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum QuestionKind {
@@ -54,17 +52,17 @@ enum QuestionKind {
     Clarify,
 }
 
-/// Questions that got no answer, those that ask the same together.
+/// Unanswered questions, grouped.
 #[derive(Serialize, ToSchema)]
 pub(super) struct QuestionsView {
-    /// The one whose last question is newest comes first.
+    /// The group with the newest question comes first.
     groups: Vec<GroupView>,
 }
 
-/// Questions that differ in case, diacritics, punctuation and words of politeness alone.
+/// Questions that differ only in case, diacritics, punctuation and polite words.
 #[derive(Serialize, ToSchema)]
 struct GroupView {
-    /// The newest one.
+    /// The newest question.
     question: String,
     kind: QuestionKind,
     #[schema(value_type = String, example = "vi")]
@@ -72,7 +70,7 @@ struct GroupView {
     count: usize,
     #[serde(serialize_with = "time")]
     last_at: DateTime<Utc>,
-    /// The newest ones, five at most.
+    /// The newest questions, at most five.
     examples: Vec<ExampleView>,
 }
 
@@ -83,14 +81,12 @@ struct ExampleView {
     text: String,
 }
 
-/// The questions that got no answer: what the shop should write about next.
+/// Lists unanswered questions, which show what to document next.
 #[utoipa::path(
     get, path = "/console/api/questions", operation_id = "console_questions", tag = "console", params(QuestionsQuery),
     responses(
         (status = 200, description = "the groups, newest first", body = QuestionsView),
-        RefusedRead,
-        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`", body = Problem, content_type = "application/problem+json"),
+        RefusedConsoleQuery,
     )
 )]
 pub(super) async fn get(
@@ -105,7 +101,7 @@ pub(super) async fn get(
         Some(Wanted::NoContext) => Some(Unanswered::NoContext),
         Some(Wanted::Clarify) => Some(Unanswered::Clarify),
     };
-    let mut groups = in_time(&app, app.unanswered(&owner.tenant, only, days)).await?;
+    let mut groups = with_store_timeout(&app, app.unanswered(&owner.tenant, only, days)).await?;
     groups.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     Ok(Json(QuestionsView { groups: groups.into_iter().map(Into::into).collect() }))
 }
@@ -133,7 +129,7 @@ impl From<QuestionsError> for ApiError {
         match cause {
             QuestionsError::Store(cause) => cause.into(),
             QuestionsError::Rules(cause) => {
-                tracing::error!(error = %cause, "Questions cannot be grouped");
+                tracing::error!(error = %cause, "Could not group the questions");
                 Self::Internal
             }
         }

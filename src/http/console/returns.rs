@@ -1,6 +1,6 @@
-//! Orders and returns beside a conversation; the later steps of RMAs; what a person decides on an escalation.
+//! Orders and returns of a conversation, steps of RMAs, and decisions on escalations.
 //!
-//! - [`views`]: all that as the console shows it
+//! - [`views`]: their JSON form
 
 use std::sync::Arc;
 
@@ -17,9 +17,8 @@ use crate::domain::returns::{
 };
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 use crate::http::error::ApiError;
-use crate::http::extract::{Body, ConversationPath, Known};
-use crate::http::in_time::in_time;
-use crate::http::problem::Problem;
+use crate::http::error::with_store_timeout;
+use crate::http::extract::{Body, ConversationPath, PathParameters, sentence};
 use crate::http::refusals::{RefusedRead, RefusedWrite};
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
@@ -33,44 +32,44 @@ use views::{ReturnsView, RmaView, TicketView};
 /// The longest reason for a decision, in characters.
 const WHY_MAX_CHARS: usize = 2_000;
 
-/// Which state an RMA is to be in.
+/// The state to move an RMA to.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NextStep {
     to: RmaStatus,
 }
 
-/// What a person decided.
+/// A person's decision.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decided {
     decision: Resolution,
-    /// For the audit log; with `more_info` it is the question that the customer reads. 1 to 2,000 characters after trimming.
+    /// The reason, for the audit log. With `more_info`, it is the question to the customer. 1 to 2,000 characters after trimming.
     #[schema(min_length = 1, max_length = 2000, pattern = r"\S")]
     why: String,
 }
 
-/// An RMA after a step.
+/// An RMA after the step.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Advanced {
     rma: RmaView,
 }
 
-/// An escalation after a decision, and the RMAs that it was about.
+/// An escalation after the decision, and its RMAs.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ResolvedView {
     ticket: TicketView,
     rmas: Vec<RmaView>,
 }
 
-/// What the conversation has to do with orders and returns: what was made in it, the orders that it is about, whatever became
-/// of those elsewhere, and the record of all that. At most the newest 20 orders, RMAs, tickets and mails and the newest 200 rows
-/// of the record; `has_more` says that there is more.
+/// Lists the orders and returns of a conversation: what was created in it, the orders that it mentions, and their RMAs, tickets,
+/// mails and audit log. Returns the newest 20 of each and the newest 200 rows of the audit log; `has_more` is true if there are
+/// more.
 #[utoipa::path(
     get, path = "/console/api/conversations/{id}/returns", operation_id = "console_returns", tag = "console",
     params(("id" = String, Path)),
     responses(
-        (status = 200, description = "all of it; empty lists where there is nothing", body = ReturnsView),
+        (status = 200, description = "the lists, which may be empty", body = ReturnsView),
         RefusedRead,
     )
 )]
@@ -84,28 +83,27 @@ pub(super) async fn get(
         let Some(conversation) = store.find_conversation(id).await? else { return Ok(None) };
         Ok::<_, StoreError>(Some((conversation, store.overview_of_returns(id).await?)))
     };
-    let (conversation, overview) = in_time(&app, reading).await?.ok_or(ApiError::NotFound)?;
+    let (conversation, overview) = with_store_timeout(&app, reading).await?.ok_or(ApiError::NotFound)?;
     let persona = app.desks().prompts().find_persona(&conversation.persona);
     let takes_returns = persona.is_some_and(|persona| persona.desk == "returns");
     Ok(Json(ReturnsView::new(overview, takes_returns)))
 }
 
-/// Takes the next step of an RMA, in the name of whoever is signed in. `Label_Sent` makes its label. A step that has been taken
-/// already is answered as if it were taken now.
+/// Moves an RMA to its next state in the name of the signed-in person. `Label_Sent` creates the label. Idempotent.
 #[utoipa::path(
     post, path = "/console/api/rmas/{number}/advance", operation_id = "console_advance_rma", tag = "console",
     params(("number" = String, Path, description = "such as `RMA-1701234567-ABCD`")),
     request_body = NextStep,
     responses(
-        (status = 200, description = "the RMA as it is now", body = Advanced),
+        (status = 200, description = "the updated RMA", body = Advanced),
         RefusedWrite,
-        (status = 409, description = "`illegal_step`: the detail names both states", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`illegal_step`: the detail names both states"),
     )
 )]
 pub(super) async fn advance(
     owner: Owner,
     State(app): State<Arc<App>>,
-    Known(number): Known<String>,
+    PathParameters(number): PathParameters<String>,
     body: Body<NextStep>,
 ) -> Result<Json<Advanced>, ApiError> {
     let number: RmaNumber = number.parse().map_err(|_| ApiError::NotFound)?;
@@ -115,8 +113,8 @@ pub(super) async fn advance(
         ..owner.act(ConsoleDeed::RmaAdvanced)
     };
     let store = app.store.tenant(&owner.tenant).noting(Some(&act));
-    let rma = in_time(&app, take_step(&store, &number, body.value.to, &by(&owner))).await?;
-    tell(&app, &owner.tenant, rma.conversation);
+    let rma = with_store_timeout(&app, take_step(&store, &number, body.value.to, &by(&owner))).await?;
+    notify(&app, &owner.tenant, rma.conversation);
     Ok(Json(Advanced { rma: rma.into() }))
 }
 
@@ -138,30 +136,30 @@ async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, b
     if rma.status == to {
         return Ok(rma);
     }
-    // The label of one that has gone on since is there already, and no step.
+    // The RMA has moved on since its label was issued.
     match refusal.or_else(|| rma.step(to).err()) {
         Some(refusal) => Err(ApiError::IllegalStep(sentence(&refusal.to_string()))),
         None => Ok(rma),
     }
 }
 
-/// Stores what a person decided on an escalation, in the name of the person who is signed in. `approve` makes the return that the
-/// ticket asks for and releases locked RMAs, `reject` refuses it, `more_info` asks the customer. The customer reads it in the chat
-/// and in a mail. The same decision by the same person again is answered as if it were made now.
+/// Stores a decision on an escalation in the name of the signed-in person. `approve` creates the return that the ticket requests
+/// and unlocks its RMAs, `reject` refuses it, and `more_info` asks the customer. The customer is informed in the chat and by mail.
+/// Idempotent for the same decision by the same person.
 #[utoipa::path(
     post, path = "/console/api/escalations/{id}/resolve", operation_id = "console_resolve_escalation", tag = "console",
     params(("id" = String, Path, description = "the number of the ticket, or of its RMA")),
     request_body = Decided,
     responses(
-        (status = 200, description = "the escalation, and its RMAs as they are now", body = ResolvedView),
+        (status = 200, description = "the escalation and its updated RMAs", body = ResolvedView),
         RefusedWrite,
-        (status = 409, description = "`already_resolved`, or `illegal_step` where the return rules refuse what is approved", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "`already_resolved`, or `illegal_step` if the return rules refuse the approval"),
     )
 )]
 pub(super) async fn resolve(
     owner: Owner,
     State(app): State<Arc<App>>,
-    Known(id): Known<String>,
+    PathParameters(id): PathParameters<String>,
     body: Body<Decided>,
 ) -> Result<Json<ResolvedView>, ApiError> {
     let id = escalation_id(&id)?;
@@ -176,24 +174,24 @@ pub(super) async fn resolve(
     let by = by(&owner);
     let terms = app.config.returns.terms(DamageWords::default());
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
-    let (ticket, rmas) = match in_time(&app, Box::pin(store.resolve_escalation(&id, &verdict, &by))).await? {
+    let (ticket, rmas) = match with_store_timeout(&app, Box::pin(store.resolve_escalation(&id, &verdict, &by))).await? {
         Resolving::Done(ticket, rmas) => (*ticket, rmas),
-        Resolving::Resolved(ticket) if is_the_same(&ticket, decision, why, by.who) => (*ticket, Vec::new()),
+        Resolving::Resolved(ticket) if is_same_decision(&ticket, decision, why, by.who) => (*ticket, Vec::new()),
         Resolving::Resolved(ticket) => return Err(ApiError::AlreadyResolved(resolved_by(&ticket))),
         Resolving::NotFound => return Err(ApiError::NotFound),
         refusal @ (Resolving::Refused(_) | Resolving::BadAmounts) => {
             return Err(ApiError::IllegalStep(sentence(&refusal.why_not(&id))));
         }
     };
-    // Labels, mails and messages are jobs.
-    app.post.wake();
+    // Background jobs send labels, mails and messages.
+    app.jobs.wake();
     for conversation in rmas.iter().map(|rma| rma.conversation).chain([ticket.conversation]) {
-        tell(&app, &owner.tenant, conversation);
+        notify(&app, &owner.tenant, conversation);
     }
     Ok(Json(ResolvedView { ticket: ticket.into(), rmas: rmas.into_iter().map(RmaView::from).collect() }))
 }
 
-/// The number of a ticket or an RMA, as it is stored.
+/// Parses the number of a ticket or an RMA and returns its stored spelling.
 fn escalation_id(text: &str) -> Result<String, ApiError> {
     let ticket = text.parse().map(|number: TicketNumber| number.to_string());
     ticket.or_else(|_| text.parse().map(|number: RmaNumber| number.to_string())).map_err(|_| ApiError::NotFound)
@@ -213,7 +211,7 @@ fn by(owner: &Owner) -> By<'_> {
     By { hand: Hand::Person, who: owner.signature(), conversation: None, now: Utc::now() }
 }
 
-fn is_the_same(ticket: &Ticket, decision: Resolution, why: &str, who: &str) -> bool {
+fn is_same_decision(ticket: &Ticket, decision: Resolution, why: &str, who: &str) -> bool {
     ticket
         .resolved
         .as_ref()
@@ -222,19 +220,13 @@ fn is_the_same(ticket: &Ticket, decision: Resolution, why: &str, who: &str) -> b
 
 fn resolved_by(ticket: &Ticket) -> String {
     match &ticket.resolved {
-        Some(earlier) => format!("{} was decided already: {}, by {}.", ticket.id, earlier.decision, earlier.by),
-        None => format!("{} was decided already.", ticket.id),
+        Some(earlier) => format!("{} was already resolved: {}, by {}.", ticket.id, earlier.decision, earlier.by),
+        None => format!("{} was already resolved.", ticket.id),
     }
 }
 
-fn tell(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
+fn notify(app: &App, tenant: &TenantId, conversation: Option<ConversationId>) {
     if let Some(conversation) = conversation {
-        app.engine.tell_of(tenant, conversation);
+        app.engine.notify_changed(tenant, conversation);
     }
-}
-
-/// An error's words as a sentence.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }

@@ -1,55 +1,52 @@
-//! `/console/session`: signing in with an API key, and out.
+//! `/console/session`: signing in with an API key and signing out. `GET /console/api/me`: who is signed in.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::Json;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chrono::Utc;
-use serde::Deserialize;
-use tracing::error;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::owner::console_act;
+use super::owner::{Owner, console_act, record};
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
-use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
+use crate::domain::{ConsoleDeed, TenantId};
+use crate::http::access::Access;
 use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
 use crate::http::client::ClientAddress;
 use crate::http::error::ApiError;
+use crate::http::error::with_store_timeout;
 use crate::http::extract::Body;
-use crate::http::in_time::in_time;
-use crate::http::problem::Problem;
+use crate::http::refusals::{RefusedBody, RefusedConsole};
+use crate::http::views::optional_time;
 
-/// The longest name by which customers know who answers, in characters.
+/// The longest display name, in characters.
 const NAME_MAX_CHARS: usize = 80;
 
-/// Who wants to sign in.
+/// The credentials to sign in with.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SignIn {
     /// One of the shop's API keys.
     key: String,
-    /// What customers are told of who answers, up to 80 characters.
+    /// The name that customers see when the person answers, at most 80 characters.
     #[schema(nullable, max_length = 80)]
     name: Option<String>,
 }
 
-/// Signs the browser in: the answer holds a cookie that opens what the key opens, for `CONSOLE_SESSION_HOURS`.
+/// Signs the browser in. Sets a cookie with the permissions of the key for `CONSOLE_SESSION_HOURS`.
 #[utoipa::path(
     post, path = "/console/session", operation_id = "console_sign_in", tag = "console", request_body = SignIn,
     responses(
         (status = 204, description = "signed in", headers(("Set-Cookie" = String))),
-        (status = 400, description = "`invalid_json`", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "`unauthorized`", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "`request_timeout`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`; in development nobody signs in", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
+        RefusedBody,
+        (status = 404, description = "`not_found`: the console is off"),
+        (status = 422, description = "`invalid_request`, also in development, where no sign-in is needed"),
     )
 )]
 pub(super) async fn begin(
@@ -58,9 +55,9 @@ pub(super) async fn begin(
     headers: HeaderMap,
     body: Body<SignIn>,
 ) -> Result<Response, ApiError> {
-    from_our_own_page(&app, &headers)?;
+    require_own_page(&app, &headers)?;
     let Some(sessions) = &app.sessions else {
-        return Err(ApiError::InvalidRequest("No keys are set, so nobody needs to sign in.".to_owned()));
+        return Err(ApiError::InvalidRequest("X_API_KEYS is not set, so no sign-in is needed.".to_owned()));
     };
     let SignIn { key, name } = body.value;
     let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
@@ -71,25 +68,25 @@ pub(super) async fn begin(
     }
     let begun = sessions.begin(key.trim().as_bytes(), name.map(str::to_owned), Utc::now());
     let Some((session, token)) = begun else {
-        // An unknown key names no shop, so the entry goes to the shop that owns the server's pages.
+        // An unknown key identifies no shop, so the entry goes to the shop that owns the server's pages.
         let act = console_act(name.unwrap_or_default(), ConsoleDeed::SignInRefused, client);
-        note(&app, &app.config.auth.web_chat_tenant, &act).await;
-        return Err(ApiError::Unauthorized("This API key is not known here; check X_API_KEYS of the server."));
+        record(&app, &app.config.auth.web_chat_tenant, &act).await;
+        return Err(ApiError::Unauthorized("This API key is unknown; check X_API_KEYS of the server."));
     };
     let act = console_act(name.unwrap_or(OPERATOR), ConsoleDeed::SignedIn, client);
-    note(&app, &session.tenant, &act).await;
+    record(&app, &session.tenant, &act).await;
     Ok(with_cookie(set_session(&token, session.expires_at, is_encrypted(&headers, &app.config.http))))
 }
 
-/// Signs the browser out: the session ends with all its streams, also where the cookie was copied.
+/// Signs the browser out. Ends the session and its streams, also for copies of the cookie.
 #[utoipa::path(
     delete, path = "/console/session", operation_id = "console_sign_out", tag = "console",
     responses(
         (status = 204, description = "signed out", headers(("Set-Cookie" = String))),
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "`rate_limited`", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "`unavailable`", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "`forbidden_origin`"),
+        (status = 404, description = "`not_found`: the console is off"),
+        (status = 429, description = "`rate_limited`"),
+        (status = 503, description = "`unavailable`"),
     )
 )]
 pub(super) async fn end(
@@ -97,43 +94,78 @@ pub(super) async fn end(
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    from_our_own_page(&app, &headers)?;
+    require_own_page(&app, &headers)?;
     revoke_sessions(&app, &headers, client).await?;
     Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
 }
 
-/// Ends the sessions of the request's cookies. Stored first, so that they stay ended after a restart.
+/// Revokes the sessions in the cookies. Stores that first, so that they stay revoked after a restart.
 async fn revoke_sessions(app: &App, headers: &HeaderMap, client: Option<IpAddr>) -> Result<(), ApiError> {
     let (Some(sessions), now) = (&app.sessions, Utc::now()) else { return Ok(()) };
     for session in session_tokens(headers).filter_map(|token| sessions.verify(token, now)) {
         let tenant = app.store.tenant(&session.tenant);
-        in_time(app, tenant.revoke_session(&session.id, session.expires_at)).await?;
+        with_store_timeout(app, tenant.revoke_session(&session.id, session.expires_at)).await?;
         sessions.revoke(&session, now);
         let act = console_act(session.name.as_deref().unwrap_or(OPERATOR), ConsoleDeed::SignedOut, client);
-        note(app, &session.tenant, &act).await;
+        record(app, &session.tenant, &act).await;
     }
     Ok(())
 }
 
-/// Stores an entry of the audit log. A failure is logged and does not refuse the sign-in.
-async fn note(app: &App, tenant: &TenantId, act: &ConsoleAct) {
-    if let Err(cause) = in_time(app, app.store.tenant(tenant).record_console_act(act)).await {
-        error!(error = ?cause, what = act.what.as_str(), "An entry of the audit log was not stored");
-    }
-}
-
-/// Another site must not sign anybody in or out.
-fn from_our_own_page(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
+/// Refuses requests from other sites.
+fn require_own_page(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
     if !app.config.console.on {
         return Err(ApiError::NotFound);
     }
     if is_own_page(headers, &app.config.http) { Ok(()) } else { Err(ApiError::ForbiddenOrigin) }
 }
 
-fn with_cookie(cookie: Option<header::HeaderValue>) -> Response {
-    let mut response = StatusCode::NO_CONTENT.into_response();
-    if let Some(cookie) = cookie {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
+fn with_cookie(cookie: Option<HeaderValue>) -> Response {
+    (StatusCode::NO_CONTENT, cookie.map(|cookie| [(header::SET_COOKIE, cookie)]), ()).into_response()
+}
+
+/// Who is signed in.
+#[derive(Serialize, ToSchema)]
+pub(in crate::http) struct Me {
+    /// Always true. Without a sign-in, the response is 401.
+    signed_in: bool,
+    /// Whether `X_API_KEYS` is not set, so that no sign-in is needed.
+    development: bool,
+    #[schema(value_type = String)]
+    tenant: TenantId,
+    /// The person's display name.
+    name: Option<String>,
+    /// When the session ends; null without a session.
+    #[serde(serialize_with = "optional_time")]
+    expires_at: Option<DateTime<Utc>>,
+    /// Whether the person may read and change personas, documents and evaluation cases, which belong to the whole server.
+    may_edit: bool,
+}
+
+impl Me {
+    fn new(owner: Owner, app: &App) -> Self {
+        Self {
+            signed_in: true,
+            development: owner.access == Access::Development,
+            may_edit: owner.may_edit(app),
+            expires_at: owner.expires_at(),
+            tenant: owner.tenant,
+            name: owner.name,
+        }
     }
-    response
+
+    /// Returns who sent a request, or `None` without a sign-in.
+    pub async fn of(parts: &mut Parts, app: &Arc<App>) -> Option<Self> {
+        let owner = Owner::from_request_parts(parts, app).await.ok()?;
+        Some(Self::new(owner, app))
+    }
+}
+
+/// Returns who is signed in.
+#[utoipa::path(
+    get, path = "/console/api/me", operation_id = "console_me", tag = "console",
+    responses((status = 200, description = "who is signed in", body = Me), RefusedConsole)
+)]
+pub(super) async fn me(owner: Owner, State(app): State<Arc<App>>) -> Result<Json<Me>, ApiError> {
+    Ok(Json(Me::new(owner, &app)))
 }

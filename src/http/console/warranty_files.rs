@@ -1,4 +1,4 @@
-//! `POST /console/api/warranty-files`: a list of warranties, seen first and then written.
+//! `POST /console/api/warranty-files`: importing a list of warranties, with a dry run first.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,89 +13,84 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{error, warn};
 use utoipa::{IntoParams, ToSchema};
 
-use super::owner::Owner;
+use super::owner::{Owner, record};
 use crate::app::App;
 use crate::app::list_file::{FileError, Refused};
 use crate::app::warranty_list::{ListError, Outcome, UploadError, Wish};
 use crate::domain::{ConsoleAct, ConsoleDeed};
+use crate::http::body::discard;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
-use crate::http::problem::Problem;
-use crate::http::refusals::RefusedRead;
+use crate::http::refusals::RefusedUpload;
 use crate::store::warranty_import::{ChangedRow, ImportError};
 
-/// A file that is too large is taken in and thrown away up to so many times the limit, and for so long: a browser that still sends
-/// does not hear the answer.
-const HEARD_OUT: usize = 10;
-const HEARD_OUT_WITHIN: Duration = Duration::from_secs(30);
+/// How much of a file that is too large is read and discarded, as a multiple of the limit, and for how long. A browser that is
+/// still sending does not read the response.
+const DISCARD_FACTOR: usize = 10;
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What is to become of the list.
+/// Whether to write the list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UploadQuery {
-    /// Compare and report, but write nothing.
+    /// Compare and report only.
     #[param(default = true)]
     dry_run: Option<bool>,
-    /// `file_hash` of the dry run: what is written is what was seen. Needed without `dry_run`.
+    /// The `file_hash` of the dry run, so that exactly that file is written. Required unless `dry_run`.
     hash: Option<String>,
-    /// Write the good rows even if others are refused.
+    /// Write the valid rows even if others are invalid.
     #[param(default = false)]
     skip_refused: Option<bool>,
 }
 
-/// What is in the list.
+/// The result of comparing a list with the shop's warranties.
 #[derive(Serialize, ToSchema)]
 pub(super) struct UploadView {
-    /// Rows of the file, whatever became of them.
+    /// All rows of the file.
     rows: u64,
     new: u64,
     changed: u64,
     unchanged: u64,
-    /// Rows that say the same as an earlier one; they are in none of the other counts.
+    /// Rows that repeat an earlier one; no other count includes them.
     repeated: u64,
-    /// The first 200 rows that cannot be taken, in the order of the file.
+    /// The first 200 invalid rows, in the order of the file.
     refused: Vec<RefusedView>,
     refused_count: u64,
     /// The first 50 changed rows, with their old and new values.
     changes: Vec<ChangedRow>,
-    /// Columns of the file that mean nothing here.
+    /// Columns of the file that were ignored.
     ignored_columns: Vec<String>,
-    /// Whether the shop now has what the list says. Without `dry_run`, false: rows are refused, and nothing was written.
+    /// Whether the list was written. False without `dry_run` means that rows are invalid and nothing was written.
     applied: bool,
-    /// What to send as `hash` to write this very list.
+    /// The `hash` to send to write this list.
     file_hash: String,
 }
 
-/// A row that cannot be taken.
+/// An invalid row.
 #[derive(Serialize, ToSchema)]
 struct RefusedView {
-    /// The line of the file on which it begins, counted from 1.
+    /// The line of the file on which the row begins, counted from 1.
     row: u64,
-    /// The column; null: the row as a whole is at fault.
+    /// The column; null for the whole row.
     field: Option<&'static str>,
-    /// Shortened, if it is long.
+    /// The value, shortened if it is long.
     value: String,
-    /// What is wrong with it, and how to fix it.
+    /// The problem and how to fix it.
     problem: String,
     /// A stable word for the problem.
     code: Option<&'static str>,
 }
 
-/// Compares a list of warranties with what the shop has, and writes it where that is wished: all of it, or nothing.
+/// Compares a list of warranties with the shop's, and writes it without `dry_run`: all of it or nothing.
 #[utoipa::path(
     post, path = "/console/api/warranty-files", operation_id = "console_warranty_file", tag = "console", params(UploadQuery),
-    request_body(content = String, content_type = "text/csv", description = "the list: CSV in UTF-8 with the columns serial, product_name and warranty_end_date, in any order; CONSOLE_CSV_MAX_MB at most"),
+    request_body(content = String, content_type = "text/csv", description = "the list: CSV in UTF-8 with the columns serial, product_name and warranty_end_date, in any order; at most CONSOLE_CSV_MAX_MB"),
     responses(
-        (status = 200, description = "what is in the list, and whether it was written", body = UploadView),
-        RefusedRead,
-        (status = 403, description = "`forbidden_origin`", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "`not_found`: there is no console", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "`conflict`: this is not the file of `hash`", body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "`request_timeout`", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "`too_large`", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "`unsupported_media_type`", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "`invalid_request`: the file as a whole cannot be read", body = Problem, content_type = "application/problem+json"),
+        (status = 200, description = "the comparison, and whether the list was written", body = UploadView),
+        RefusedUpload,
+        (status = 409, description = "`conflict`: the file does not match `hash`"),
+        (status = 422, description = "`invalid_request`: the file cannot be read"),
     )
 )]
 pub(super) async fn post(
@@ -104,27 +99,27 @@ pub(super) async fn post(
     Query(query): Query<UploadQuery>,
     request: Request,
 ) -> Result<Json<UploadView>, ApiError> {
-    let wish = wish(query)?;
+    let mode = mode(query)?;
     check_type(&request)?;
     let deadline = Instant::now() + app.config.console.csv_timeout;
     let file = timeout_at(deadline, read(request.into_body(), app.config.console.csv_max_bytes));
     let file = file.await.map_err(|_| ApiError::RequestTimeout)??;
-    let work = app.take_warranty_list(&owner.tenant, file, &wish);
+    let work = app.take_warranty_list(&owner.tenant, file, &mode);
     match timeout_at(deadline, work).await {
         Ok(outcome) => {
             let outcome = outcome?;
-            note(&app, &owner, &outcome).await;
+            record_import(&app, &owner, &outcome).await;
             Ok(Json(outcome.into()))
         }
         Err(_) => {
-            warn!("A list of warranties took longer than CONSOLE_CSV_SECONDS");
+            warn!("An import of warranties took longer than CONSOLE_CSV_SECONDS");
             Err(ApiError::Unavailable)
         }
     }
 }
 
-/// Stores a written list in the audit log. The import commits on another connection, so this is a second transaction.
-async fn note(app: &App, owner: &Owner, outcome: &Outcome) {
+/// Records a written list in the audit log. The import commits on another connection, so this is a second transaction.
+async fn record_import(app: &App, owner: &Owner, outcome: &Outcome) {
     if !outcome.applied {
         return;
     }
@@ -134,12 +129,10 @@ async fn note(app: &App, owner: &Owner, outcome: &Outcome) {
         detail: Some(format!("{} new, {} changed", counts.new, counts.changed)),
         ..owner.act(ConsoleDeed::ListImported)
     };
-    if let Err(cause) = app.store.tenant(&owner.tenant).record_console_act(&act).await {
-        error!(error = %cause, what = act.what.as_str(), "An entry of the audit log was not stored");
-    }
+    record(app, &owner.tenant, &act).await;
 }
 
-fn wish(query: UploadQuery) -> Result<Wish, ApiError> {
+fn mode(query: UploadQuery) -> Result<Wish, ApiError> {
     match (query.dry_run.unwrap_or(true), query.hash) {
         (true, _) => Ok(Wish::DryRun),
         (false, Some(hash)) => Ok(Wish::Write { hash, skip_refused: query.skip_refused.unwrap_or(false) }),
@@ -155,30 +148,20 @@ fn check_type(request: &Request) -> Result<(), ApiError> {
     if essence.eq_ignore_ascii_case("text/csv") { Ok(()) } else { Err(ApiError::UnsupportedMediaType("text/csv")) }
 }
 
-/// The whole body.
+/// Reads the whole body.
 async fn read(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
     let mut file = Vec::new();
     while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|_| ApiError::InvalidRequest("The file did not come whole; send it again.".to_owned()))?;
+        let frame = frame
+            .map_err(|_| ApiError::InvalidRequest("The file was not received completely; send it again.".to_owned()))?;
         let Ok(data) = frame.into_data() else { continue };
         if file.len() + data.len() > max {
-            let _ = tokio::time::timeout(HEARD_OUT_WITHIN, hear_out(body, max.saturating_mul(HEARD_OUT))).await;
+            let _ = tokio::time::timeout(DISCARD_TIMEOUT, discard(body, max.saturating_mul(DISCARD_FACTOR))).await;
             return Err(ApiError::TooLargeFile { max_mb: max >> 20 });
         }
         file.extend_from_slice(&data);
     }
     Ok(file.into())
-}
-
-async fn hear_out(mut body: Body, most: usize) {
-    let mut heard = 0;
-    while let Some(Ok(frame)) = body.frame().await {
-        heard += frame.data_ref().map_or(0, Bytes::len);
-        if heard > most {
-            return;
-        }
-    }
 }
 
 impl From<Outcome> for UploadView {
@@ -212,12 +195,12 @@ impl From<UploadError> for ApiError {
     fn from(cause: UploadError) -> Self {
         match cause {
             UploadError::OtherFile => {
-                Self::Conflict("This is not the file that was seen; look at it again with dry_run=true.")
+                Self::Conflict("The file has changed since the dry run; repeat the dry run with dry_run=true.")
             }
             UploadError::List(ListError::File(cause)) => unreadable(&cause),
             UploadError::Import(ImportError::Store(cause)) => cause.into(),
             cause => {
-                error!(error = %cause, "A list of warranties could not be taken");
+                error!(error = %cause, "Could not import a list of warranties");
                 Self::Internal
             }
         }

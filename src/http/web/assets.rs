@@ -1,5 +1,5 @@
-//! The pages' files, held by the program, each under a name that holds a hash of its content: a browser may keep them
-//! for ever.
+//! The pages' files, compiled into the program. A file's name contains a hash of its content, so browsers may cache it
+//! without limit.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,16 +10,15 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
-use super::policy;
+use super::NOSNIFF;
 use crate::http::error::ApiError;
 
-/// Every file, by its name alone. One that imports another stands behind it: its own hash depends on that one's.
+/// Every file by name. A file comes after the files that it imports, because its hash depends on theirs.
 const FILES: &[(&str, &str)] = &[
     ("icon.svg", include_str!("assets/icon.svg")),
     ("base.css", include_str!("assets/base.css")),
     ("page.css", include_str!("assets/page.css")),
     ("reference.css", include_str!("assets/reference.css")),
-    ("elements.js", include_str!("assets/elements.js")),
     ("words.js", include_str!("assets/words.js")),
     ("memory.js", include_str!("assets/memory.js")),
     ("markup.js", include_str!("assets/markup.js")),
@@ -38,27 +37,21 @@ const FILES: &[(&str, &str)] = &[
     ("phrases.js", include_str!("console/phrases.js")),
     ("desk.js", include_str!("console/desk.js")),
     ("parts.js", include_str!("console/parts.js")),
-    ("svg.js", include_str!("console/svg.js")),
-    ("facts.js", include_str!("console/facts.js")),
     ("alarm.js", include_str!("console/alarm.js")),
     ("live.js", include_str!("console/live.js")),
     ("router.js", include_str!("console/router.js")),
     ("sign-in.js", include_str!("console/sign-in.js")),
     ("receipt.js", include_str!("console/receipt.js")),
-    ("wrong.js", include_str!("console/wrong.js")),
     ("thread.js", include_str!("console/thread.js")),
     ("row.js", include_str!("console/row.js")),
     ("answer.js", include_str!("console/answer.js")),
-    ("record.js", include_str!("console/record.js")),
     ("escalation.js", include_str!("console/escalation.js")),
-    ("rma.js", include_str!("console/rma.js")),
     ("returns.js", include_str!("console/returns.js")),
     ("conversation.js", include_str!("console/conversation.js")),
     ("inbox.js", include_str!("console/inbox.js")),
     ("sums.js", include_str!("console/sums.js")),
     ("knowledge.js", include_str!("console/knowledge.js")),
     ("warranty.js", include_str!("console/warranty.js")),
-    ("versions.js", include_str!("console/versions.js")),
     ("editor.js", include_str!("console/editor.js")),
     ("personas.js", include_str!("console/personas.js")),
     ("plot.js", include_str!("console/plot.js")),
@@ -76,17 +69,17 @@ pub(super) async fn get(name: Result<Path<String>, PathRejection>) -> Result<Res
     let headers = [
         (header::CONTENT_TYPE, asset.content_type),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
-        (header::X_CONTENT_TYPE_OPTIONS, policy::NOSNIFF),
+        (header::X_CONTENT_TYPE_OPTIONS, NOSNIFF),
     ];
     Ok((headers, asset.content.as_str()).into_response())
 }
 
-/// The path under which browsers find the file, such as `/assets/page-1f0c9a3be2d45c77.css`.
+/// Returns the path of a file, such as `/assets/page-1f0c9a3be2d45c77.css`.
 pub(super) fn path(name: &str) -> String {
     ASSETS.paths.get(name).map(|address| format!("/assets/{address}")).unwrap_or_default()
 }
 
-/// The scripts that the script `name` needs, itself included: a page that names them all loads them at once.
+/// Returns the script `name` and all scripts that it imports, so that a page can load them in parallel.
 pub(super) fn modules(name: &str) -> Vec<&'static str> {
     let mut wanted = vec![name];
     for (file, source) in FILES.iter().rev() {
@@ -98,7 +91,7 @@ pub(super) fn modules(name: &str) -> Vec<&'static str> {
     FILES.iter().map(|(file, _)| *file).filter(|file| wanted.contains(file)).collect()
 }
 
-/// 64 bits of SHA-256, as hex: enough to tell one version of a file from the next.
+/// Returns 64 bits of SHA-256 as hex, enough to distinguish versions of a file.
 pub(super) fn hash(content: &[u8]) -> String {
     Sha256::digest(content).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -126,7 +119,7 @@ impl Assets {
         assets
     }
 
-    /// The source with the addresses of what it imports.
+    /// Replaces the imports of the source by their hashed names.
     fn with_addresses(&self, source: &str) -> String {
         self.paths.iter().fold(source.to_owned(), |source, (name, address)| {
             imports(name).iter().fold(source, |source, import| source.replace(import, &format!("\"./{address}\"")))
@@ -134,7 +127,7 @@ impl Assets {
     }
 }
 
-/// How a file is imported: by one of the same folder, and by the console, which shares what the chat page has.
+/// Returns how a file is imported: from the same folder, and by the console from the chat page's folder.
 fn imports(name: &str) -> [String; 2] {
     [format!("\"./{name}\""), format!("\"../assets/{name}\"")]
 }
@@ -159,13 +152,13 @@ mod tests {
                 asset.content.match_indices("\"./").map(|(at, found)| asset.content.split_at(at + found.len()))
             {
                 let imported = rest.split('"').next().unwrap_or_default();
-                assert!(ASSETS.by_address.contains_key(imported), "{name} imports {imported}: it must stand before it");
+                assert!(ASSETS.by_address.contains_key(imported), "{name} imports {imported}, which must come first");
             }
         }
     }
 
     #[test]
-    fn a_change_in_a_file_renames_those_that_import_it() {
+    fn changed_file_renames_files_that_import_it() {
         let names = |inner: &'static str| {
             let assets = Assets::new(&[("inner.js", inner), ("outer.js", "import \"./inner.js\";"), ("other.js", "1")]);
             ["inner.js", "outer.js", "other.js"].map(|name| assets.paths[name].clone())
@@ -177,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_needs_what_its_imports_import() {
+    fn modules_include_transitive_imports() {
         let modules = [modules("chat.js"), modules("console.js")].concat();
         for file in ["chat.js", "render.js", "markup.js", "plot.js", "sums.js"] {
             assert!(modules.contains(&file), "{modules:?}");

@@ -1,4 +1,4 @@
-//! `GET /console`: the shop's own desk. One page, whose views its scripts show.
+//! `GET /console`: the support console, one page whose scripts show its views.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::page::{escape, modules};
-use super::{assets, policy, revalidated};
+use super::{assets, revalidated, standalone};
 use crate::app::App;
 use crate::domain::Language;
 use crate::http::browser::accepted_languages;
@@ -20,25 +20,25 @@ use crate::persona::texts::{ConsoleTexts, fill};
 
 const PAGE: &str = include_str!("console/console.html");
 
-/// What the console calls its languages, on the button that leads to each.
+/// The label of each language on the language button.
 const LANGUAGE_NAMES: [(Language, &str); 2] = [(Language::EN, "EN"), (Language::VI, "VI")];
 
-/// What the console's scripts know from the start.
+/// The settings that the page passes to its scripts.
 #[derive(Serialize)]
 struct Settings<'a> {
-    /// The default persona's name, by which the shop is known.
+    /// The name of the default persona.
     name: &'a str,
     language: Language,
     language_names: BTreeMap<Language, &'static str>,
     texts: BTreeMap<Language, &'a ConsoleTexts>,
-    /// Hosts besides our own to which a link in a message may lead.
+    /// Hosts that links in messages may lead to, in addition to our own.
     link_hosts: Vec<String>,
     text_max_chars: usize,
-    /// Who is signed in, if anybody is.
+    /// Who is signed in, if anyone.
     me: Option<Me>,
 }
 
-/// The console's page, for everybody: it shows nothing before somebody has signed in.
+/// Serves the console. The page is public and contains no data of the shop before a sign-in.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -47,7 +47,7 @@ pub(super) async fn get(
     if !app.config.console.on {
         return Err(ApiError::NotFound);
     }
-    // This page is not rate limited, so a key must not open it. Browsers send cookies here.
+    // This page has no rate limit, so it must not reveal whether a key is valid. Browsers send cookies.
     parts.headers.remove("x-api-key");
     let me = Me::of(&mut parts, &app).await;
     let desks = app.desks();
@@ -64,7 +64,7 @@ pub(super) async fn get(
         text_max_chars: app.config.http.text_max_chars,
         me,
     };
-    // A closing tag inside a text must not end the element.
+    // A closing tag in a text must not end the element.
     let json = serde_json::to_string(&settings).unwrap_or_default().replace('<', "\\u003c");
     let texts = console.get(language);
     let body = fill(
@@ -82,5 +82,5 @@ pub(super) async fn get(
             ("settings", &json),
         ],
     );
-    Ok((policy::alone(), revalidated(&headers, "text/html; charset=utf-8", body)).into_response())
+    Ok((standalone(), revalidated(&headers, "text/html; charset=utf-8", body)).into_response())
 }

@@ -1,4 +1,4 @@
-//! `GET /`: the chat page, filled in with its persona and its words.
+//! `GET /`: the chat page with its persona and texts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use super::{assets, policy, revalidated};
+use super::{assets, framed_by, revalidated};
 use crate::app::App;
 use crate::config::Config;
 use crate::desks::Desks;
@@ -21,41 +21,41 @@ use crate::persona::texts::{PageTexts, fill};
 const PAGE: &str = include_str!("assets/page.html");
 const NOTICE: &str = include_str!("assets/notice.html");
 
-/// What a link to the page may ask for. Whatever else stands in it belongs to whoever made the link.
+/// The query of a link to the page. Unknown parameters are ignored.
 #[derive(Default, Deserialize)]
-pub(super) struct Wish {
+pub(super) struct PageQuery {
     /// A file's stem under `prompts/`.
     persona: Option<String>,
     /// One of the persona's languages.
     language: Option<String>,
-    /// Set: shown inside a page of another site.
+    /// Present if the page is shown inside a page of another site.
     widget: Option<String>,
 }
 
-/// The chat page; where there is nobody to talk to, a page that says so.
+/// Serves the chat page, or a notice if the chat is closed or the persona unknown.
 pub(super) async fn get(
     State(app): State<Arc<App>>,
-    wish: Result<Query<Wish>, QueryRejection>,
+    query: Result<Query<PageQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let Query(wish) = wish.unwrap_or_default();
+    let Query(query) = query.unwrap_or_default();
     let desks = app.desks();
-    let found = match &wish.persona {
+    let found = match &query.persona {
         None => Some(desks.prompts().default_persona()),
         Some(id) => desks.prompts().find_persona(id),
     };
     let persona = found.clone().unwrap_or_else(|| desks.prompts().default_persona());
-    let asked = wish.language.as_ref().and_then(|code| code.parse().ok());
+    let asked = query.language.as_ref().and_then(|code| code.parse().ok());
     let asked = asked.filter(|language| persona.languages.contains(language));
     let language = asked.unwrap_or_else(|| persona.closest_language(&accepted_languages(&headers)));
     let texts = desks.page(language);
-    let policy = policy::headers(&app.config.web.widget_origins);
+    let policy = framed_by(&app.config.web.widget_origins);
     let body = if !app.config.auth.web_chat {
         Err(notice(language, &persona, &texts.closed_title, &texts.closed_text, &texts.closed_hint))
     } else if found.is_none() {
         Err(notice(language, &persona, &texts.unknown_title, &texts.unknown_text, &texts.unknown_hint))
     } else {
-        let widget = wish.widget.is_some();
+        let widget = query.widget.is_some();
         Ok(page(&desks, &persona, &Settings::new(&desks, &persona, language, asked, widget, &app.config)))
     };
     match body {
@@ -64,19 +64,19 @@ pub(super) async fn get(
     }
 }
 
-/// What the page's script knows from the start.
+/// The settings that the page passes to its script.
 #[derive(Serialize)]
 struct Settings<'a> {
     persona: &'a str,
     name: &'a str,
     language: Language,
-    /// The language that a new conversation asks for; without it the first message decides.
+    /// The language of a new conversation. Without it, the first message decides.
     asked_language: Option<Language>,
     greetings: BTreeMap<Language, &'a str>,
     texts: BTreeMap<Language, &'a PageTexts>,
     text_max_chars: usize,
     widget: bool,
-    /// Hosts besides our own to which a link in a message may lead.
+    /// Hosts that links in messages may lead to, in addition to our own.
     link_hosts: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ fn page(desks: &Desks, persona: &Persona, settings: &Settings<'_>) -> String {
     )
 }
 
-/// What has a browser load the script and all that it needs at once.
+/// Returns tags that make the browser load the script and its imports in parallel.
 pub(super) fn modules(script: &str) -> String {
     let paths = assets::modules(script).into_iter().map(assets::path);
     paths.map(|path| format!("<link rel=\"modulepreload\" href=\"{path}\">\n")).collect()
@@ -146,7 +146,7 @@ fn notice(language: Language, persona: &Persona, title: &str, text: &str, hint: 
     )
 }
 
-/// The text as it stands in markup, between tags or between quotes.
+/// Escapes a text for markup, between tags or quotes.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -167,7 +167,7 @@ mod tests {
     use super::escape;
 
     #[test]
-    fn a_name_cannot_become_markup() {
+    fn markup_in_names_is_escaped() {
         assert_eq!(escape("<b a='1' c=\"2\">&"), "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
     }
 }

@@ -1,4 +1,4 @@
-//! The page at `/docs`: the API's description for people, written from `/openapi.json`. It needs no script.
+//! The page at `/docs`, which shows `/openapi.json` without scripts.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::assets;
 use super::page::escape;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
-/// Shown last: customers' clients do not need it.
+/// The tag that comes last, because clients for customers do not need it.
 const CONSOLE: &str = "console";
 
 /// One operation of the API.
@@ -16,7 +16,7 @@ struct Operation<'a> {
     about: &'a Value,
 }
 
-/// The whole page.
+/// Renders the page.
 pub(in crate::http) fn page(openapi: &Value) -> String {
     let title = text(&openapi["info"], "title");
     let operations = operations(openapi);
@@ -100,7 +100,7 @@ fn shown(operation: &Operation<'_>) -> String {
     )
 }
 
-/// A schema, with its definition folded.
+/// Renders a schema with its definition folded.
 fn described(name: &str, schema: &Value) -> String {
     let definition = serde_json::to_string_pretty(schema).unwrap_or_default();
     format!(
@@ -111,7 +111,7 @@ fn described(name: &str, schema: &Value) -> String {
     )
 }
 
-/// What a value is, in a few words: a link to its schema, where it has one.
+/// Returns the type of a value, or a link to its schema.
 fn kind(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|address| address.rsplit('/').next()) {
         let name = escape(name);
@@ -162,7 +162,7 @@ fn paragraphs(text: &str) -> String {
     text.split("\n\n").filter(|part| !part.trim().is_empty()).map(|part| format!("<p>{}</p>", prose(part))).collect()
 }
 
-/// A sentence whose names stand between backticks.
+/// Renders a sentence with code between backticks.
 fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { code(part) } else { escape(part) }).collect()
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_holds_every_operation_and_no_backtick() {
+    fn page_shows_every_operation_without_backticks() {
         let openapi = serde_json::to_value(crate::http::openapi()).unwrap();
         let page = page(&openapi);
         for Operation { path, .. } in operations(&openapi) {

@@ -1,4 +1,4 @@
-//! `GET /widget.js`: the script that gives another site's page a button and a panel.
+//! `GET /widget.js`: the script that adds a chat button and panel to another site's page.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,28 +8,28 @@ use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use super::{policy, revalidated};
+use super::{NOSNIFF, revalidated};
 use crate::app::App;
 use crate::config::Config;
 use crate::desks::Desks;
 use crate::domain::Language;
 
 const SCRIPT: &str = include_str!("assets/widget.js");
-/// Stands in the script where its settings belong.
+/// The placeholder in the script for its settings.
 const PLACE: &str = "/* filled in by the server */ {}";
 
-/// The script; any site may load it, but its panel opens on `WIDGET_ORIGINS` alone.
+/// Serves the script. Any site may load it, but the panel opens only on `WIDGET_ORIGINS`.
 pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let settings = serde_json::to_string(&Settings::new(&app.desks(), &app.config)).unwrap_or_default();
     let script = SCRIPT.replacen(PLACE, &settings, 1);
     let open_to_all = [
-        (header::X_CONTENT_TYPE_OPTIONS, policy::NOSNIFF),
+        (header::X_CONTENT_TYPE_OPTIONS, NOSNIFF),
         (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
     ];
     (open_to_all, revalidated(&headers, "text/javascript; charset=utf-8", script)).into_response()
 }
 
-/// What the script knows before the panel is opened.
+/// The settings in the script.
 #[derive(Serialize)]
 struct Settings {
     /// Whether pages of our own may open conversations.
@@ -40,7 +40,7 @@ struct Settings {
     personas: BTreeMap<String, Spoken>,
 }
 
-/// A persona's words on the button and the panel, by language; `first` is its own language.
+/// A persona's texts on the button and the panel by language; `first` is its default language.
 #[derive(Serialize)]
 struct Spoken {
     first: Language,
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_has_one_place_for_its_settings() {
+    fn script_has_one_settings_placeholder() {
         assert_eq!(SCRIPT.matches(PLACE).count(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! E-mails as `.eml` files: what a shop without a mail server has, to open or to pass on by hand.
+//! E-mails as `.eml` files, for a shop without a mail server.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use super::message::{InvalidSender, message, sender};
 use super::{Email, EmailError, Mailer};
 use crate::config::MailConfig;
 
-/// Writes each e-mail to `{folder}/{id}.eml`; the same mail again is the same file.
+/// Writes each e-mail to `{folder}/{id}.eml`. Sending a mail again replaces its file.
 pub struct MailFiles {
     folder: PathBuf,
     from: Mailbox,
 }
 
 impl MailFiles {
-    /// Touches nothing yet: the folder is made with the first mail.
+    /// The folder is created with the first mail.
     pub fn new(config: &MailConfig) -> Result<Self, InvalidSender> {
         Ok(Self { folder: config.folder.clone(), from: sender(&config.from)? })
     }
@@ -29,7 +29,7 @@ impl Mailer for MailFiles {
         let formatted = message(email, &self.from)?.formatted();
         let name = stem(&email.id);
         tokio::fs::create_dir_all(&self.folder).await.map_err(failed)?;
-        // Under another name until it is whole: whoever watches the folder sees no half of a mail.
+        // Written under another name first, so that programs that watch the folder never see a partial mail.
         let part = self.folder.join(format!(".{name}.part"));
         write(&part, &formatted).await.map_err(failed)?;
         tokio::fs::rename(&part, self.folder.join(format!("{name}.eml"))).await.map_err(failed)
@@ -47,7 +47,7 @@ impl Mailer for MailFiles {
     }
 }
 
-/// The name of an e-mail's file. Only letters, digits and `-` are taken from the id, so it leads to no other folder.
+/// Returns the file name of an e-mail. Only letters, digits and `-` of the id are used, so that it cannot leave the folder.
 fn stem(id: &str) -> String {
     id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect()
 }
@@ -56,7 +56,7 @@ fn failed(cause: std::io::Error) -> EmailError {
     EmailError::Temporary(format!("the mail folder cannot be written: {}", cause.kind()))
 }
 
-/// Writes a file that is on the disk when this is over: once it counts as sent, nobody writes the mail again.
+/// Writes a file and waits until it is on the disk, because a mail that counts as sent is not written again.
 async fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = tokio::fs::File::create(path).await?;
     file.write_all(bytes).await?;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_mail_that_is_sent_twice_is_one_file() {
+    async fn mail_sent_twice_is_one_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let files = MailFiles::new(&config(folder.path().join("outbox"))).expect("a sender");
         for _ in 0..2 {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_folder_that_cannot_be_made_is_tried_again_later() {
+    async fn unusable_folder_is_a_temporary_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("file");
         std::fs::write(&file, "").expect("a file in the way");

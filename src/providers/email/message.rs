@@ -1,4 +1,4 @@
-//! An [`Email`] as RFC 5322 has it.
+//! Formats an [`Email`] by RFC 5322.
 
 use lettre::message::header::{ContentTransferEncoding, ContentType};
 use lettre::message::{Mailbox, SinglePart};
@@ -6,25 +6,25 @@ use lettre::{Address, Message};
 
 use super::{Email, EmailError};
 
-/// `MAIL_FROM` is no address.
+/// `MAIL_FROM` is not an address.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is no address: write shop@example.com or \"The shop <shop@example.com>\"")]
+#[error("'{0}' is not an address: write shop@example.com or \"The shop <shop@example.com>\"")]
 pub struct InvalidSender(pub String);
 
 pub(super) fn sender(written: &str) -> Result<Mailbox, InvalidSender> {
     written.parse().map_err(|_| InvalidSender(written.to_owned()))
 }
 
-/// The message, with `Message-ID: <{id}@{domain of the sender}>`.
+/// Formats the message with `Message-ID: <{id}@{domain of the sender}>`.
 ///
 /// # Errors
-/// [`EmailError::Permanent`]: the customer's address is none, or the subject cannot stand in a header.
+/// [`EmailError::Permanent`]: the customer's address or the subject is not valid.
 pub(super) fn message(email: &Email, from: &Mailbox) -> Result<Message, EmailError> {
     let to: Address = email
         .to
         .parse()
-        .map_err(|_| EmailError::Permanent("the customer's address is no e-mail address".to_owned()))?;
-    // Quoted-printable: letters outside ASCII arrive on every server, and a reader of the raw file can still read it.
+        .map_err(|_| EmailError::Permanent("the customer's address is not an e-mail address".to_owned()))?;
+    // Every server accepts quoted-printable, and people can read the raw file.
     let body = SinglePart::builder()
         .header(ContentType::TEXT_PLAIN)
         .header(ContentTransferEncoding::QuotedPrintable)
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_carries_its_id_and_no_header_of_a_customers_making() {
+    fn mail_has_its_id_and_no_injected_header() {
         let from = sender("SSTC <shop@sstc.example>").expect("an address");
         let formatted = String::from_utf8(message(&email(), &from).expect("a message").formatted()).expect("text");
         assert!(formatted.contains("Message-ID: <MSG-1700000000-ab12cd34@sstc.example>\r\n"), "{formatted}");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_none_is_refused_for_good_and_not_told() {
+    fn invalid_address_is_refused_and_not_repeated() {
         let from = sender("shop@sstc.example").expect("an address");
         let refused = message(&Email { to: "nobody at all".to_owned(), ..email() }, &from).expect_err("refused");
         assert!(!refused.is_temporary());

@@ -1,4 +1,4 @@
-//! A mail server.
+//! Sends e-mails to an SMTP server.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::message::{InvalidSender, message, sender};
 use super::{Email, EmailError, Mailer};
 use crate::config::MailConfig;
 
-/// Why no mail server can be used as it is set. The URL itself, which may hold a password, is not told.
+/// Why the mail server's settings cannot be used. The URL is left out, since it may contain a password.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidSmtp {
     #[error(
@@ -24,7 +24,7 @@ pub enum InvalidSmtp {
     Sender(#[from] InvalidSender),
 }
 
-/// Hands e-mails to a mail server, over a new connection each: a shop sends few.
+/// Sends each e-mail over a new connection, since a shop sends few.
 pub struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
@@ -33,7 +33,7 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// Connects to nobody yet.
+    /// Does not connect yet.
     pub fn new(url: &str, config: &MailConfig) -> Result<Self, InvalidSmtp> {
         let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
@@ -44,7 +44,7 @@ impl Smtp {
         Ok(Self { transport, from: sender(&config.from)?, deadline: config.deadline, host })
     }
 
-    /// Whether the server lets us in; sends nothing.
+    /// Connects and logs in without sending a mail.
     pub async fn check(&self) -> Result<(), EmailError> {
         match timeout(self.deadline, self.transport.test_connection()).await {
             Ok(Ok(true)) => Ok(()),
@@ -63,7 +63,7 @@ fn too_slow() -> EmailError {
 impl Mailer for Smtp {
     async fn send(&self, email: &Email) -> Result<(), EmailError> {
         let message = message(email, &self.from)?;
-        // lettre's own deadline covers connecting alone; a server that goes silent in the middle must end as well.
+        // lettre's timeout covers connecting only. This one also covers a server that stops answering later.
         match timeout(self.deadline, self.transport.send(message)).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(cause)) => Err(classify(&cause)),
@@ -76,13 +76,12 @@ impl Mailer for Smtp {
     }
 }
 
-/// A 5xx is for good, except where it is about us and not about the mail (RFC 4954: 530 and 535 ask for credentials,
-/// 534 and 538 for another way to send them): then the shop mends its settings, and the mail goes out after that.
-/// Everything else may pass.
+/// Answers from 500 on are permanent, except those about credentials (RFC 4954: 530, 534, 535, 538): the mail can be sent
+/// once the shop has fixed its settings. All other errors are temporary.
 fn classify(cause: &Error) -> EmailError {
     let code = cause.status().map(u16::from);
     let what = match code {
-        // The server's own words may hold the customer's address.
+        // The server's text may contain the customer's address.
         Some(code) => format!("the mail server answered {code}"),
         None if cause.is_timeout() => "the mail server took too long".to_owned(),
         None if cause.is_tls() => "no encrypted connection to the mail server".to_owned(),

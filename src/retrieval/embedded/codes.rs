@@ -1,34 +1,34 @@
-//! Vectors in 8 bits, and how far a product of codes can lie from the product of the vectors.
+//! Quantizes vectors to 8 bits, with a bound on the error of their products.
 //!
-//! A vector `v` is kept as whole numbers `c` of −127 to 127 with `v ≈ s·c`, and the length of what that leaves out, `‖v − s·c‖`. A
-//! question `q` becomes `t·d` in the same way. Then
+//! A vector `v` is stored as whole numbers `c` from −127 to 127 with `v ≈ s·c`, and the length of the remainder, `‖v −
+//! s·c‖`. A question `q` becomes `t·d` in the same way. Then
 //!
 //! `q·v − s·t·(c·d) = t·d·(v − s·c) + (q − t·d)·v`
 //!
-//! and by Cauchy and Schwarz the right side is at most `‖t·d‖·‖v − s·c‖ + ‖q − t·d‖·‖v‖`. The sum `c·d` is of whole numbers
-//! and has no error; what is added in `f64` is too small to matter beside [`SLACK`].
+//! and by the Cauchy–Schwarz inequality, the right side is at most `‖t·d‖·‖v − s·c‖ + ‖q − t·d‖·‖v‖`. The sum `c·d`
+//! consists of whole numbers and is exact; errors of `f64` are negligible compared with [`SLACK`].
 
 /// The largest code. The sum of two products of codes stays below 2¹⁵.
 const MAX: f64 = 127.0;
-/// Codes that are multiplied in one go; rows are filled up with zeros to a multiple of it.
+/// The number of codes that are multiplied together. Rows are padded with zeros to a multiple of it.
 const STEP: usize = 32;
-/// Lengths are made larger by this part, so that rounding never makes one too small.
+/// Lengths are increased by this fraction, so that rounding never makes one too small.
 const SLACK: f64 = 1e-6;
-/// Sums that run side by side in [`dot`], so that they fit the processor's registers.
+/// The number of parallel sums in [`dot`], chosen to fit the processor's registers.
 const LANES: usize = 16;
 
-/// What is known of a row beside its codes.
+/// The scale and the error bounds of a row's codes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coded {
-    /// What one step of a code is worth.
+    /// The value of one step of a code.
     pub scale: f32,
-    /// At least the length of what the codes leave out.
+    /// An upper bound for the length of the remainder.
     pub lost: f32,
-    /// At least the length of the row.
+    /// An upper bound for the length of the row.
     pub length: f32,
 }
 
-/// A question, ready to be compared with rows.
+/// A question, prepared for comparison with rows.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Of unit length.
@@ -40,12 +40,12 @@ pub struct Question {
     length: f64,
 }
 
-/// How many codes a row of this dimension has.
+/// Returns the number of codes in a row of this dimension.
 pub fn width(dimension: usize) -> usize {
     dimension.next_multiple_of(STEP)
 }
 
-/// Appends the codes of `row`, [`width`] of them. Every number of the row is finite.
+/// Appends the [`width`] codes of `row`, whose numbers must be finite.
 pub fn encode(row: &[f32], codes: &mut Vec<i8>) -> Coded {
     let scale = step(row) as f32;
     let start = codes.len();
@@ -57,7 +57,7 @@ pub fn encode(row: &[f32], codes: &mut Vec<i8>) -> Coded {
 }
 
 impl Question {
-    /// `vector` is finite; it is brought to unit length.
+    /// Normalizes `vector` to unit length. Its numbers must be finite.
     pub fn new(vector: &[f32]) -> Self {
         let vector = unit(vector);
         let scale = step(&vector);
@@ -69,27 +69,27 @@ impl Question {
         Self { vector, codes, scale, coded_length, lost, length }
     }
 
-    /// The similarity that the codes of a row tell.
+    /// Estimates the similarity from the codes of a row.
     pub fn guess(&self, codes: &[i8], row: &Coded) -> f64 {
         f64::from(dot_codes(codes, &self.codes)) * self.scale * f64::from(row.scale)
     }
 
-    /// How far that can lie from what [`dot`] gives for the row and the question: the codes' error and the rounding of
-    /// `dot` itself.
+    /// Returns the maximum difference between the estimate and the result of [`dot`]: the error of the codes and the
+    /// rounding of `dot`.
     pub fn bound(&self, row: &Coded) -> f64 {
         let (lost, length) = (f64::from(row.lost), f64::from(row.length));
         let codes = self.coded_length * lost + self.lost * length;
-        // A sum of n rounded products lies within n·2⁻²⁴ of the true one, in parts of the product of the lengths; here n
-        // is the additions one lane makes, and those that join the lanes and the rest. EPSILON is twice 2⁻²⁴.
+        // The relative error of a sum of n rounded products is at most n·2⁻²⁴. Here n is the number of additions in one
+        // lane and of those that join the lanes and the rest. EPSILON is twice 2⁻²⁴.
         let additions = self.vector.len() / LANES + 2 * LANES + 2;
         let rounding = additions as f64 * f64::from(f32::EPSILON) * self.length * length;
-        // Numbers too small for f32 to hold well come on top.
+        // Add the error of numbers that are too small for f32.
         (codes + rounding) * (1.0 + SLACK) + 1e-30
     }
 }
 
-/// The product of two vectors of one dimension. Adding in lanes is what lets the compiler use the processor's vectors:
-/// a sum of `f32` may not be reordered.
+/// Returns the product of two vectors of one dimension. The sum uses lanes, so that the compiler can vectorize it: it
+/// may not reorder a sum of `f32`.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0_f32; LANES];
     let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
@@ -102,7 +102,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// The vector at unit length; one of zeros, which has no direction, stays.
+/// Normalizes the vector to unit length. A zero vector stays zero.
 pub fn unit(vector: &[f32]) -> Vec<f32> {
     let length = length(vector.iter().map(|x| f64::from(*x)));
     if length == 0.0 {
@@ -111,8 +111,8 @@ pub fn unit(vector: &[f32]) -> Vec<f32> {
     vector.iter().map(|x| (f64::from(*x) / length) as f32).collect()
 }
 
-/// The product of two rows of codes. Products are added in pairs in 16 bits before they are widened, since the compiler
-/// turns just this into eight at once on every x86-64: half the time of widening each of them.
+/// Returns the product of two rows of codes. Adds pairs of products in 16 bits before widening them: the compiler
+/// vectorizes this on every x86-64, which halves the time.
 fn dot_codes(row: &[i8], question: &[i16]) -> i32 {
     let mut lanes = [0_i32; 8];
     for (row, question) in row.as_chunks::<STEP>().0.iter().zip(question.as_chunks::<STEP>().0) {
@@ -129,7 +129,7 @@ fn dot_codes(row: &[i8], question: &[i16]) -> i32 {
     lanes.iter().sum()
 }
 
-/// What one step of the codes is worth, so that the largest number gets the largest code.
+/// Returns the value of one step, so that the largest number gets the largest code.
 fn step(vector: &[f32]) -> f64 {
     vector.iter().map(|x| f64::from(x.abs())).fold(0.0, f64::max) / MAX
 }
@@ -142,7 +142,7 @@ fn length(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The number in f32, and not less than it.
+/// Converts to f32, rounding up.
 fn above(number: f64) -> f32 {
     ((number * (1.0 + SLACK)) as f32).next_up()
 }
@@ -163,12 +163,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_error_of_the_codes_is_larger_than_its_bound(
+        fn error_stays_within_its_bound(
             pairs in prop::collection::vec((-1_f32..1.0, -1_f32..1.0), 1..400)
         ) {
             let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
             check(&a, &b);
-            // The sign of what the codes leave out is where the error is largest.
+            // The sign of the remainder maximizes the error.
             let mut codes = Vec::new();
             let coded = encode(&unit(&b), &mut codes);
             let lost: Vec<f32> =
@@ -178,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn vectors_that_codes_hold_badly_stay_within_the_bound_too() {
+    fn badly_quantized_vectors_stay_within_the_bound() {
         let spike = |small: f32| (0..1024).map(|i| if i == 0 { 1.0 } else { small }).collect::<Vec<f32>>();
         let flat = vec![1.0; 1024];
-        // Half a step in every number: the worst that rounding does.
+        // Half a step in every number is the largest rounding error.
         for row in
             [spike(0.5 / 127.0), spike(1e-30), spike(f32::MIN_POSITIVE), vec![0.0; 1024], flat.clone(), vec![-1.0]]
         {

@@ -1,8 +1,8 @@
-//! One collection in memory, searched exactly: 8-bit codes say which rows can be among the nearest, and only those are
-//! compared in full.
+//! One collection in memory, searched exactly. 8-bit codes select the rows that can be among the nearest, and only
+//! those are compared in full.
 //!
-//! Both forms are kept: 5 bytes for a number of a vector. Codes alone would need a fifth of that, but hundreds of rows are
-//! compared in full for one question, and reading those from the database takes longer than the whole search.
+//! Both forms are in memory, which takes 5 bytes per number. Codes alone would take a fifth, but a question compares
+//! hundreds of rows in full, and reading them from the database would take longer than the whole search.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use super::codes::{Coded, Question, dot, encode, width};
 use super::nearest::Nearest;
 use crate::providers::vector::{Hit, Labels};
 
-/// Reading a row costs so little that a thread pays for some thousand of them.
+/// The minimum number of rows per thread. Below it, starting a thread costs more than it saves.
 const ROWS_FOR_A_THREAD: usize = 8192;
-/// Codes are read about as fast as memory gives them, so more threads gain nothing.
+/// The maximum number of threads. More do not help, because memory bandwidth is the limit.
 const THREADS_MAX: usize = 4;
 
-/// The rows of a collection. Their order means nothing.
+/// The rows of a collection, in no particular order.
 #[derive(Debug, Default)]
 pub struct Matrix {
     dimension: usize,
@@ -24,16 +24,16 @@ pub struct Matrix {
     codes: Vec<i8>,
     coded: Vec<Coded>,
     ids: Vec<String>,
-    /// Where the row of an id is.
+    /// The index of each row by its id.
     places: HashMap<String, usize>,
     labels: LabelSets,
 }
 
-/// Labels as numbers: a shop has thousands of rows with the same few.
+/// Labels as numbers, because thousands of rows share a few labels.
 #[derive(Debug, Default)]
 struct LabelSets {
     numbers: HashMap<(String, String), u32>,
-    /// Of each row.
+    /// The labels of each row.
     rows: Vec<Box<[u32]>>,
 }
 
@@ -42,8 +42,8 @@ impl Matrix {
         Self { dimension, ..Self::default() }
     }
 
-    /// What so many rows take, in bytes. An id, held twice, and labels, of which most are the same in many rows, are taken
-    /// as 600.
+    /// Estimates the memory of this many rows in bytes, with 600 bytes for the id (stored twice) and the labels of a
+    /// row.
     pub fn estimate(rows: usize, dimension: usize) -> usize {
         rows.saturating_mul(dimension.saturating_mul(5).saturating_add(600))
     }
@@ -56,7 +56,7 @@ impl Matrix {
         self.ids.len()
     }
 
-    /// Adds a row of unit length, or replaces the one of this id.
+    /// Adds or replaces the row with this id. The vector must have unit length.
     pub fn put(&mut self, id: &str, vector: &[f32], labels: &Labels) {
         debug_assert_eq!(vector.len(), self.dimension);
         self.remove(id);
@@ -67,7 +67,7 @@ impl Matrix {
         self.labels.push(labels);
     }
 
-    /// Removes the row of this id, if there is one. The last row takes its place.
+    /// Removes the row with this id, if it exists. The last row takes its place.
     pub fn remove(&mut self, id: &str) {
         let Some(place) = self.places.remove(id) else { return };
         let last = self.ids.len() - 1;
@@ -81,7 +81,7 @@ impl Matrix {
         }
     }
 
-    /// Removes every row whose id does not pass.
+    /// Removes the rows for whose id `keep` returns false.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         let gone: Vec<String> = self.ids.iter().filter(|id| !keep(id)).cloned().collect();
         for id in gone {
@@ -89,14 +89,14 @@ impl Matrix {
         }
     }
 
-    /// The rows with all these labels that are nearest to the question, nearest first, at most `limit`. Exactly those, in
-    /// exactly the order, that comparing every row in full would give.
+    /// Returns at most `limit` rows with all these labels, nearest first. The result is the same as if every row were
+    /// compared in full.
     pub fn nearest(&self, question: &Question, limit: usize, only: &Labels) -> Vec<Hit> {
         let wanted = self.labels.wanted(only);
         let (true, Some(wanted)) = (limit > 0, wanted) else { return Vec::new() };
         let mut best: Nearest<&str, &[f32]> = Nearest::new(limit);
         for candidate in self.candidates(question, limit, &wanted) {
-            // Candidates come with the most promising first: behind one that cannot get in, none can.
+            // Candidates are sorted by their upper bound: after one that cannot qualify, none can.
             if best.threshold().is_some_and(|threshold| candidate.at_most < f64::from(threshold)) {
                 break;
             }
@@ -112,13 +112,13 @@ impl Matrix {
         .collect()
     }
 
-    /// The rows that can be among the nearest, those that can reach most first. A row is none if `limit` others reach
-    /// at least more than it does at most.
+    /// Returns the rows that can be among the nearest, sorted by upper bound. A row is excluded if the lower bounds of
+    /// `limit` others are above its upper bound.
     fn candidates(&self, question: &Question, limit: usize, wanted: &[u32]) -> Vec<Candidate> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let part = self.len().div_ceil(threads).max(ROWS_FOR_A_THREAD);
         let scan = |first: usize| self.scan(first..(first + part).min(self.len()), question, limit, wanted);
-        // Nothing outlives the scope. A thread that could not do its part leaves it to this one.
+        // No thread outlives the scope. If a thread fails, this one does its part.
         let parts: Vec<Part> = std::thread::scope(|scope| {
             let others: Vec<_> = (part..self.len())
                 .step_by(part)
@@ -159,7 +159,7 @@ impl Matrix {
                 continue;
             }
             part.candidates.push(Candidate { place, at_most });
-            // Rounded down, so that it stays a floor.
+            // Rounded down, so that it stays a lower bound.
             part.floor.offer(((guess - bound) as f32).next_down(), place, ());
             threshold = part.floor.threshold().map_or(f64::NEG_INFINITY, f64::from);
         }
@@ -171,20 +171,20 @@ impl Matrix {
     }
 }
 
-/// Puts the last row at `place`; rows hold `width` numbers each.
+/// Moves the last row to `place`. Each row has `width` numbers.
 fn move_last<T: Copy>(rows: &mut Vec<T>, width: usize, last: usize, place: usize) {
     rows.copy_within(last * width..(last + 1) * width, place * width);
     rows.truncate(last * width);
 }
 
-/// What one thread found.
+/// The result of one thread.
 struct Part {
-    /// What `limit` rows reach at least.
+    /// The highest lower bounds, at most `limit`.
     floor: Nearest<usize, ()>,
     candidates: Vec<Candidate>,
 }
 
-/// A row, and the most that its similarity can be.
+/// A row with the upper bound of its similarity.
 struct Candidate {
     place: usize,
     at_most: f64,
@@ -200,7 +200,7 @@ impl LabelSets {
         self.rows.push(labels.iter().map(number).collect());
     }
 
-    /// The numbers of labels; `None`: no row has all of them.
+    /// Returns the numbers of labels, or `None` if one of them is unknown.
     fn wanted(&self, only: &Labels) -> Option<Vec<u32>> {
         only.iter().map(|(name, value)| self.numbers.get(&(name.clone(), value.clone())).copied()).collect()
     }

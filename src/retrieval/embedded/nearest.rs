@@ -1,17 +1,17 @@
-//! The nearest of many: those with the largest similarity, and of equal ones those whose key comes first.
+//! Keeps the items with the largest similarity. Ties are sorted by key.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The best of what was offered so far, at most `limit`.
+/// The best items that were offered so far, at most `limit`.
 #[derive(Debug)]
 pub struct Nearest<K, V> {
     limit: usize,
-    /// The worst on top.
+    /// A heap with the worst item on top.
     kept: BinaryHeap<Ranked<K, V>>,
 }
 
-/// Something with its similarity. "Less" is better.
+/// An item with its similarity. Better items compare as less.
 #[derive(Clone, Debug)]
 pub struct Ranked<K, V> {
     pub similarity: f32,
@@ -24,7 +24,7 @@ impl<K: Ord, V> Nearest<K, V> {
         Self { limit, kept: BinaryHeap::new() }
     }
 
-    /// What something new must at least reach, once there are enough.
+    /// Returns the similarity that a new item must reach, once there are `limit` items.
     pub fn threshold(&self) -> Option<f32> {
         if self.kept.len() < self.limit { None } else { self.kept.peek().map(|worst| worst.similarity) }
     }
@@ -39,7 +39,7 @@ impl<K: Ord, V> Nearest<K, V> {
         }
     }
 
-    /// Best first.
+    /// Returns the items, best first.
     pub fn into_sorted(self) -> Vec<Ranked<K, V>> {
         self.kept.into_sorted_vec()
     }

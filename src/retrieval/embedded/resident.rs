@@ -1,4 +1,4 @@
-//! Which collections have a copy in memory, and that each is as the database says.
+//! Keeps copies of collections in memory, and updates them from the database.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,27 +13,27 @@ use crate::providers::vector::{Collection, Hit, Labels, VectorError};
 use crate::store::vectors::{StoredVector, VectorCollection, VectorScope};
 use crate::store::{Store, TenantStore};
 
-/// Rows that are read at once while loading.
+/// The number of rows to read at once while loading.
 const PAGE: u64 = 1000;
-/// Where more rows changed, the collection is loaded anew.
+/// If more rows have changed, the collection is loaded again.
 const CHANGES_MAX: usize = 2000;
 
-/// The copies, and the bound on what they take together.
+/// The copies, with a limit on their total size.
 #[derive(Debug)]
 pub struct Resident {
     max_bytes: usize,
     copies: Mutex<HashMap<Collection, Arc<Copy>>>,
-    /// Counts searches, so that it is known which copy was used last.
+    /// Counts searches, to determine which copy was used last.
     clock: AtomicU64,
 }
 
 /// A collection in memory.
 #[derive(Debug, Default)]
 pub struct Copy {
-    /// Held by whoever brings it up to date: others wait, and find it done.
+    /// Locked during an update. Other searches wait for it.
     updating: tokio::sync::Mutex<()>,
     held: RwLock<Option<Held>>,
-    /// What it takes or is about to take.
+    /// The reserved size in bytes.
     bytes: AtomicU64,
     used: AtomicU64,
 }
@@ -50,7 +50,7 @@ impl Resident {
         Self { max_bytes, copies: Mutex::default(), clock: AtomicU64::new(1) }
     }
 
-    /// The collection's copy, at least as new as `state`; `None`: it is too large for memory.
+    /// Returns the collection's copy, at least as new as `state`, or `None` if it is too large for memory.
     pub async fn current(
         &self,
         store: &Store,
@@ -78,8 +78,8 @@ impl Resident {
         self.copies().remove(collection);
     }
 
-    /// Makes room for a copy of this size, and lets those go that were not used for longest. `false`: there is no room even
-    /// without the others. A search that is under way keeps its copy until it ends.
+    /// Reserves memory for a copy and evicts the least recently used copies. Returns `false` if the copy alone is too
+    /// large. A running search keeps its copy until it ends.
     fn reserve(&self, collection: &Collection, copy: &Arc<Copy>, bytes: usize) -> bool {
         let mut copies = self.copies();
         if bytes > self.max_bytes {
@@ -87,7 +87,7 @@ impl Resident {
             return false;
         }
         copy.bytes.store(bytes as u64, Ordering::Relaxed);
-        // Another reservation may have let it go in the meantime.
+        // Another reservation may have evicted it in the meantime.
         copies.insert(collection.clone(), Arc::clone(copy));
         while copies.values().map(|copy| copy.bytes.load(Ordering::Relaxed)).sum::<u64>() > self.max_bytes as u64 {
             let others = copies.iter().filter(|(name, _)| *name != collection);
@@ -98,14 +98,14 @@ impl Resident {
         true
     }
 
-    /// No code can panic while it holds this.
+    /// Locks the copies. No code can panic while holding this lock.
     fn copies(&self) -> MutexGuard<'_, HashMap<Collection, Arc<Copy>>> {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Copy {
-    /// Searches on a thread that may be busy for a while.
+    /// Searches on a thread for blocking work.
     pub async fn nearest(
         self: Arc<Self>,
         question: Question,
@@ -120,14 +120,14 @@ impl Copy {
     }
 
     fn is_at_least(&self, state: &VectorCollection) -> bool {
-        // Whoever changes it holds `updating`, and searches only read: this waits for a change that was given up at most.
+        // Writers hold `updating`, so this can only wait for an update whose caller was cancelled.
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         held.as_ref().is_some_and(|held| held.generation == state.generation && held.version >= state.version)
     }
 
-    /// Applies what changed since. `false`: nothing is loaded, or so much changed that loading is cheaper.
+    /// Applies the changes since the last update. Returns `false` if nothing is loaded, or if loading again is cheaper.
     ///
-    /// The state was read first: a row that was written after it is met again at the next time.
+    /// The state is read before the rows, so a row that is written in between is read again by the next update.
     async fn catch_up(
         self: &Arc<Self>,
         rows: &TenantStore<'_>,
@@ -152,7 +152,7 @@ impl Copy {
         let (copy, generation, new_version) = (Arc::clone(self), state.generation, state.version);
         blocking(move || {
             let mut held = copy.held.write().unwrap_or_else(PoisonError::into_inner);
-            // One whose search was given up may come late: then another has done its work.
+            // An update whose search was cancelled may be late: another one has then done its work.
             let Some(held) = held.as_mut().filter(|held| held.generation == generation && held.version == version)
             else {
                 return;
@@ -173,7 +173,7 @@ impl Copy {
         collection: &Collection,
         state: &VectorCollection,
     ) -> Result<(), VectorError> {
-        // The old one goes first, so that the two are never in memory together.
+        // Drop the old copy first, so that there are never two in memory.
         let copy = Arc::clone(self);
         blocking(move || *copy.held.write().unwrap_or_else(PoisonError::into_inner) = None).await?;
         let mut matrix = Matrix::new(state.dimension);
@@ -188,22 +188,22 @@ impl Copy {
             })
             .await?;
         }
-        tracing::debug!(collection = collection.name, rows = matrix.len(), "Vectors are loaded into memory");
+        tracing::debug!(collection = collection.name, rows = matrix.len(), "Loaded vectors into memory");
         let held = Held { generation: state.generation, version: state.version, matrix };
         let copy = Arc::clone(self);
         blocking(move || *copy.held.write().unwrap_or_else(PoisonError::into_inner) = Some(held)).await
     }
 }
 
-/// Rows of another dimension are left out: the collection was dropped and made again while it was read, and its next
-/// state says so.
+/// Adds a row, unless it has another dimension: then the collection was recreated while it was read, and the next
+/// update reloads it.
 fn put(matrix: &mut Matrix, row: &StoredVector) {
     if row.vector.len() == matrix.dimension() {
         matrix.put(&row.id, &row.vector, &row.labels);
     }
 }
 
-/// What takes longer than other tasks should wait runs elsewhere.
+/// Runs blocking work on another thread.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, VectorError> {
     spawn_blocking(work).await.map_err(|error| VectorError::Unavailable(format!("the search was ended: {error}")))
 }

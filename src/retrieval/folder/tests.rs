@@ -12,7 +12,7 @@ fn write(root: &Path, file: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn a_folder_is_read_whatever_some_of_its_files_hold() {
+fn bad_files_do_not_stop_reading() {
     let folder = tempfile::tempdir().unwrap();
     let write = |file: &str, bytes: &[u8]| write(folder.path(), file, bytes);
     write("a.md", "---\nversion: [\n---\n# Giao hàng\n\n## Nội thành\nChúng tôi giao hàng trong ngày.\n".as_bytes());
@@ -44,7 +44,7 @@ fn a_folder_is_read_whatever_some_of_its_files_hold() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_empty_and_a_file_is_no_folder() {
+fn missing_folder_is_empty_and_file_fails() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(shelf(&folder.path().join("none"), ""), Shelf::default());
     fs::write(folder.path().join("file"), "").unwrap();
@@ -53,7 +53,7 @@ fn a_folder_that_is_not_there_is_empty_and_a_file_is_no_folder() {
 }
 
 #[test]
-fn a_named_folder_holds_what_is_below_it_and_ids_stay_apart() {
+fn subfolders_are_read_and_ids_stay_unique() {
     let folder = tempfile::tempdir().unwrap();
     for file in
         ["top.md", "returns/faq.md", "returns/vip/faq.md", "returns/rules.txt", "returns/.draft/x.md", "empty/x.png"]
@@ -71,7 +71,7 @@ fn a_named_folder_holds_what_is_below_it_and_ids_stay_apart() {
 }
 
 #[test]
-fn what_says_too_little_is_named() {
+fn dropped_chunks_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "a.md", "---\nsummary: Phí giao hàng\n---\nXin chào.\n\n## Phí\nMiễn phí.".as_bytes());
     let dropped = Dropped { file: "a.md".into(), section: String::new(), tokens: 4 };

@@ -1,11 +1,11 @@
-//! A question as the parts that a passage should speak of.
+//! Splits a question into the parts that a passage should cover.
 
 use super::super::budget::{Budget, take_budget};
 use super::super::terms::{Token, is_plain_number, tokens};
 use super::{LexicalIndex, Term};
 use crate::domain::Language;
 
-/// A question, taken apart.
+/// A parsed question.
 pub(super) struct Question {
     pub parts: Vec<Part>,
     pub budget: Budget,
@@ -13,27 +13,27 @@ pub(super) struct Question {
 
 /// A word or phrase of the question.
 pub(super) struct Part {
-    /// The ways in which a passage may say it.
+    /// The ways in which a passage may express it.
     pub ways: Vec<Way>,
-    /// How rare it is.
+    /// The inverse document frequency.
     pub idf: f64,
-    /// Every shop page has such a word: it helps to rank but is no answer.
+    /// A word that is on every page of a shop. It helps to rank, but is not an answer.
     pub weak: bool,
 }
 
 pub(super) struct Way {
     pub term: Term,
-    /// How much of the part a passage meets that says it in this way, 0 to 1.
+    /// The credit for this way, from 0 to 1.
     pub credit: f64,
 }
 
-/// Another word of the same spelling but for its diacritics ("vâng" for "vàng").
+/// The credit for a word that differs only in diacritics ("vâng" for "vàng").
 const OTHER_MARKS: f64 = 0.3;
-/// One syllable of what is probably a word of two ("thời" of "thời tiết"), found without the other.
+/// The credit for one syllable of a probable word of two ("thời" of "thời tiết").
 const LONE_SYLLABLE: f64 = 0.4;
-/// What such a syllable weighs in the question beside a whole word: two of them are hardly more than one.
+/// The weight of such a syllable in the question. Two of them weigh little more than a whole word.
 const HALF_A_WORD: f64 = 0.6;
-/// A phrase that stands for several meanings has its rarest for sure, the wider ones perhaps ("ssd" is storage too).
+/// The credit for the wider meanings of a phrase ("ssd" is also storage). The rarest one gets full credit.
 const WIDER_MEANING: f64 = 0.3;
 
 impl Question {
@@ -42,7 +42,7 @@ impl Question {
         let (budget, words) = take_budget(&tokens(text, &rules.units), rules);
         let mut parts = Vec::new();
         let mut at = 0;
-        // Where the words begin that belong to no phrase: only they can be syllables of one word.
+        // The start of a run of words outside of phrases. Only these can be syllables of one word.
         let mut free = 0;
         while at < words.len() {
             let here = &words[at..];
@@ -80,7 +80,7 @@ fn meant(meanings: &[u32], words: &[Token], index: &LexicalIndex) -> Part {
     Part { ways, idf, weak }
 }
 
-/// A word that belongs to no phrase, and the words beside it that do not either.
+/// A word outside of phrases, with its neighbours outside of phrases.
 struct Word<'a> {
     word: &'a Token,
     before: Option<&'a Token>,
@@ -109,7 +109,7 @@ impl Word<'_> {
             ways.extend(self.before.map(|before| pair(before, self.word)));
             ways.extend(self.after.map(|after| pair(self.word, after)));
         }
-        // "15" of "iPhone 15" is in every catalogue.
+        // Every catalogue contains the "15" of "iPhone 15".
         let weak = weak || (self.word.root.len() <= 2 && is_plain_number(&self.word.root));
         Part { ways, idf, weak }
     }

@@ -1,37 +1,37 @@
-//! Which passages a question gets, and in which order.
+//! Scores passages and selects the answers.
 
 use super::super::budget::Order;
 use super::question::{Part, Question};
 use super::{LexicalIndex, Term};
 use crate::domain::Language;
 
-/// The share of a question, by the rarity of its words, that a passage must mention to be an answer.
+/// The share of a question, weighted by the rarity of its words, that a passage must cover to be an answer.
 pub const MIN_COVERAGE: f64 = 0.5;
-/// What a page in another language than the customer's keeps of its score.
+/// The factor for the score of a page in another language than the customer's.
 pub const OTHER_LANGUAGE: f64 = 0.7;
-/// Passages with less than this share of the best score are left out: they would only dilute the answer.
+/// Passages with less than this share of the best score are left out.
 const TAIL: f64 = 0.35;
-/// BM25's k₁: how soon more of the same word stops to count.
+/// The constant k₁ of BM25: how quickly repetitions of a word stop counting.
 const SATURATION: f64 = 1.2;
-/// What a weak word weighs beside another one.
+/// The weight of a weak word.
 const WEAK: f64 = 0.25;
-/// Scores that differ by less are a tie, in which what is in stock comes first.
+/// Scores that differ by less are a tie, in which products in stock come first.
 const TIE: f64 = 0.04;
-/// What a catalogue row beyond the customer's budget keeps of its score.
+/// The factor for a catalogue row beyond the customer's budget.
 const BEYOND_BUDGET: f64 = 0.6;
-/// What a page keeps when the question is about the price of a thing.
+/// The factor for a page if the question asks for a price.
 const PAGE_BESIDE_PRICE: f64 = 0.7;
 
-/// A passage and how it fits.
+/// A passage with its scores.
 pub(super) struct Hit {
     pub piece: usize,
     pub score: f64,
     coverage: f64,
-    /// A catalogue row of the category that the question names.
+    /// Whether it is a catalogue row of a category that the question names.
     named: bool,
 }
 
-/// The passages that answer.
+/// Returns the passages that answer.
 pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
     let mut hits = met(question, index);
     hits.retain(|hit| hit.named || hit.coverage >= MIN_COVERAGE);
@@ -43,7 +43,7 @@ pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex
     hits
 }
 
-/// The passages that have anything of the question.
+/// Returns the passages that share a term with the question.
 pub(super) fn rank_all(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
     let mut hits = met(question, index);
     hits.retain(|hit| hit.score > 0.0);
@@ -60,7 +60,7 @@ fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &
     hits
 }
 
-/// All passages with their bare scores; none, if the question says nothing that could be looked for.
+/// Returns all passages with their raw scores, or none if the question has no searchable words.
 fn met(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
     let weight = |part: &Part| part.idf * if part.weak { WEAK } else { 1.0 };
     let asked: f64 = question.parts.iter().map(weight).sum();
@@ -119,11 +119,11 @@ fn fitness(hit: &Hit, question: &Question, language: Language, index: &LexicalIn
     tongue * money
 }
 
-/// Among catalogue rows that fit alike: in stock first, then by the price that was wished for.
+/// Sorts catalogue rows with tied scores: in stock first, then by the requested price.
 fn settle_ties(hits: &mut [Hit], question: &Question, index: &LexicalIndex) {
     let product = |hit: &Hit| index.pieces[hit.piece].product;
     if question.budget.order != Order::Any {
-        // The cheapest of what was asked for: of the category, if one is named, what covers as much as the best one.
+        // The cheapest of the named category, if any, else of the rows that cover as much as the best one.
         let any_named = hits.iter().any(|hit| hit.named);
         let asked_for = |hit: &Hit| product(hit).is_some() && hit.named == any_named;
         let best = hits.iter().filter(|hit| asked_for(hit)).map(|hit| hit.coverage).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! What is searched, for whoever keeps the documents.
+//! Reports which documents are indexed, for the console and `frontdesk index`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,47 +13,47 @@ use crate::providers::vector::Collection;
 use crate::retrieval::folder::{Shelf, Warning};
 use crate::retrieval::sync::{SyncError, SyncReport, plan};
 
-/// How long the vectors of a collection may take to be counted.
+/// The timeout for counting the vectors of a collection.
 const COUNTING: Duration = Duration::from_secs(2);
 
 /// The documents of a server and their vectors.
 #[derive(Clone, Debug)]
 pub struct Overview {
-    /// By folder.
+    /// Sorted by folder.
     pub collections: Vec<IndexedFolder>,
     pub embedding: Embedding,
-    /// What somebody should mend.
+    /// Problems in documents.
     pub problems: Vec<Warning>,
 }
 
-/// A folder of documents, whose vectors are kept together.
+/// A folder of documents and its vector collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedFolder {
     /// The collection's name.
     pub name: String,
-    /// Below the knowledge folder; empty: the files at its top.
+    /// The path below the knowledge folder. Empty for the files at its top.
     pub folder: String,
     pub documents: Vec<IndexedDocument>,
     pub chunks: usize,
-    /// Chunks that have a vector; `None` where meaning is not searched, or nobody can say.
+    /// The number of chunks with a vector, or `None` if unknown or if there is no search by meaning.
     pub embedded: Option<usize>,
 }
 
 /// A file of the knowledge folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedDocument {
-    /// Its path below the knowledge folder.
+    /// The path below the knowledge folder.
     pub file: String,
     pub title: String,
     pub language: Option<Language>,
-    /// As its front matter writes it.
+    /// The version as written in the front matter.
     pub version: Option<String>,
     pub chunks: usize,
-    /// When the file was last written.
+    /// The time of the last change to the file.
     pub changed_at: Option<DateTime<Utc>>,
 }
 
-/// How texts become vectors.
+/// The state of the embedding.
 #[derive(Clone, Debug)]
 pub struct Embedding {
     pub on: bool,
@@ -61,13 +61,13 @@ pub struct Embedding {
     pub last_sync: Option<LastSync>,
 }
 
-/// How the vectors were last brought into line with the documents.
+/// The result of the last synchronization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastSync {
     pub at: DateTime<Utc>,
-    /// Chunks.
+    /// The number of embedded chunks.
     pub embedded: usize,
-    /// Vectors of chunks that are no more.
+    /// The number of removed vectors.
     pub removed: usize,
     /// Why it ended early.
     pub error: Option<String>,
@@ -84,7 +84,7 @@ impl LastSync {
             file: chunk.file.clone(),
             line: None,
             problem: format!(
-                "the embedding model refuses the section \"{}\", which is found by its words alone: {}",
+                "the embedding model refuses the section \"{}\", so it is found only by its words: {}",
                 chunk.section, chunk.why
             ),
         });
@@ -99,7 +99,7 @@ impl LastSync {
 }
 
 impl Knowledge {
-    /// What was read, and how much of it has vectors.
+    /// Reports the documents that were read, and how many of their chunks have vectors.
     pub async fn overview(&self) -> Overview {
         let shelves = self.shelves.load_full();
         let last_sync = self.last_sync.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -128,13 +128,13 @@ impl Knowledge {
     }
 }
 
-/// The files that gave chunks, in the order of their paths.
+/// Lists the files with chunks, sorted by path.
 async fn documents(root: &Path, shelf: &Shelf) -> Vec<IndexedDocument> {
     let mut documents: BTreeMap<&str, IndexedDocument> = BTreeMap::new();
     for chunk in &shelf.chunks {
         let document = documents.entry(&chunk.path).or_insert_with(|| IndexedDocument {
             file: chunk.path.clone(),
-            // A row of a catalogue is called after its product.
+            // The title of a catalogue row is its product.
             title: if chunk.product.is_some() { chunk.doc_id.clone() } else { chunk.title.clone() },
             language: chunk.language,
             version: chunk.version.clone(),

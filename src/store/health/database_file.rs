@@ -1,4 +1,4 @@
-//! The SQLite file as it lies on the disk, compared with the file that the connections have open.
+//! Detects that the SQLite file was deleted, replaced or damaged while it is open.
 
 use std::fs::Metadata;
 use std::io;
@@ -14,16 +14,16 @@ use tracing::{error, info};
 use super::Outage;
 use crate::store::StoreError;
 
-/// The structure of larger files, in bytes, is not checked: that reads the whole file.
+/// The largest file, in bytes, whose structure is checked. The check reads the whole file.
 const STRUCTURE_CHECK_MAX: u64 = 16 * 1024 * 1024;
-/// The length in bytes of SQLite's smallest page. SQLite takes an empty file for a new database.
+/// The size of SQLite's smallest page in bytes. SQLite would treat an empty file as a new database.
 const SMALLEST: u64 = 512;
 
 /// An SQLite file that is open.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
-    /// The file and its write-ahead log, each with its identity when it was opened.
+    /// The file and its write-ahead log, each with its identity at opening.
     opened: Vec<(PathBuf, Identity)>,
     damaged: AtomicBool,
     /// Whether the problem has been logged.
@@ -31,7 +31,7 @@ pub(super) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// Remembers which file lies at this path now.
+    /// Remembers which file is at this path now.
     pub fn opened(path: &Path) -> Self {
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
@@ -40,7 +40,7 @@ impl DatabaseFile {
         Self { path: path.to_owned(), opened, damaged: AtomicBool::new(false), reported: AtomicBool::new(false) }
     }
 
-    /// Refuses if the file was deleted or replaced, or is damaged. Two `stat` calls.
+    /// Fails if the file was deleted or replaced, or is damaged. Costs two `stat` calls.
     pub fn check(&self) -> Result<(), StoreError> {
         let refused = match self.replaced() {
             Some(path) => StoreError::FileReplaced(path.to_owned()),
@@ -58,11 +58,11 @@ impl DatabaseFile {
         Err(refused)
     }
 
-    /// The file that was deleted or replaced, if one was.
+    /// Returns the file that was deleted or replaced, if any.
     pub fn replaced(&self) -> Option<&Path> {
         let replaced = self.opened.iter().find(|(path, opened)| match identity(path) {
             Ok(found) => found != *opened,
-            // Any other error is the disk's, and the statement reports it.
+            // The statement reports any other error of the disk.
             Err(error) => matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
         });
         replaced.map(|(path, _)| path.as_path())
@@ -72,10 +72,10 @@ impl DatabaseFile {
         self.damaged.store(damaged, Ordering::Relaxed);
     }
 
-    /// Whether SQLite can read the file, and finds its structure right where that is checked.
+    /// Whether SQLite can read the file, and finds no error in its structure if it is small enough to check.
     ///
-    /// The connection is a new one, which has no pages in memory. Opening the file ourselves would release the locks that
-    /// SQLite holds on it: POSIX drops them when a process closes any handle of the file.
+    /// Uses a new connection, which has no pages cached. Opening the file directly would release the locks that SQLite
+    /// holds on it, because POSIX drops them when a process closes any handle of the file.
     pub async fn is_sound(&self) -> Result<bool, StoreError> {
         let length = std::fs::metadata(&self.path).map_or(0, |found| found.len());
         if length < SMALLEST {
@@ -100,7 +100,7 @@ impl DatabaseFile {
     }
 }
 
-/// What tells a file from another one at the same path.
+/// Distinguishes a file from another one at the same path.
 type Identity = (u64, u64);
 
 fn identity(path: &Path) -> io::Result<Identity> {

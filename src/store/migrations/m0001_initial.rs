@@ -95,7 +95,7 @@ impl MigrationTrait for Migration {
                     .to_owned(),
             )
             .await?;
-        // Recovery asks for the turns that have not ended: few among many.
+        // Recovery queries the few turns that have not ended.
         manager.create_index(Index::create().name("turns_by_status").table("turns").col("status").to_owned()).await?;
         manager
             .create_table(

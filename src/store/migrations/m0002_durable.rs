@@ -1,7 +1,7 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
-/// Cancelling, forgetting events, and counting a day's turns.
+/// Cancellation, removal of events, and the number of turns per day.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
@@ -14,7 +14,7 @@ impl MigrationTrait for Migration {
         {
             manager.alter_table(Table::alter().table("turns").add_column(column).to_owned()).await?;
         }
-        // Forgetting asks for ended turns whose events are kept, oldest first.
+        // Retention queries the oldest ended turns that still have events.
         manager
             .create_index(
                 Index::create().name("turns_to_forget").table("turns").col("events_kept").col("ended_at").to_owned(),

@@ -1,7 +1,7 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
-/// Vectors of texts, and the collections that they are searched in.
+/// Vectors of texts, and their collections.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
@@ -49,7 +49,7 @@ impl MigrationTrait for Migration {
                     .to_owned(),
             )
             .await?;
-        // What changed since a version is asked for whenever a collection in memory is behind.
+        // An outdated collection in memory queries the rows that changed since its version.
         manager
             .create_index(
                 Index::create()

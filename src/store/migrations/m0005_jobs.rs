@@ -1,7 +1,7 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
-/// What is to be done after a commit, stored with it.
+/// Background jobs, stored in the commit that they follow from.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
@@ -26,7 +26,7 @@ impl MigrationTrait for Migration {
                     .to_owned(),
             )
             .await?;
-        // The worker asks for jobs that are due, oldest first.
+        // The worker queries due jobs, oldest first.
         manager
             .create_index(Index::create().name("jobs_due").table("jobs").col("dead").col("run_at").to_owned())
             .await?;

@@ -5,11 +5,11 @@ use sea_orm_migration::sea_orm::prelude::Uuid;
 
 use crate::domain::text::fold;
 
-/// Conversations that a person takes over, found by what was said in them; what figures need of each turn.
+/// Handoffs to a person, searchable messages, and the figures of each turn.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// Rows whose text is folded at a time.
+/// The number of rows to fold at a time.
 const AT_ONCE: u64 = 1000;
 
 #[async_trait::async_trait]
@@ -71,7 +71,7 @@ impl MigrationTrait for Migration {
     }
 }
 
-/// Gives the rows that are there what new ones are stored with.
+/// Fills the new columns of existing rows.
 async fn fill(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let connection = manager.get_connection();
     connection
@@ -80,7 +80,7 @@ async fn fill(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
                (SELECT MAX(m.created_at) FROM messages m WHERE m.conversation_id = conversations.id), created_at)",
         )
         .await?;
-    // What was said tells the main kind of a turn; asides are none.
+    // The kind of a turn is that of its main message.
     let kind = match manager.get_database_backend() {
         DbBackend::Postgres => "m.metadata->>'type'",
         _ => "json_extract(m.metadata, '$.type')",
@@ -95,7 +95,7 @@ async fn fill(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     fold_all(manager, "conversations", "user_id", "folded_user").await
 }
 
-/// Folds a column into another, row by row: neither database can do it.
+/// Folds a column into another, row by row, because neither database can do it.
 async fn fold_all(
     manager: &SchemaManager<'_>,
     table: &'static str,

@@ -1,12 +1,12 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
-/// What personas' files said before they were edited in the console; and finding the questions that got no answer.
+/// Earlier texts of persona files, and an index for unanswered questions.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// By an expression, which the schema's builder has no words for. Partial: most messages are not in it. Both databases
-/// use it for a query that has this very expression: see `src/store/unanswered.rs`.
+/// A partial index by an expression, which the schema builder does not support. The query in `src/store/unanswered.rs` must use
+/// the same expression.
 const UNANSWERED: &str = "CREATE INDEX messages_unanswered ON messages (tenant_id, created_at) \
      WHERE (metadata ->> 'type' = 'clarify' OR metadata ->> 'no_context' IS NOT NULL)";
 

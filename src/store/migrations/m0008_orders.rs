@@ -1,7 +1,7 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
-/// Orders, returns, tickets and mails, and the record of who changed them.
+/// Orders, returns, tickets and mails, with their audit log.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
@@ -137,7 +137,7 @@ async fn returns(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .await?;
     index(manager, "rmas", "rmas_by_number", &["tenant_id", "number"], true).await?;
     index(manager, "rmas", "rmas_by_order", &["tenant_id", "order_number"], false).await?;
-    // How often a customer sends things back is counted with every decision.
+    // Every decision counts the customer's recent returns.
     index(manager, "rmas", "rmas_by_customer", &["tenant_id", "customer_id", "created_at"], false).await?;
     index(manager, "rmas", "rmas_by_conversation", &["conversation_id"], false).await?;
     manager
@@ -191,7 +191,7 @@ async fn tickets(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
                 .to_owned(),
         )
         .await?;
-    // What makes two clicks one ticket.
+    // Makes the creation of a ticket idempotent.
     index(manager, "tickets", "tickets_by_key", &["tenant_id", "idempotency_key"], true).await?;
     index(manager, "tickets", "tickets_by_conversation", &["conversation_id"], false).await?;
     index(manager, "tickets", "tickets_by_rma", &["tenant_id", "rma_number"], false).await?;

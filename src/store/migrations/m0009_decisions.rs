@@ -1,7 +1,7 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
-/// What a person decides about: the return that a ticket asks for, and what a job says about the decision.
+/// The return that a ticket requests, and the payload of jobs.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 

@@ -5,7 +5,7 @@ use sea_orm_migration::schema::*;
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// Partial, so that it holds only what retention looks for: see `Store::forget_empty_conversations`.
+/// A partial index with only the rows that `Store::forget_empty_conversations` queries.
 const EMPTY: &str = "CREATE INDEX conversations_empty ON conversations (created_at) WHERE (visitor AND last_turn = 0)";
 
 #[async_trait::async_trait]

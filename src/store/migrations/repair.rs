@@ -1,8 +1,8 @@
-//! Databases that an earlier version left in the middle of a migration.
+//! Repairs databases with an incomplete migration of an earlier version.
 //!
-//! Those versions ran migrations on SQLite without a transaction. A process killed in between left a prefix of the
-//! migration's tables, columns and indexes without its row in `seaql_migrations`. No server ever ran on such a database, so
-//! what the prefix made is empty or derived, and can be dropped before the migration runs again.
+//! Those versions ran migrations on SQLite without a transaction. A killed process left some of the migration's tables, columns
+//! and indexes without its row in `seaql_migrations`. No server ever ran on such a database, so these parts contain no original
+//! data and can be dropped before the migration runs again.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use sea_orm_migration::prelude::*;
 use super::failed;
 use crate::store::StoreError;
 
-/// A part of an SQLite schema. The order of the variants is the order in which parts are dropped.
+/// A part of an SQLite schema. Parts are dropped in the order of the variants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Index(String),

@@ -1,4 +1,4 @@
-//! What a killed process leaves of a migration, on SQLite. `tests/it/store/migrations.rs` does the same on PostgreSQL.
+//! Interrupted migrations on SQLite. `tests/it/store/migrations.rs` tests them on PostgreSQL.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -10,8 +10,7 @@ use super::*;
 /// The last migration that a version without transactions may have run.
 const LAST_WITHOUT_TRANSACTION: &str = "m0008_orders";
 
-/// What a SIGKILL leaves: the database file and its write-ahead log, which the next process reads without the index
-/// that was in shared memory.
+/// The files that remain after a SIGKILL: the database and its write-ahead log, without the index in shared memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Files {
     database: Vec<u8>,
@@ -49,7 +48,7 @@ impl TestDatabase {
         Self { store: Store::connect(&options).await.unwrap(), path, options, _folder: folder }
     }
 
-    /// Records the files after every step of every statement, as often as they differ.
+    /// Records the files after every step of every statement, if they have changed.
     async fn watch(&self) -> Arc<Mutex<Vec<Files>>> {
         let seen = Arc::new(Mutex::new(vec![Files::read(&self.path)]));
         let (recorded, path) = (seen.clone(), self.path.clone());
@@ -82,7 +81,7 @@ impl TestDatabase {
         self.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name != 'seaql_migrations'").await
     }
 
-    /// The schema and all rows.
+    /// Dumps the schema and all rows.
     async fn dump(&self) -> Vec<String> {
         let mut dump = self
             .texts("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name != 'seaql_migrations' ORDER BY name")
@@ -97,7 +96,7 @@ impl TestDatabase {
     }
 }
 
-/// Rows as the version with this migration stores them.
+/// Returns sample rows of the version with this migration.
 fn fixture(migration: &str) -> String {
     let path = format!("{}/tests/data/migrations/{migration}.sql", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|_| {
@@ -155,7 +154,7 @@ async fn killed_migration_is_undone_and_runs_again() {
     }
 }
 
-/// The files of each moment, and between two moments those with half of what was appended to the log.
+/// Returns the recorded files, and between each two of them files with half of the data that was appended to the log.
 fn with_torn_commits(seen: &[Files]) -> Vec<Files> {
     let torn = seen.windows(2).filter(|pair| pair[0].log.len() < pair[1].log.len()).map(|pair| {
         let half = pair[0].log.len().midpoint(pair[1].log.len());

@@ -1,4 +1,4 @@
-//! Erases a conversation, a customer, or everything before a date, by the description in [`TABLES`].
+//! Erases a conversation, a customer, or everything before a date, as described in [`TABLES`].
 
 use chrono::{DateTime, Utc};
 use sea_orm::prelude::Expr;
@@ -13,47 +13,45 @@ use uuid::Uuid;
 
 use super::person::{Named, Person, VALUES_AT_ONCE, find_person};
 use super::tables::{Aged, Blank, Key, Rows, TABLES, Table};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
 use crate::domain::identity::ERASED_DOMAIN;
-use crate::domain::{ConversationId, TenantId, TurnStatus};
+use crate::domain::{AuditEntry, ConversationId, TenantId, TurnStatus};
 use crate::store::audit::record;
 use crate::store::entities::{audit, conversations, turns};
-use crate::store::jobs::{JobKind, NewJob, enqueue};
+use crate::store::jobs::{FORGET_CONVERSATION, NewJob, enqueue};
 use crate::store::vectors::delete_vectors_of;
 use crate::store::{Store, StoreError, TenantStore};
 
-/// What an erasure did to one table.
+/// The effect of an erasure on one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Erased {
     pub table: &'static str,
-    /// Rows that are gone.
+    /// The number of removed rows.
     pub rows: u64,
-    /// Values that were cleared in rows that stay.
+    /// The number of values cleared in rows that stay.
     pub values: u64,
 }
 
-/// How erasing a customer ended.
+/// The result of [`TenantStore::erase_person`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Erasure {
-    /// The tables in which something changed.
+    /// The tables that changed.
     Done(Vec<Erased>),
-    /// A turn of one of the conversations has not ended; nothing was changed.
+    /// A turn of this conversation has not ended. Nothing was changed.
     TurnRuns(ConversationId),
 }
 
-/// How much is erased.
+/// How much to erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Reach {
-    /// What the customer said.
+    /// The customer's words.
     Words,
-    /// What the customer said, and who the customer is.
+    /// The customer's words and identity.
     Person,
 }
 
 impl TenantStore<'_> {
-    /// Erases the customer in one transaction. Business records stay: that there is an order, an RMA or a ticket, its state and
-    /// its amounts. `dry_run`: counts what would be erased and changes nothing.
+    /// Erases the customer in one transaction. Orders, RMAs and tickets stay with their states and amounts. `dry_run`
+    /// only counts.
     pub async fn erase_person(
         &self,
         named: &Named,
@@ -66,7 +64,7 @@ impl TenantStore<'_> {
         if person.is_unknown() {
             return Ok(Erasure::Done(Vec::new()));
         }
-        // A message that arrives meanwhile waits for this lock, and then finds its conversation gone.
+        // A message that arrives now waits for this lock, and then finds its conversation deleted.
         self.lock_conversations(&transaction, &person).await?;
         if !dry_run && let Some(running) = self.find_running(&transaction, &person).await? {
             return Ok(Erasure::TurnRuns(running));
@@ -82,37 +80,21 @@ impl TenantStore<'_> {
         }
         let counts: serde_json::Map<String, Value> =
             erased.iter().map(|erased| (erased.table.to_owned(), json!(erased.rows + erased.values))).collect();
-        let entry = AuditEntry {
-            kind: AuditKind::System,
-            who: who.to_owned(),
-            what: "customer.erased".to_owned(),
-            before: None,
-            after: Some(Value::Object(counts)),
-            conversation: None,
-            order: None,
-            rma: None,
-            at: now,
-        };
+        let entry =
+            AuditEntry { after: Some(Value::Object(counts)), ..AuditEntry::system(who, "customer.erased", now) };
         record(&transaction, self.tenant, &[entry]).await?;
         transaction.commit().await?;
         Ok(Erasure::Done(erased))
     }
 
-    /// Stores a job that removes the conversation's vectors from an index outside the database.
+    /// Stores a job that removes the conversation's vectors from an external index.
     pub(in crate::store) async fn enqueue_forgetting(
         &self,
         transaction: &DatabaseTransaction,
         id: ConversationId,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        let forget = NewJob {
-            kind: JobKind::ForgetConversation,
-            subject: id.0,
-            tenant: self.tenant,
-            conversation: Some(id),
-            payload: None,
-            now,
-        };
+        let forget = NewJob::new(FORGET_CONVERSATION, id.0, self.tenant, now).in_conversation(id);
         enqueue(transaction, &[forget]).await
     }
 
@@ -129,7 +111,7 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// A conversation with a turn that has not ended.
+    /// Returns a conversation with a turn that has not ended.
     async fn find_running(
         &self,
         transaction: &DatabaseTransaction,
@@ -152,8 +134,8 @@ impl TenantStore<'_> {
 }
 
 impl Store {
-    /// Clears what is older than `before` and stays in rows that retention keeps: what desks remember, reasons of RMAs and
-    /// tickets, mails. Some rows at a time. `false`: there is nothing more to clear.
+    /// Clears columns of some rows older than `before` that retention keeps: desks' memory, reasons of RMAs and
+    /// tickets, mails. Returns `false` when none are left.
     pub async fn forget_aged(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
         let mut cleared = 0;
         for (table, aged) in TABLES.iter().filter_map(|table| Some((table, table.aged?))) {
@@ -174,7 +156,7 @@ impl Store {
         before: DateTime<Utc>,
     ) -> Result<u64, StoreError> {
         let backend = self.write.get_database_backend();
-        // Neither database limits an update, and keys differ from table to table.
+        // Neither database supports `LIMIT` in updates, and the tables have different keys.
         let row = if backend == DbBackend::Sqlite { "rowid" } else { "ctid" };
         let mut old = Condition::all().add(Expr::col(aged.since).lt(before)).add(blank.is_left(column));
         if let Some((column, value)) = aged.unless {
@@ -186,7 +168,7 @@ impl Store {
             .cond_where(old)
             .limit(VALUES_AT_ONCE as u64)
             .to_owned();
-        // Looked at first without the lock that writers wait for.
+        // Check first, without the lock that writers wait for.
         if self.read.query_one(&some.clone().limit(1).to_owned()).await?.is_none() {
             return Ok(0);
         }
@@ -199,7 +181,7 @@ impl Store {
     }
 }
 
-/// Erases the person's rows and columns; gives the tables in which something changed.
+/// Erases the person's rows and columns. Returns the tables that changed.
 pub(in crate::store) async fn erase(
     transaction: &DatabaseTransaction,
     tenant: &TenantId,
@@ -232,7 +214,7 @@ pub(in crate::store) async fn erase(
 }
 
 impl Table {
-    /// Conditions that find the person's rows, each with a bounded number of values; none finds anything else.
+    /// Returns conditions that select exactly the person's rows, each with a limited number of values.
     pub(super) fn rows_of(&self, tenant: &TenantId, person: &Person) -> Vec<Condition> {
         let values = |(column, key): &(&'static str, Key)| (*column, person.values(*key));
         let by_key = self.found_by.iter().map(values);
@@ -251,7 +233,7 @@ impl Table {
     }
 }
 
-/// Removes the rows, or counts those that [`delete_vectors_of`] removes.
+/// Removes the rows, or counts them if [`delete_vectors_of`] removes them.
 async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Condition) -> Result<u64, StoreError> {
     if table.rows == Rows::Vectors {
         use crate::store::entities::vectors;
@@ -271,7 +253,7 @@ async fn clear(
     let mut cleared = 0;
     for (column, blank) in table.words.iter().chain(person) {
         if *blank == Blank::Facts {
-            // All of its columns at once: the only table of its kind.
+            // Clears both columns of the audit log at once.
             return Ok(cleared + keep_facts(transaction, rows).await?);
         }
         let update = Query::update()
@@ -284,7 +266,7 @@ async fn clear(
     Ok(cleared)
 }
 
-/// Takes text and addresses out of audit rows.
+/// Removes text and addresses from entries of the audit log.
 async fn keep_facts(transaction: &DatabaseTransaction, rows: &Condition) -> Result<u64, StoreError> {
     let mut changed = 0;
     for row in audit::Entity::find().filter(rows.clone()).all(transaction).await? {
@@ -300,7 +282,7 @@ async fn keep_facts(transaction: &DatabaseTransaction, rows: &Condition) -> Resu
     Ok(changed)
 }
 
-/// The value without the members that hold text: a reason that somebody wrote, an address.
+/// Returns the value without members that contain free text or an address.
 fn facts_of(value: &Value) -> Value {
     let is_fact = |name: &str, value: &Value| match value {
         Value::String(text) => !["to", "why"].contains(&name) && !text.contains(['@', '*', ' ', '\n']),
@@ -323,7 +305,7 @@ impl Blank {
             Self::Null => Expr::cust("NULL"),
             Self::Object => Expr::cust("'{}'"),
             Self::JsonNull | Self::Facts => Expr::cust("'null'"),
-            // Random in each row: an address that can be guessed would open the orders that carry it.
+            // Random in each row: a predictable address would give access to the orders that have it.
             Self::Address => {
                 let random = match backend {
                     DbBackend::Sqlite => "lower(hex(randomblob(16)))",
@@ -334,7 +316,7 @@ impl Blank {
         }
     }
 
-    /// Whether there is something to clear.
+    /// The condition for rows that are not cleared yet.
     fn is_left(self, column: &'static str) -> SimpleExpr {
         let text = || Expr::col(column).cast_as("text");
         match self {

@@ -1,8 +1,8 @@
-//! The rows that belong to one customer.
+//! Finds the rows that belong to one customer.
 
 use std::collections::BTreeSet;
 
-use sea_orm::sea_query::Value;
+use sea_orm::sea_query::{ExprTrait, Value};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use uuid::Uuid;
 
@@ -11,27 +11,27 @@ use crate::domain::identity::Email;
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Sender, TenantId};
 use crate::store::entities::{audit, conversations, customers, mails, messages, orders, rmas, tickets};
-use crate::store::returns::overview::keeps_shut;
+use crate::store::returns::overview::withholds_order;
 use crate::store::{StoreError, TenantStore};
 
-/// Values in one statement: SQLite takes 32,766 in all.
+/// The number of values in one statement. SQLite accepts 32,766 in total.
 pub(super) const VALUES_AT_ONCE: usize = 500;
 
-/// By what a customer is named.
+/// How a customer is identified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// As the shop's own system names them: the `user_id` of conversations and customers.
+    /// The id in the shop's own system: the `user_id` of conversations and customers.
     User(String),
     Email(Email),
 }
 
-/// What the store has of one customer, by key.
+/// The keys of the rows that belong to one customer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     pub users: BTreeSet<String>,
     pub emails: BTreeSet<String>,
     pub conversations: BTreeSet<Uuid>,
-    /// The numbers of mails, which name their files.
+    /// The numbers of mails, which are also the names of their files.
     pub mail_numbers: BTreeSet<String>,
     customers: BTreeSet<Uuid>,
     orders: BTreeSet<String>,
@@ -41,12 +41,12 @@ pub struct Person {
 }
 
 impl Person {
-    /// Only what came from these conversations.
+    /// Returns a person with only these conversations.
     pub(in crate::store) fn of_conversations(ids: impl IntoIterator<Item = ConversationId>) -> Self {
         Self { conversations: ids.into_iter().map(|id| id.0).collect(), ..Self::default() }
     }
 
-    /// Whether the store has nothing of the customer.
+    /// Whether the store has no rows of the customer.
     pub fn is_unknown(&self) -> bool {
         self.conversations.is_empty() && self.customers.is_empty() && self.orders.is_empty() && self.mails.is_empty()
     }
@@ -64,7 +64,7 @@ impl Person {
             Key::RmaNumber => texts(&self.rma_numbers),
             Key::Mail => ids(&self.mails),
             Key::MailJob => ids_as_texts(&self.mails),
-            Key::MissSubject => {
+            Key::AttemptSubject => {
                 let conversations = self.conversations.iter().map(|id| format!("conversation:{id}"));
                 let orders = self.orders.iter().map(|number| format!("order:{number}"));
                 conversations.chain(orders).map(Value::from).collect()
@@ -74,14 +74,14 @@ impl Person {
 }
 
 impl TenantStore<'_> {
-    /// What the store has of the customer.
+    /// Finds the customer's rows.
     pub async fn find_person(&self, named: &Named) -> Result<Person, StoreError> {
         find_person(&self.store.read, self.tenant, named).await
     }
 }
 
-/// What the store has of the customer: their customer rows, orders, RMAs and mails, and the conversations that carry their
-/// `user_id`, opened one of their orders, or name their address. A conversation of another `user_id` is never theirs.
+/// Finds the customer's rows: customers, orders, RMAs and mails, and the conversations that have their `user_id`,
+/// opened one of their orders, or contain their address. A conversation with another `user_id` never belongs to them.
 pub(super) async fn find_person(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -151,31 +151,13 @@ async fn find_conversations(
 ) -> Result<(), StoreError> {
     let mut candidates = naming_address(connection, tenant, person).await?;
     let (orders, rma_numbers) = (&person.orders, &person.rma_numbers);
-    let made_in: Vec<Option<Uuid>> = rmas::Entity::find()
-        .select_only()
-        .column(rmas::Column::ConversationId)
-        .filter(rmas::Column::Id.is_in(person.rmas.iter().copied()))
-        .into_tuple()
-        .all(connection)
-        .await?;
-    let sent_in: Vec<Option<Uuid>> = mails::Entity::find()
-        .select_only()
-        .column(mails::Column::ConversationId)
-        .filter(mails::Column::Id.is_in(person.mails.iter().copied()))
-        .into_tuple()
-        .all(connection)
-        .await?;
-    let about = Condition::any()
-        .add(tickets::Column::OrderNumber.is_in(orders))
-        .add(tickets::Column::RmaNumber.is_in(rma_numbers));
-    let asked_in: Vec<Option<Uuid>> = tickets::Entity::find()
-        .select_only()
-        .column(tickets::Column::ConversationId)
-        .filter(tickets::Column::TenantId.eq(tenant.as_str()))
-        .filter(about)
-        .into_tuple()
-        .all(connection)
-        .await?;
+    let theirs = Condition::all().add(rmas::Column::Id.is_in(person.rmas.iter().copied()));
+    let made_in = conversations_of::<rmas::Entity>(connection, rmas::Column::ConversationId, theirs).await?;
+    let theirs = Condition::all().add(mails::Column::Id.is_in(person.mails.iter().copied()));
+    let sent_in = conversations_of::<mails::Entity>(connection, mails::Column::ConversationId, theirs).await?;
+    let about = tickets::Column::OrderNumber.is_in(orders).or(tickets::Column::RmaNumber.is_in(rma_numbers));
+    let about = Condition::all().add(tickets::Column::TenantId.eq(tenant.as_str())).add(about);
+    let asked_in = conversations_of::<tickets::Entity>(connection, tickets::Column::ConversationId, about).await?;
     candidates.extend(made_in.into_iter().chain(sent_in).chain(asked_in).flatten());
     let records = audit::Entity::find()
         .filter(audit::Column::TenantId.eq(tenant.as_str()))
@@ -183,7 +165,7 @@ async fn find_conversations(
         .filter(audit::Column::ConversationId.is_not_null())
         .all(connection)
         .await?;
-    candidates.extend(records.iter().filter(|row| !keeps_shut(row)).filter_map(|row| row.conversation_id));
+    candidates.extend(records.iter().filter(|row| !withholds_order(row)).filter_map(|row| row.conversation_id));
     let of_shop = || {
         let ids = conversations::Entity::find().select_only().column(conversations::Column::Id);
         ids.filter(conversations::Column::TenantId.eq(tenant.as_str()))
@@ -192,15 +174,24 @@ async fn find_conversations(
     person.conversations.extend(own.into_tuple::<Uuid>().all(connection).await?);
     let candidates: Vec<Uuid> = candidates.into_iter().collect();
     for some in candidates.chunks(VALUES_AT_ONCE) {
-        let nobodys = of_shop()
+        let anonymous = of_shop()
             .filter(conversations::Column::Id.is_in(some.iter().copied()))
             .filter(conversations::Column::UserId.is_null());
-        person.conversations.extend(nobodys.into_tuple::<Uuid>().all(connection).await?);
+        person.conversations.extend(anonymous.into_tuple::<Uuid>().all(connection).await?);
     }
     Ok(())
 }
 
-/// Conversations in which a customer wrote one of the addresses.
+/// Lists the conversations of the rows that meet a condition.
+async fn conversations_of<E: EntityTrait>(
+    connection: &impl ConnectionTrait,
+    conversation: E::Column,
+    which: Condition,
+) -> Result<Vec<Option<Uuid>>, StoreError> {
+    Ok(E::find().select_only().column(conversation).filter(which).into_tuple().all(connection).await?)
+}
+
+/// Finds conversations in which a customer wrote one of the addresses.
 async fn naming_address(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -223,7 +214,7 @@ async fn naming_address(
     Ok(found)
 }
 
-/// Whether the text holds the address as a whole, and not as a part of a longer one.
+/// Whether the text contains the address, and not only as part of a longer one.
 pub fn names(text: &str, address: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "_%+-".contains(c);
     text.match_indices(address).any(|(at, _)| {
@@ -243,7 +234,7 @@ mod tests {
     use super::names;
 
     #[test]
-    fn address_is_found_whole_or_not() {
+    fn address_matches_only_as_a_whole() {
         for text in ["an@b.vn", "mail an@b.vn.", "<an@b.vn>, please", "tran@b.vn or an@b.vn"] {
             assert!(names(text, "an@b.vn"), "{text}");
         }

@@ -1,26 +1,26 @@
-//! Every table, with what its columns hold of customers.
+//! Describes the personal data in every table.
 
-/// What a table holds of customers. `tenant_id`, numbers, times and row ids need no entry.
+/// The personal data in a table. `tenant_id`, numbers, times and row ids need no entry.
 #[derive(Debug)]
 pub struct Table {
     pub name: &'static str,
-    /// The columns by which a customer's rows are found. Empty: no row is about a customer.
+    /// The columns that identify a customer's rows. Empty if no row is about a customer.
     pub found_by: &'static [(&'static str, Key)],
     /// What an erasure does with these rows.
     pub rows: Rows,
-    /// What retention clears in rows that are older than `MESSAGE_RETENTION_DAYS`.
+    /// The columns to clear in rows older than `MESSAGE_RETENTION_DAYS`.
     pub aged: Option<Aged>,
-    /// Exported and never changed: identifiers, states, and the shop's own records.
+    /// Exported and never erased: identifiers, states, and the shop's own records.
     pub kept: &'static [&'static str],
-    /// Not exported: copies for searching, and what the server needs for itself.
+    /// Not exported: copies for search, and technical columns.
     pub hidden: &'static [&'static str],
-    /// What a customer said. Erased with the conversation.
+    /// The customer's words. Erased with the conversation.
     pub words: &'static [(&'static str, Blank)],
-    /// Who the customer is. Erased with the customer.
+    /// The customer's identity. Erased with the customer.
     pub person: &'static [(&'static str, Blank)],
 }
 
-/// Values by which a customer's rows are found.
+/// A key that identifies a customer's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Conversation,
@@ -31,25 +31,25 @@ pub enum Key {
     Rma,
     RmaNumber,
     Mail,
-    /// A mail's id, as the subject of the job that sends it.
+    /// A mail's id as the subject of the job that sends it.
     MailJob,
-    /// What wrong guesses are counted for.
-    MissSubject,
+    /// The subject of a count of failed attempts.
+    AttemptSubject,
 }
 
 /// What an erasure does with rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Stay; only columns are erased.
+    /// The rows stay; only columns are erased.
     Kept,
     Removed,
-    /// Removed, unless this column names an order: what happened to an order stays with the order.
+    /// Removed, unless this column contains an order number: the history of an order is kept.
     RemovedUnless(&'static str),
-    /// Removed, and copies of the collection in memory are invalidated.
+    /// Removed, and in-memory copies of the collection are invalidated.
     Vectors,
 }
 
-/// What an erased column holds afterwards.
+/// The value of a column after its erasure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blank {
     /// An empty text.
@@ -61,27 +61,27 @@ pub enum Blank {
     Object,
     /// JSON: `null`.
     JsonNull,
-    /// JSON: numbers, states and identifiers stay; text and addresses go.
+    /// JSON: numbers, states and identifiers stay; text and addresses are removed.
     Facts,
 }
 
-/// What retention clears in old rows.
+/// How retention clears old rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Aged {
-    /// The time that counts.
+    /// The column with the row's time.
     pub since: &'static str,
     /// Whether [`Table::person`] is cleared as well as [`Table::words`].
     pub person: bool,
-    /// Rows that are not cleared yet: this column has this value.
+    /// Rows in which this column has this value are not cleared yet.
     pub unless: Option<(&'static str, &'static str)>,
 }
 
-/// A table without customers' data; only the columns are named.
+/// Describes a table without personal data.
 const fn none(name: &'static str, kept: &'static [&'static str]) -> Table {
     Table { name, found_by: &[], rows: Rows::Kept, aged: None, kept, hidden: &[], words: &[], person: &[] }
 }
 
-/// A table whose rows are about customers, with nothing in it that an erasure changes.
+/// Describes a table whose rows are about customers, without columns to erase.
 const fn about(
     name: &'static str,
     found_by: &'static [(&'static str, Key)],
@@ -192,8 +192,8 @@ pub const TABLES: &[Table] = &[
             &["kind", "who", "what", "order_number", "rma_number"],
         )
     },
-    about("order_misses", &[("subject", Key::MissSubject)], Rows::Removed, &["subject"]),
-    // People of the shop and what they did; a conversation's id outlives the conversation and leads nowhere.
+    about("order_misses", &[("subject", Key::AttemptSubject)], Rows::Removed, &["subject"]),
+    // Contains only people of the shop. The id of a deleted conversation is not personal data.
     none("console_audit", &["who", "what", "client", "subject", "detail"]),
     none("daily_turns", &[]),
     none("persona_versions", &["persona", "text", "saved_by"]),

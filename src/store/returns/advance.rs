@@ -1,4 +1,4 @@
-//! An RMA's later steps, and its label.
+//! The later steps of an RMA, and its label.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::LockType;
@@ -7,10 +7,9 @@ use serde_json::json;
 
 use super::rows::load_rmas;
 use super::{By, write_order_step, write_rma_step};
-use crate::domain::AuditEntry;
-use crate::domain::Step;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::{Hand, Label, NoStep, Rma, RmaNumber, RmaStatus, TrackingNumber};
+use crate::domain::{AuditEntry, Step};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
 use crate::store::entities::{labels, rmas};
@@ -18,7 +17,7 @@ use crate::store::mails::{NewMail, last_mail_of, queue};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore};
 
-/// How a step of an RMA ended. Whatever is not `Done` has changed nothing.
+/// The result of [`TenantStore::advance_rma`]. Only `Done` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advance {
     Done(Box<Rma>),
@@ -26,19 +25,19 @@ pub enum Advance {
     NotFound,
 }
 
-/// How making a label ended.
+/// The result of [`TenantStore::issue_label`]. Only `Issued` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelOutcome {
     Issued(Label),
-    /// There is one already; the same is given again.
+    /// The RMA already has this label.
     Repeated(Label),
     Refused(NoStep),
     NotFound,
 }
 
 impl TenantStore<'_> {
-    /// Takes the next step of an RMA. When the money of an order's last item is paid back, the order is `Returned`.
-    /// `Label_Sent` is refused while there is no label: [`Self::issue_label`] makes both.
+    /// Changes the status of an RMA. When the last item of an order is refunded, the order becomes `Returned`.
+    /// `Label_Sent` is refused without a label: [`Self::issue_label`] does both.
     pub async fn advance_rma(&self, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Advance, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
@@ -60,7 +59,7 @@ impl TenantStore<'_> {
         Ok(Advance::Done(Box::new(Rma { status: step.to(), updated_at: by.now, ..rma })))
     }
 
-    /// Gives an RMA its label, and makes it `Label_Sent`. Asked again, it gives the same label.
+    /// Stores the label of an RMA and changes its status to `Label_Sent`. Idempotent.
     pub async fn issue_label(
         &self,
         number: &RmaNumber,
@@ -91,7 +90,7 @@ impl TenantStore<'_> {
         };
         record(&transaction, self.tenant, &[issued]).await?;
         write_rma_step(&transaction, self.tenant, &rma, step, None, by).await?;
-        // The mail about a return that was just made leads to its label already.
+        // The mail about a new return already has a link to the label.
         if by.hand == Hand::Person {
             self.mail_milestone(&transaction, &rma, RmaStatus::LabelSent, by).await?;
         }
@@ -100,7 +99,7 @@ impl TenantStore<'_> {
         Ok(LabelOutcome::Issued(label))
     }
 
-    /// Mails the customer that the RMA has come so far, once, to the address and in the language of the mail before.
+    /// Queues a mail about the new status, once, to the address and in the language of the previous mail.
     async fn mail_milestone(
         &self,
         transaction: &DatabaseTransaction,
@@ -132,27 +131,23 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// The RMA, with its order locked until the transaction ends.
+    /// Returns the RMA, and locks it and its order until the transaction ends.
     pub(super) async fn lock_rma(
         &self,
         transaction: &DatabaseTransaction,
         number: &RmaNumber,
     ) -> Result<Option<Rma>, StoreError> {
-        let find = || {
-            rmas::Entity::find()
-                .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
-                .filter(rmas::Column::Number.eq(number.as_str()))
-        };
+        let find = || self.rows::<rmas::Entity>().filter(rmas::Column::Number.eq(number.as_str()));
         let Some(row) = find().one(transaction).await? else { return Ok(None) };
         if let Ok(order) = row.order_number.parse() {
             lock_order(transaction, self.tenant, &order).await?;
         }
-        // Read again behind the lock: somebody may have moved it while we waited.
+        // Read again after taking the lock: it may have changed while this call waited.
         let found = find().lock(LockType::Update).all(transaction).await?;
         Ok(load_rmas(transaction, found).await?.into_iter().next())
     }
 
-    /// The order is over when all its items are paid back.
+    /// Marks the order as returned if all its items are refunded.
     async fn close_order(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<(), StoreError> {
         let Some(order) = lock_order(transaction, self.tenant, &rma.order).await? else { return Ok(()) };
         let is_paid_back = |status: RmaStatus| status == RmaStatus::Refunded;

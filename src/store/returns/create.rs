@@ -1,4 +1,4 @@
-//! Returns, refunds and cancellations: decided and stored in one transaction, once for each key.
+//! Decides on returns, refunds and cancellations and stores them, in one transaction and once per key.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use sea_orm::ActiveValue::Set;
@@ -9,18 +9,14 @@ use uuid::Uuid;
 use super::By;
 use super::escalate::reviews_of;
 use super::rows::{load_rmas, read_ticket};
-use crate::domain::AuditEntry;
-use crate::domain::Step;
-use crate::domain::TenantId;
 use crate::domain::calendar::day_of;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{Order, OrderNumber, OrderStatus};
 use crate::domain::returns::refund::refund;
 use crate::domain::returns::ticket::idempotency_key;
 use crate::domain::returns::{
     Action, Decision, History, Rma, RmaId, RmaNumber, RmaStatus, Rules, Terms, Ticket, TicketKind, TicketNumber, decide,
 };
+use crate::domain::{AuditEntry, Step, TenantId};
 use crate::store::audit::record;
 use crate::store::columns::to_db;
 use crate::store::entities::{rma_items, rmas, tickets};
@@ -30,55 +26,55 @@ use crate::store::orders::lock_order;
 use crate::store::policies::list_policies;
 use crate::store::{StoreError, TenantStore};
 
-/// What the mail about an RMA says; `None`: there is to be none.
+/// Makes the mail about a new RMA, if there is one.
 pub type MailAbout<'a> = dyn Fn(&Order, &Rma) -> Option<NewMail> + Sync + 'a;
 
-/// A return or a refund that a customer asks for.
+/// A request for a return or a refund.
 pub struct NewReturn<'a> {
     pub order: &'a OrderNumber,
-    /// The lines that are to come back.
+    /// The lines to return.
     pub lines: &'a [u32],
     /// `Return` or `Refund`.
     pub action: Action,
     /// In the customer's words.
     pub reason: &'a str,
-    /// Names the asking, such as a conversation and its flow: the same asking that comes again after a crash is told that
-    /// it was created, and not that it is a duplicate.
+    /// Identifies the request, such as a conversation and its flow. If the same request is repeated after a crash, the
+    /// result is `Created`, not `Duplicate`.
     pub request: &'a str,
     pub terms: &'a Terms,
-    /// When it was asked for: by this day the rules decide, whenever it is made.
+    /// The time of the request. The rules decide as of this day.
     pub asked_at: DateTime<Utc>,
-    /// Tells apart RMAs of one second.
+    /// Distinguishes RMAs of the same second.
     pub random: [u8; 4],
     pub mail: &'a MailAbout<'a>,
 }
 
-/// How asking for a return ended. Whatever is not `Created` has changed nothing.
+/// The result of [`TenantStore::create_return`]. Only `Created` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReturnOutcome {
-    /// `key` is the one under which it is made once.
+    /// `key` is its idempotency key.
     Created { rma: Box<Rma>, key: String },
-    /// It was asked for before, under the same key.
+    /// An earlier request has the same key.
     Duplicate { rma: Box<Rma>, key: String },
-    /// The rules refuse it, whatever the caller believes.
+    /// The rules refuse it.
     Refused(Box<Decision>),
-    /// The amounts of the order cannot be reckoned with.
+    /// The amounts of the order do not add up.
     BadAmounts,
 }
 
-/// How asking for a cancellation ended. Whatever is not `Created` has changed nothing.
+/// The result of [`TenantStore::create_cancellation`]. Only `Created` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelOutcome {
-    /// The shop is to stop the order.
+    /// The ticket that asks the shop to stop the order.
     Created(Box<Ticket>),
     Duplicate(Box<Ticket>),
-    /// It has left the shop.
+    /// The order has left the shop.
     TooLate(OrderStatus),
     NotFound,
 }
 
 impl TenantStore<'_> {
-    /// What the rules say of those lines, asked for at that moment; changes nothing.
+    /// Decides whether these lines may be returned, as of `asked_at`. Changes nothing.
     pub async fn check_eligibility(
         &self,
         number: &OrderNumber,
@@ -91,8 +87,8 @@ impl TenantStore<'_> {
         decide_on(&self.store.read, self.tenant, order.as_ref(), lines, reason, terms, asked_at).await
     }
 
-    /// Makes an RMA with its ticket, its mail and the jobs for label and mail, and moves the order: all of it or
-    /// nothing. The rules decide again, in the same transaction, so that no caller gets around them.
+    /// Creates an RMA with its ticket, its mail and the jobs for label and mail, and changes the order's status. The
+    /// rules decide again in the same transaction, so that no caller can bypass them.
     pub async fn create_return(&self, new: &NewReturn<'_>, by: &By<'_>) -> Result<ReturnOutcome, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
@@ -103,7 +99,7 @@ impl TenantStore<'_> {
         Ok(outcome)
     }
 
-    /// [`Self::create_return`] in somebody's transaction.
+    /// Does [`Self::create_return`] in the caller's transaction.
     pub(super) async fn create_return_in(
         &self,
         transaction: &DatabaseTransaction,
@@ -154,15 +150,15 @@ impl TenantStore<'_> {
         Ok(ReturnOutcome::Created { rma: Box::new(rma), key })
     }
 
-    /// The RMA of the ticket with that key, and which asking made it.
+    /// Returns the RMA of the ticket with this key, and the request that created it.
     async fn find_earlier(
         &self,
         transaction: &DatabaseTransaction,
         key: &str,
     ) -> Result<Option<(String, Rma)>, StoreError> {
         let Some(ticket) = find_by_key(transaction, self.tenant, key).await? else { return Ok(None) };
-        let found = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+        let found = self
+            .rows::<rmas::Entity>()
             .filter(rmas::Column::Number.eq(ticket.rma_number.as_deref().unwrap_or_default()))
             .all(transaction)
             .await?;
@@ -170,7 +166,7 @@ impl TenantStore<'_> {
         Ok(rma.map(|rma| (ticket.request, rma)))
     }
 
-    /// A number that no RMA of the shop has.
+    /// Returns a number that no RMA of the shop has.
     async fn free_number(
         &self,
         transaction: &DatabaseTransaction,
@@ -179,11 +175,8 @@ impl TenantStore<'_> {
     ) -> Result<RmaNumber, StoreError> {
         loop {
             let number = RmaNumber::new(by.now, random);
-            let taken = rmas::Entity::find()
-                .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
-                .filter(rmas::Column::Number.eq(number.as_str()))
-                .one(transaction)
-                .await?;
+            let taken =
+                self.rows::<rmas::Entity>().filter(rmas::Column::Number.eq(number.as_str())).one(transaction).await?;
             if taken.is_none() {
                 return Ok(number);
             }
@@ -228,7 +221,7 @@ impl TenantStore<'_> {
         }
     }
 
-    /// Makes a ticket that asks the shop to stop an order that has not left it.
+    /// Creates a ticket that asks the shop to stop a pending order.
     pub async fn create_cancellation(
         &self,
         number: &OrderNumber,
@@ -297,7 +290,7 @@ async fn decide_on(
     Ok(if waits { decision.under_review() } else { decision })
 }
 
-/// The days on which RMAs were made for the order's customer, as far back as the rules look.
+/// Lists the days on which RMAs were created for the order's customer, as far back as the rules need.
 async fn return_days(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -305,7 +298,7 @@ async fn return_days(
     rules: &Rules,
     asked_at: DateTime<Utc>,
 ) -> Result<Vec<NaiveDate>, StoreError> {
-    // A day more, since the shop's days begin at another hour than those of UTC.
+    // Two days more: the shop's days do not start at midnight UTC.
     let since = asked_at - TimeDelta::days(i64::from(rules.frequency.days) + 2);
     let made: Vec<DateTime<Utc>> = rmas::Entity::find()
         .select_only()
@@ -350,7 +343,7 @@ pub(in crate::store) fn item_rows(tenant: &TenantId, rma: &Rma) -> impl Iterator
     })
 }
 
-/// A ticket about an order; its id and kind are set by who makes it.
+/// Returns the row of a ticket about an order. The caller sets its id and kind.
 fn ticket_row(
     tenant: &TenantId,
     order: &OrderNumber,
@@ -361,21 +354,13 @@ fn ticket_row(
 ) -> tickets::ActiveModel {
     tickets::ActiveModel {
         tenant_id: Set(tenant.to_string()),
-        id: Set(String::new()),
-        kind: Set(String::new()),
         idempotency_key: Set(key),
         request: Set(request.to_owned()),
         order_number: Set(Some(order.to_string())),
-        rma_number: Set(None),
         conversation_id: Set(by.conversation.map(|id| id.0)),
-        priority: Set(None),
         reason: Set(reason.to_owned()),
         summary: Set(String::new()),
-        claim: Set(None),
         created_at: Set(by.now),
-        resolution: Set(None),
-        resolved_by: Set(None),
-        resolved_why: Set(None),
-        resolved_at: Set(None),
+        ..Default::default()
     }
 }

@@ -1,4 +1,4 @@
-//! Handing over to a person: RMAs are locked until the person has decided.
+//! Escalations to a person. RMAs are locked until the person has decided.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,36 +11,34 @@ use serde_json::json;
 use super::By;
 use super::create::find_by_key;
 use super::rows::{load_rmas, read_ticket};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
-use crate::domain::{ConversationId, TenantId};
+use crate::domain::{AuditEntry, ConversationId, TenantId};
 use crate::store::audit::record;
 use crate::store::entities::{audit, rmas, tickets};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore, all_inserted};
 
-/// What a person is to look at.
+/// A request for a person's decision.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEscalation<'a> {
-    /// The RMA that it is about; without one, all RMAs of the order that have not ended.
+    /// The RMA to lock. Without it, all open RMAs of the order are locked.
     pub rma: Option<&'a RmaNumber>,
     pub order: Option<&'a OrderNumber>,
     pub priority: Priority,
     pub reason: &'a str,
     /// Reason, request, actions taken, next steps.
     pub summary: &'a str,
-    /// The return that waits for the decision: an approval makes it.
+    /// The return to create if the person approves it.
     pub claim: Option<&'a Claim>,
 }
 
-/// How an escalation ended.
+/// The result of [`TenantStore::escalate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Escalated {
     Created(Box<Ticket>),
-    /// A person is to look at it already.
+    /// An open ticket already exists.
     Duplicate(Box<Ticket>),
 }
 
@@ -52,12 +50,12 @@ impl Escalated {
     }
 }
 
-/// What an escalation of a whole order is about, for its key.
+/// Returns the subject of an escalation of a whole order, for its key.
 fn subject_of(order: &OrderNumber) -> String {
     format!("order:{order}")
 }
 
-/// The open escalation about that, or the key of the next one.
+/// Returns the open escalation of this subject, or the key for the next one.
 async fn latest_escalation(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -73,10 +71,10 @@ async fn latest_escalation(
     }
 }
 
-/// What the audit log calls a conversation that joined an open ticket.
+/// The audit log's name for a conversation that joined an open ticket.
 const JOINED: &str = "ticket.joined";
 
-/// The other conversations that asked for what the ticket is about. They receive its decision, too.
+/// Returns the other conversations that joined the ticket. They also receive its decision.
 pub(super) async fn joined_conversations(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -93,8 +91,8 @@ pub(super) async fn joined_conversations(
     Ok(rows.iter().filter(|row| is_joined(row)).filter_map(|row| row.conversation_id.map(ConversationId)).collect())
 }
 
-/// What people have decided about lines of the order, the last decision for each, and whether one is still to look at the
-/// order or at an RMA of it. An approval counts until an RMA of its line is made.
+/// Returns people's last decision on each line of the order, and whether a ticket about the order or one of its RMAs is open.
+/// An approval counts until an RMA of its line is created.
 pub(super) async fn reviews_of(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
@@ -126,7 +124,7 @@ pub(super) async fn reviews_of(
 }
 
 impl TenantStore<'_> {
-    /// Makes a ticket for a person, and locks the RMAs that it is about. While the ticket is open, the same again joins it.
+    /// Creates a ticket for a person and locks its RMAs. A further escalation of the same subject joins the open ticket.
     pub async fn escalate(&self, new: &NewEscalation<'_>, by: &By<'_>) -> Result<Escalated, StoreError> {
         let subject = match (new.rma, new.order, by.conversation) {
             (Some(rma), _, _) => format!("rma:{rma}"),
@@ -166,17 +164,14 @@ impl TenantStore<'_> {
             summary: Set(new.summary.to_owned()),
             claim: Set(new.claim.and_then(|claim| serde_json::to_value(claim).ok())),
             created_at: Set(by.now),
-            resolution: Set(None),
-            resolved_by: Set(None),
-            resolved_why: Set(None),
-            resolved_at: Set(None),
+            ..Default::default()
         };
         let inserted =
             tickets::Entity::insert(row).on_conflict_do_nothing().exec_without_returning(&transaction).await?;
         let stored = find_by_key(&transaction, self.tenant, &key).await?;
         let stored = stored.ok_or(StoreError::Conflict { table: "tickets" })?;
         if !all_inserted(&inserted, 1) {
-            // Somebody was faster by a moment, and no lock made us wait: no order is concerned.
+            // A concurrent call was faster. Without an order, there is no lock to wait for.
             let joined = self.join(&transaction, &stored.id, &marked, new, by).await?;
             transaction.commit().await?;
             return Ok(Escalated::Duplicate(Box::new(joined.map_or_else(|| read_ticket(stored), Ok)?)));
@@ -184,15 +179,11 @@ impl TenantStore<'_> {
         let id = id.as_str();
         let after = json!({"ticket": id, "priority": new.priority});
         let opened = AuditEntry {
-            kind: AuditKind::System,
-            who: by.who.to_owned(),
-            what: "ticket.escalated".to_owned(),
-            before: None,
             after: Some(after),
             conversation: by.conversation,
             order: order.cloned(),
             rma: new.rma.cloned(),
-            at: by.now,
+            ..AuditEntry::system(by.who, "ticket.escalated", by.now)
         };
         record(&transaction, self.tenant, &[opened]).await?;
         for rma in marked.iter().filter(|rma| !rma.escalated) {
@@ -202,16 +193,15 @@ impl TenantStore<'_> {
         Ok(Escalated::Created(Box::new(read_ticket(stored)?)))
     }
 
-    /// The open ticket under which the RMA is locked. An RMA has one lock, so a second ticket would lock nothing, and
-    /// resolving it would release nothing.
+    /// Returns the open ticket that locks the RMA. An RMA has only one lock, so a second ticket would have no effect.
     async fn ticket_of_lock(
         &self,
         transaction: &DatabaseTransaction,
         new: &NewEscalation<'_>,
     ) -> Result<Option<tickets::Model>, StoreError> {
         let Some(number) = new.rma else { return Ok(None) };
-        let row = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+        let row = self
+            .rows::<rmas::Entity>()
             .filter(rmas::Column::Number.eq(number.as_str()))
             .filter(rmas::Column::Escalated.eq(true))
             .one(transaction)
@@ -221,8 +211,8 @@ impl TenantStore<'_> {
         Ok(ticket.filter(|ticket| ticket.resolved_at.is_none()))
     }
 
-    /// What is asked for joins an open ticket: the RMAs that it is about are locked as well, and the ticket is as urgent as
-    /// the more urgent of both. `None`: the ticket was resolved meanwhile.
+    /// Adds the escalation to an open ticket: locks its RMAs too, and raises the priority if the new one is higher. Returns
+    /// `None` if the ticket was resolved meanwhile.
     async fn join(
         &self,
         transaction: &DatabaseTransaction,
@@ -250,15 +240,12 @@ impl TenantStore<'_> {
             .exec(transaction)
             .await?;
         let raised = AuditEntry {
-            kind: AuditKind::System,
-            who: by.who.to_owned(),
-            what: "ticket.priority".to_owned(),
             before: Some(json!({"ticket": id, "priority": ticket.priority})),
             after: Some(json!({"ticket": id, "priority": new.priority, "why": new.reason})),
             conversation: by.conversation,
             order: ticket.order.clone(),
             rma: ticket.rma.clone(),
-            at: by.now,
+            ..AuditEntry::system(by.who, "ticket.priority", by.now)
         };
         record(transaction, self.tenant, &[raised]).await?;
         Ok(Some(Ticket { priority: Some(new.priority), ..ticket }))
@@ -276,20 +263,16 @@ impl TenantStore<'_> {
             return Ok(());
         }
         let joined = AuditEntry {
-            kind: AuditKind::System,
-            who: by.who.to_owned(),
-            what: JOINED.to_owned(),
-            before: None,
             after: Some(json!({"ticket": ticket.id})),
             conversation: Some(conversation),
             order: ticket.order.clone(),
             rma: ticket.rma.clone(),
-            at: by.now,
+            ..AuditEntry::system(by.who, JOINED, by.now)
         };
         record(transaction, self.tenant, &[joined]).await
     }
 
-    /// The ticket, which is from now on about what is claimed as well.
+    /// Adds the requested return to the ticket.
     async fn join_claim(
         &self,
         transaction: &DatabaseTransaction,
@@ -310,7 +293,7 @@ impl TenantStore<'_> {
         Ok(Ticket { claim: Some(joined), ..ticket })
     }
 
-    /// The RMAs that the escalation is about, with their order locked.
+    /// Returns the RMAs of the escalation, and locks their order.
     async fn rmas_to_lock(
         &self,
         transaction: &DatabaseTransaction,
@@ -321,8 +304,8 @@ impl TenantStore<'_> {
         }
         let Some(order) = new.order else { return Ok(Vec::new()) };
         lock_order(transaction, self.tenant, order).await?;
-        let rows = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<rmas::Entity>()
             .filter(rmas::Column::OrderNumber.eq(order.as_str()))
             .order_by_asc(rmas::Column::CreatedAt)
             .all(transaction)
@@ -331,7 +314,7 @@ impl TenantStore<'_> {
         Ok(found.into_iter().filter(|rma| !rma.status.has_ended()).collect())
     }
 
-    /// Locks an RMA under a ticket, with the reason, or releases it.
+    /// Locks an RMA with a ticket and a reason, or releases it without.
     pub(super) async fn mark(
         &self,
         transaction: &DatabaseTransaction,
@@ -341,7 +324,7 @@ impl TenantStore<'_> {
     ) -> Result<(), StoreError> {
         let mut change =
             rmas::ActiveModel { escalated: Set(ticket.is_some()), updated_at: Set(by.now), ..Default::default() };
-        // The last ticket and its reason stay with the RMA when it is released: "for compliance" (seed 001).
+        // A released RMA keeps its last ticket and reason, for compliance.
         if let Some((ticket, reason)) = ticket {
             change.escalation_ticket = Set(Some(ticket.to_owned()));
             change.escalation_reason = Set(Some(reason.to_owned()));

@@ -1,4 +1,4 @@
-//! What a conversation has to do with returns, for the people of the shop.
+//! The orders, RMAs, tickets and mails of a conversation, for people of the shop.
 
 use std::collections::BTreeSet;
 
@@ -6,41 +6,39 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use serde_json::Value;
 
 use super::rows::{load_rmas, read_ticket};
-use crate::domain::AuditEntry;
-use crate::domain::ConversationId;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::returns::{Rma, Ticket};
+use crate::domain::{AuditEntry, ConversationId};
 use crate::store::audit::read_entry;
 use crate::store::entities::{audit, mails, rmas, tickets};
 use crate::store::mails::{Mail, read_mail};
 use crate::store::orders::list_orders_with;
 use crate::store::{StoreError, TenantStore};
 
-/// So many orders, and so many each of RMAs, tickets and mails, are in an overview at most.
+/// The maximum number of orders, and of RMAs, tickets and mails each, in an overview.
 pub const LISTED_AT_MOST: usize = 20;
-/// So many rows of the record are in an overview at most.
+/// The maximum number of audit entries in an overview.
 pub const RECORD_AT_MOST: usize = 200;
 
-/// What a conversation has to do with returns: the newest of each kind, oldest first.
+/// The returns of a conversation: the newest entries of each kind, sorted from oldest to newest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
-    /// The one that came up last at the end.
+    /// Sorted by when they last came up in the conversation.
     pub orders: Vec<Order>,
     pub rmas: Vec<Rma>,
     pub tickets: Vec<Ticket>,
     pub mails: Vec<Mail>,
-    /// What was done in the conversation, and elsewhere to its orders.
+    /// Audit entries of the conversation, and later ones of its orders from outside.
     pub record: Vec<AuditEntry>,
-    /// Whether there is more of something than is listed.
+    /// Whether a list was shortened.
     pub has_more: bool,
 }
 
 impl TenantStore<'_> {
-    /// What the conversation has to do with returns: what was made in it, the orders that it is about, and whatever became of
-    /// those elsewhere. An order that the customer named without showing whose it is stands in the record alone.
+    /// Returns what was created in the conversation, its orders, and what happened to them elsewhere. An order that the
+    /// customer named without proof appears only in `record`.
     ///
-    /// The number of queries does not grow with what there is, and a conversation that has nothing to do with returns costs three.
+    /// The number of queries is constant: three for a conversation without returns.
     pub async fn overview_of_returns(&self, conversation: ConversationId) -> Result<Overview, StoreError> {
         let mut has_more = false;
         let own = self.audit_rows(Condition::all().add(audit::Column::ConversationId.eq(conversation.0))).await?;
@@ -72,38 +70,38 @@ impl TenantStore<'_> {
         })
     }
 
-    /// The numbers of the conversation's orders, those that came up last at the end.
+    /// Returns the numbers of the conversation's orders, sorted by when they last came up.
     async fn orders_named_by(
         &self,
         conversation: ConversationId,
         own: &[audit::Model],
     ) -> Result<Vec<OrderNumber>, StoreError> {
-        let of_rmas: Vec<String> = rmas::Entity::find()
+        let of_rmas: Vec<String> = self
+            .rows::<rmas::Entity>()
             .select_only()
             .column(rmas::Column::OrderNumber)
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
             .filter(rmas::Column::ConversationId.eq(conversation.0))
             .order_by_desc(rmas::Column::CreatedAt)
             .limit(one_more(LISTED_AT_MOST))
             .into_tuple()
             .all(&self.store.read)
             .await?;
-        let of_tickets: Vec<Option<String>> = tickets::Entity::find()
+        let of_tickets: Vec<Option<String>> = self
+            .rows::<tickets::Entity>()
             .select_only()
             .column(tickets::Column::OrderNumber)
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
             .filter(tickets::Column::ConversationId.eq(conversation.0))
             .order_by_desc(tickets::Column::CreatedAt)
             .limit(one_more(LISTED_AT_MOST))
             .into_tuple()
             .all(&self.store.read)
             .await?;
-        let seen = own.iter().filter(|row| !keeps_shut(row)).filter_map(|row| row.order_number.clone());
+        let seen = own.iter().filter(|row| !withholds_order(row)).filter_map(|row| row.order_number.clone());
         let all = seen.chain(of_tickets.into_iter().rev().flatten()).chain(of_rmas.into_iter().rev());
-        let mut told = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut named: Vec<OrderNumber> = all.filter_map(|number| number.parse().ok()).collect();
         named.reverse();
-        named.retain(|number| told.insert(number.clone()));
+        named.retain(|number| seen.insert(number.clone()));
         named.reverse();
         Ok(named)
     }
@@ -115,12 +113,12 @@ impl TenantStore<'_> {
     ) -> Result<Vec<rmas::Model>, StoreError> {
         let of_orders = rmas::Column::OrderNumber.is_in(orders.iter().map(|number| number.as_str()));
         let either = Condition::any().add(rmas::Column::ConversationId.eq(conversation.0)).add(of_orders);
-        let of_shop = rmas::Entity::find().filter(rmas::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = self.rows::<rmas::Entity>();
         let by_time = of_shop.filter(either).order_by_desc(rmas::Column::CreatedAt);
         self.last(by_time.order_by_desc(rmas::Column::Id), LISTED_AT_MOST).await
     }
 
-    /// The tickets of the conversation and of the RMAs, those under which they are locked among them.
+    /// Lists the tickets of the conversation and of the RMAs, including those that lock them.
     async fn ticket_rows(
         &self,
         conversation: ConversationId,
@@ -129,23 +127,23 @@ impl TenantStore<'_> {
         let of_rmas = tickets::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
         let locking = tickets::Column::Id.is_in(rmas.iter().filter_map(|rma| rma.escalation_ticket.as_deref()));
         let own = tickets::Column::ConversationId.eq(conversation.0);
-        let of_shop = tickets::Entity::find().filter(tickets::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = self.rows::<tickets::Entity>();
         let either = of_shop.filter(Condition::any().add(own).add(of_rmas).add(locking));
         let by_time = either.order_by_desc(tickets::Column::CreatedAt);
         self.last(by_time.order_by_desc(tickets::Column::Id), LISTED_AT_MOST).await
     }
 
-    /// The mails that the record of the conversation names, and those about the RMAs.
+    /// Lists the mails that the conversation's audit entries name, and those about the RMAs.
     async fn mail_rows(&self, own: &[audit::Model], rmas: &[rmas::Model]) -> Result<Vec<mails::Model>, StoreError> {
         let named = own.iter().filter_map(|row| row.after.as_ref()?.get("mail")?.as_str());
         let named = mails::Column::Number.is_in(named.collect::<BTreeSet<_>>());
         let of_rmas = mails::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
-        let of_shop = mails::Entity::find().filter(mails::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = self.rows::<mails::Entity>();
         let by_time = of_shop.filter(Condition::any().add(named).add(of_rmas)).order_by_desc(mails::Column::CreatedAt);
         self.last(by_time.order_by_desc(mails::Column::Id), LISTED_AT_MOST).await
     }
 
-    /// What happened to the orders in no conversation: a job's work, and that of the shop's people.
+    /// Lists the audit entries of the orders outside of conversations, by jobs and people of the shop.
     async fn audit_rows_elsewhere(&self, orders: &[&OrderNumber]) -> Result<Vec<audit::Model>, StoreError> {
         if orders.is_empty() {
             return Ok(Vec::new());
@@ -154,13 +152,13 @@ impl TenantStore<'_> {
         self.audit_rows(Condition::all().add(of_orders).add(audit::Column::ConversationId.is_null())).await
     }
 
-    /// The newest rows, oldest first.
+    /// Lists the newest audit entries, oldest first.
     async fn audit_rows(&self, which: Condition) -> Result<Vec<audit::Model>, StoreError> {
-        let of_shop = audit::Entity::find().filter(audit::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = self.rows::<audit::Entity>();
         self.last(of_shop.filter(which).order_by_desc(audit::Column::Id), RECORD_AT_MOST).await
     }
 
-    /// So many of what is listed newest first, and one more where there is more, oldest first.
+    /// Lists the first `most` rows and one more if there is one, in reverse order.
     async fn last<E: EntityTrait>(&self, newest_first: Select<E>, most: usize) -> Result<Vec<E::Model>, StoreError> {
         let mut found = newest_first.limit(one_more(most)).all(&self.store.read).await?;
         found.reverse();
@@ -168,8 +166,8 @@ impl TenantStore<'_> {
     }
 }
 
-/// Whether the row tells that the order was shown to nobody: that the shop has it says nothing of whose it is.
-pub(in crate::store) fn keeps_shut(row: &audit::Model) -> bool {
+/// Whether the entry is about an order that was not shown, because the customer did not prove whose it is.
+pub(in crate::store) fn withholds_order(row: &audit::Model) -> bool {
     let found = row.after.as_ref().and_then(|after| after.get("found"));
     row.what == "order.locked" || found == Some(&Value::Bool(false))
 }
@@ -178,7 +176,7 @@ fn one_more(most: usize) -> u64 {
     most as u64 + 1
 }
 
-/// The last ones, at most so many; `has_more` learns of it when some are left out.
+/// Returns the last `most` rows, and sets `has_more` if it leaves out others.
 fn newest<T>(mut rows: Vec<T>, most: usize, has_more: &mut bool) -> Vec<T> {
     *has_more |= rows.len() > most;
     rows.split_off(rows.len().saturating_sub(most))
@@ -189,13 +187,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_stay_and_what_is_left_out_is_told() {
+    fn newest_sets_has_more_when_it_shortens() {
         let mut has_more = false;
         assert_eq!(newest(vec![1, 2], 2, &mut has_more), [1, 2]);
         assert!(!has_more);
         assert_eq!(newest(vec![1, 2, 3], 2, &mut has_more), [2, 3]);
         assert!(has_more);
         assert!(newest(Vec::<u8>::new(), 2, &mut has_more).is_empty());
-        assert!(has_more, "what was told stays told");
+        assert!(has_more, "it is never reset");
     }
 }

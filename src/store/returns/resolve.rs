@@ -1,4 +1,4 @@
-//! A person's decision on an escalation: the return is made or stays refused, and the customer receives the decision.
+//! A person's decision on an escalation: creates or refuses the return, and notifies the customer.
 
 use std::collections::BTreeSet;
 
@@ -10,43 +10,40 @@ use serde_json::json;
 use super::create::{NewReturn, ReturnOutcome};
 use super::escalate::joined_conversations;
 use super::rows::{load_rmas, read_ticket};
-use super::{By, write_rma_step};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
+use super::{By, ISSUE_LABEL, write_rma_step};
 use crate::domain::audit::OPERATOR;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
+use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::returns::rma::rejection;
 use crate::domain::returns::{
     Action, Decision, MailNumber, Notice, Outcome, Resolution, Rma, RmaStatus, Terms, Ticket, TicketKind,
 };
-use crate::domain::{ConversationId, ConversationStatus};
+use crate::domain::{AuditEntry, AuditKind, ConversationId, ConversationStatus};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
-use crate::store::entities::{conversations, jobs, rmas, tickets};
-use crate::store::jobs::{JobKind, NewJob, enqueue};
+use crate::store::entities::{conversations, rmas, tickets};
+use crate::store::jobs::{NewJob, delete_job, enqueue};
 use crate::store::mails::{NewMail, queue};
 use crate::store::orders::lock_order;
 use crate::store::{StoreError, TenantStore};
 
-/// What a person decided.
+/// A person's decision.
 pub struct Verdict<'a> {
     pub decision: Resolution,
-    /// The reason, for the audit log. With [`Resolution::MoreInfo`], the question that the customer reads.
+    /// The reason, for the audit log. With [`Resolution::MoreInfo`], the question to the customer.
     pub why: &'a str,
     pub terms: &'a Terms,
-    /// Tells apart RMAs of one second.
+    /// Distinguishes RMAs of the same second.
     pub random: [u8; 4],
 }
 
-/// How resolving an escalation ended. Whatever is not `Done` has changed nothing.
+/// The result of [`TenantStore::resolve_escalation`]. Only `Done` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolving {
-    /// The ticket, and its RMAs as they are now, the one that an approval made among them.
+    /// The ticket and its RMAs after the decision, including an RMA that an approval created.
     Done(Box<Ticket>, Vec<Rma>),
-    /// A person has decided already.
+    /// A person has already decided.
     Resolved(Box<Ticket>),
-    /// The return cannot be approved: the rules refuse it for a reason that no person overrides.
+    /// The rules refuse the return for a reason that a person cannot override.
     Refused(Box<Decision>),
     /// The amounts of the order do not add up, so no refund can be computed.
     BadAmounts,
@@ -55,10 +52,10 @@ pub enum Resolving {
 }
 
 impl Resolving {
-    /// Why the approval of that ticket was not stored, and what to do.
+    /// Returns why the ticket was not approved, and what to do.
     pub fn why_not(&self, ticket: &str) -> String {
         let cause = match self {
-            Self::Refused(decision) => format!("the return rules refuse it ({})", decision.why),
+            Self::Refused(decision) => format!("the return rules refuse it ({})", decision.cause),
             Self::BadAmounts => "the amounts of the order do not add up".to_owned(),
             Self::Done(..) | Self::Resolved(_) | Self::NotFound => "it is not open".to_owned(),
         };
@@ -67,11 +64,11 @@ impl Resolving {
 }
 
 impl TenantStore<'_> {
-    /// Stores what a person decided on an escalation: `id` is the ticket's number, or that of its RMA.
+    /// Applies a person's decision on an escalation. `id` is the number of the ticket or of its RMA.
     ///
-    /// An approval makes the return that the ticket asks for, judged by the day on which it was asked for, and releases
-    /// locked RMAs. A rejection ends the RMAs that are not decided yet. A question keeps ticket and locks. The mail to the
-    /// customer, the message in the chat and the conversation's status change in the same transaction.
+    /// An approval creates the requested return, decided as of the day of the request, and releases locked RMAs. A rejection
+    /// rejects the RMAs that are not yet decided. A question keeps the ticket open and the RMAs locked. The same transaction
+    /// stores the mail and the chat message to the customer, and the conversation's status.
     pub async fn resolve_escalation(
         &self,
         id: &str,
@@ -107,14 +104,14 @@ impl TenantStore<'_> {
                 Err(refusal) => return Ok(refusal),
             },
         };
-        self.tell_customer(&case, &locked, outcome).await?;
+        self.notify_customer(&case, &locked, outcome).await?;
         self.record_act(&transaction).await?;
         let rows = rmas::Entity::find().filter(rmas::Column::Id.is_in(ids)).all(&transaction).await?;
-        let now_there = load_rmas(&transaction, rows).await?;
+        let rmas = load_rmas(&transaction, rows).await?;
         let row = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.id)).one(&transaction).await?;
         let Some(row) = row else { return Ok(Resolving::NotFound) };
         transaction.commit().await?;
-        Ok(Resolving::Done(Box::new(read_ticket(row)?), now_there))
+        Ok(Resolving::Done(Box::new(read_ticket(row)?), rmas))
     }
 
     async fn write_verdict(
@@ -157,14 +154,14 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// Releases the locked RMAs, and makes the return that the ticket asks for.
+    /// Releases the locked RMAs, and creates the requested return.
     async fn approve(
         &self,
         case: &Case<'_>,
         locked: &[Rma],
     ) -> Result<Result<(Outcome, Option<Rma>), Resolving>, StoreError> {
         for rma in locked {
-            self.go_on(case.transaction, rma, &case.by).await?;
+            self.resume(case.transaction, rma, &case.by).await?;
             self.mark(case.transaction, rma, None, &case.by).await?;
         }
         let ticket = case.ticket;
@@ -190,7 +187,7 @@ impl TenantStore<'_> {
         };
         let by = By { conversation: ticket.conversation, ..case.by };
         let mut outcome = self.create_return_in(case.transaction, &new(claim.action), &by).await?;
-        // Of return and refund, one may be over while the other is open.
+        // The windows for a return and a refund may end on different days.
         if matches!(&outcome, ReturnOutcome::Refused(decision) if decision.eligible) {
             outcome = self.create_return_in(case.transaction, &new(other), &by).await?;
         }
@@ -206,7 +203,7 @@ impl TenantStore<'_> {
         Ok(Ok((Outcome::Returned { rma: rma.number.clone(), refund: rma.refund, masked_email }, Some(rma))))
     }
 
-    /// Releases the locked RMAs, and rejects those that the ticket is about and that are not decided yet.
+    /// Releases the locked RMAs, and rejects those that the ticket is about, if they are not yet decided.
     async fn reject(&self, case: &Case<'_>, locked: &[Rma]) -> Result<Outcome, StoreError> {
         let mut is_rejected = case.ticket.claim.is_some();
         for rma in locked {
@@ -221,11 +218,11 @@ impl TenantStore<'_> {
         Ok(if is_rejected { Outcome::Rejected } else { Outcome::Closed })
     }
 
-    /// The mail, the message in the chat, and the end of the customer's wait for a person.
-    async fn tell_customer(&self, case: &Case<'_>, locked: &[Rma], outcome: Outcome) -> Result<(), StoreError> {
+    /// Queues the mail and the chat message, and ends the customer's wait for a person.
+    async fn notify_customer(&self, case: &Case<'_>, locked: &[Rma], outcome: Outcome) -> Result<(), StoreError> {
         let (transaction, ticket) = (case.transaction, case.ticket);
         let template = match &outcome {
-            // The mail about the return that was made goes with the return.
+            // A created return has a mail of its kind.
             Outcome::Returned { .. } | Outcome::Closed => None,
             Outcome::Continues { .. } => Some(APPROVED),
             Outcome::Rejected => Some("return_rejected"),
@@ -259,15 +256,15 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// The customer waits no longer, unless a person is still to look at another ticket of the conversation.
+    /// Ends the customer's wait for a person, unless another ticket of the conversation is open.
     async fn end_wait(
         &self,
         transaction: &DatabaseTransaction,
         conversation: ConversationId,
         ticket: &str,
     ) -> Result<(), StoreError> {
-        let open = tickets::Entity::find()
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+        let open = self
+            .rows::<tickets::Entity>()
             .filter(tickets::Column::ConversationId.eq(conversation.0))
             .filter(tickets::Column::Kind.eq(TicketKind::Escalation.as_str()))
             .filter(tickets::Column::Id.ne(ticket))
@@ -291,26 +288,21 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// The newest escalation with that number, or of the RMA with that number; an open one before a resolved one.
+    /// Returns and locks the newest escalation with this number or of the RMA with this number. Prefers an open one.
     async fn lock_escalation(
         &self,
         transaction: &DatabaseTransaction,
         id: &str,
     ) -> Result<Option<tickets::Model>, StoreError> {
-        let by_rma = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(rmas::Column::Number.eq(id))
-            .one(transaction)
-            .await?;
+        let by_rma = self.rows::<rmas::Entity>().filter(rmas::Column::Number.eq(id)).one(transaction).await?;
         let ticket = by_rma.and_then(|rma| rma.escalation_ticket);
         let find = || {
-            tickets::Entity::find()
-                .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
+            self.rows::<tickets::Entity>()
                 .filter(tickets::Column::Kind.eq(TicketKind::Escalation.as_str()))
                 .filter(tickets::Column::Id.eq(ticket.as_deref().unwrap_or(id)).or(tickets::Column::RmaNumber.eq(id)))
                 .order_by_desc(tickets::Column::CreatedAt)
         };
-        // The order's lock comes first, as everywhere, so that nobody waits for each other.
+        // The order's lock comes first, as everywhere, to prevent deadlocks.
         let orders = find().all(transaction).await?.into_iter().filter_map(|row| row.order_number?.parse().ok());
         for order in orders.collect::<BTreeSet<OrderNumber>>() {
             lock_order(transaction, self.tenant, &order).await?;
@@ -321,8 +313,8 @@ impl TenantStore<'_> {
     }
 
     async fn rmas_of_ticket(&self, transaction: &DatabaseTransaction, ticket: &str) -> Result<Vec<Rma>, StoreError> {
-        let rows = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(self.tenant.as_str()))
+        let rows = self
+            .rows::<rmas::Entity>()
             .filter(rmas::Column::EscalationTicket.eq(ticket))
             .filter(rmas::Column::Escalated.eq(true))
             .lock(LockType::Update)
@@ -331,20 +323,17 @@ impl TenantStore<'_> {
         load_rmas(transaction, rows).await
     }
 
-    /// What the lock held up is to be done: the label, if there is none yet.
-    async fn go_on(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<(), StoreError> {
+    /// Queues the work that the lock has delayed: the label, if it does not exist yet.
+    async fn resume(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<(), StoreError> {
         if rma.status != RmaStatus::Initiated || rma.label.is_some() {
             return Ok(());
         }
-        // One that was given up would keep the new one out.
-        jobs::Entity::delete_by_id((JobKind::IssueLabel.as_str().to_owned(), rma.id.0.to_string()))
-            .exec(transaction)
-            .await?;
+        // A dead job would block the new one.
+        delete_job(transaction, ISSUE_LABEL, rma.id.0).await?;
         enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await
     }
 
-    /// Stores what the customer answered to a person's question: the person reads it with the ticket. `None`: nothing was
-    /// asked any more.
+    /// Adds the customer's answer to the ticket. Returns `None` if the ticket has no open question.
     pub async fn answer_question(&self, ticket: &str, answer: &str, by: &By<'_>) -> Result<Option<Ticket>, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
@@ -375,10 +364,10 @@ impl TenantStore<'_> {
     }
 }
 
-/// The mail that a return may come back, with its label.
+/// The template of the mail with the return label.
 const APPROVED: &str = "return_approved";
 
-/// An escalation while it is resolved.
+/// The escalation that is being resolved.
 struct Case<'a> {
     transaction: &'a DatabaseTransaction,
     ticket: &'a Ticket,
@@ -396,14 +385,9 @@ impl Case<'_> {
 
 fn about(ticket: &Ticket, what: &str, by: &By<'_>) -> AuditEntry {
     AuditEntry {
-        kind: AuditKind::System,
-        who: by.who.to_owned(),
-        what: what.to_owned(),
-        before: None,
-        after: None,
         conversation: ticket.conversation,
         order: ticket.order.clone(),
         rma: ticket.rma.clone(),
-        at: by.now,
+        ..AuditEntry::system(by.who, what, by.now)
     }
 }

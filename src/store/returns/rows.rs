@@ -1,4 +1,4 @@
-//! RMAs and tickets, from their rows.
+//! Converts rows to RMAs and tickets.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::domain::ConversationId;
-use crate::domain::commerce::Currency;
-use crate::domain::commerce::Money;
+use crate::domain::commerce::{Currency, Money};
 use crate::domain::returns::ticket::Resolved;
 use crate::domain::returns::{
     Action, Claim, Label, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket, TicketKind,
@@ -18,7 +17,7 @@ use crate::store::columns::from_db;
 use crate::store::entities::{labels, rma_items, rmas, tickets};
 use crate::store::orders::unreadable;
 
-/// The RMAs of those rows, with their lines and labels, in the same order.
+/// Loads the lines and labels of RMAs. Keeps the order of the rows.
 pub(super) async fn load_rmas(
     connection: &impl ConnectionTrait,
     found: Vec<rmas::Model>,

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::identity::Email;
-use crate::domain::identity::attempts::MissSubject;
+use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::{ConversationId, TenantId};
 use crate::store::entities::{
     audit, customers, labels, mails, order_items, order_misses, orders, rma_items, rmas, tickets,
@@ -170,8 +170,9 @@ impl TenantStore<'_> {
         asked: &Asked,
         named: BTreeSet<String>,
     ) -> Result<Vec<order_misses::Model>, StoreError> {
-        let of_orders = named.iter().filter_map(|number| number.parse().ok()).map(MissSubject::Order);
-        let subjects = of_orders.chain([MissSubject::Conversation(asked.conversation)]).map(|subject| subject.name());
+        let of_orders = named.iter().filter_map(|number| number.parse().ok()).map(AttemptSubject::Order);
+        let subjects =
+            of_orders.chain([AttemptSubject::Conversation(asked.conversation)]).map(|subject| subject.name());
         let counts = order_misses::Entity::find()
             .filter(order_misses::Column::TenantId.eq(self.tenant.as_str()))
             .filter(order_misses::Column::Subject.is_in(subjects))

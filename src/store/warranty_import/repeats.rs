@@ -1,39 +1,39 @@
-//! Serials that stand on more than one line: once if the lines agree, refused if they do not.
+//! Serials that are on more than one line. They are imported once if the lines agree, and refused if not.
 
 use super::sorter::ImportRow;
 use crate::domain::{Serial, WarrantyRecord};
 
-/// A line that is refused because another line has the same serial and other values.
+/// A line that is refused because another line has other values for the same serial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     pub line: u64,
     pub serial: Serial,
-    /// A line that contradicts it.
+    /// A line with other values.
     pub other_line: u64,
 }
 
-/// What is known of the rows seen so far.
+/// The results for the rows that were read so far.
 #[derive(Debug, Default)]
 pub struct Settled {
-    /// One record for each serial on whose values all its lines agree, in order of serials.
+    /// One record for each serial whose lines agree, sorted by serial.
     pub records: Vec<WarrantyRecord>,
     pub conflicts: Vec<Conflict>,
-    /// Lines that say the same as an earlier one.
+    /// The number of lines that repeat an earlier one.
     pub repeated: u64,
 }
 
-/// Reads sorted rows one by one. Holds one row and, of lines that agree with it, eight bytes each.
+/// Detects repeated serials in sorted rows. Keeps one row, and eight bytes for each line that agrees with it.
 #[derive(Debug, Default)]
 pub struct Repeats {
-    /// The first row of the serial at hand.
+    /// The first row of the current serial.
     first: Option<ImportRow>,
-    /// Lines that agree with the first row; its own line is not among them.
+    /// The other lines that agree with the first row.
     agreeing: Vec<u64>,
     contradicted: bool,
 }
 
 impl Repeats {
-    /// Takes the next row, in the order of [`ImportRow`]; what it settles is added to `settled`.
+    /// Reads the next row, in the order of [`ImportRow`], and adds results to `settled`.
     pub fn push(&mut self, row: ImportRow, settled: &mut Settled) {
         let Some(first) = self.first.as_ref().filter(|first| first.record.serial == row.record.serial) else {
             self.finish(settled);
@@ -41,7 +41,7 @@ impl Repeats {
             return;
         };
         if first.record == row.record {
-            // Equal rows follow each other, so no contradiction has been seen yet.
+            // Equal rows are adjacent, so there has been no conflict yet.
             self.agreeing.push(row.line);
             return;
         }
@@ -54,7 +54,7 @@ impl Repeats {
         settled.conflicts.push(refuse(row.line, first.line));
     }
 
-    /// Settles the serial at hand: there are no more rows of it.
+    /// Adds the result of the current serial, which has no more rows.
     pub fn finish(&mut self, settled: &mut Settled) {
         let Some(first) = self.first.take() else { return };
         if !std::mem::take(&mut self.contradicted) {
@@ -71,7 +71,7 @@ mod tests {
     use crate::domain::warranty::parse_row;
 
     #[test]
-    fn lines_that_agree_count_once_and_lines_that_do_not_are_all_refused() {
+    fn agreeing_lines_count_once_and_conflicting_lines_fail() {
         let mut rows: Vec<ImportRow> = [
             (2, "a1b", "Chuột", "2027-01-01"),
             (3, "B1B", "Chuột", "2027-01-01"),

@@ -11,21 +11,21 @@ use chrono::{Datelike, NaiveDate};
 
 use crate::domain::{Serial, WarrantyRecord};
 
-/// A record and where it comes from. Ordered by serial, then by the other values, then by line.
+/// A record with its line. Ordered by serial, then by the other values, then by line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ImportRow {
     pub record: WarrantyRecord,
-    /// The line of the file on which the row begins, counted from 1.
+    /// The line on which the row starts, counted from 1.
     pub line: u64,
 }
 
-/// How much is sorted in memory, in bytes of rows with what their allocations cost.
+/// The memory for one run, in bytes, including the overhead of allocations.
 const RUN_BYTES: usize = 16 << 20;
 
-/// What a row costs beside its texts: its own size and the allocator's share of two texts.
+/// The memory of a row without its texts: its size and the allocator's overhead for two texts.
 const ROW_OVERHEAD: usize = size_of::<ImportRow>() + 32;
 
-/// Takes rows in any order and gives them back sorted. Temporary files have no name and vanish with it.
+/// Sorts rows. Its temporary files have no name and are removed with it.
 #[derive(Debug)]
 pub struct RowSorter {
     rows: Vec<ImportRow>,
@@ -45,7 +45,7 @@ impl RowSorter {
         Self { rows: Vec::new(), bytes: 0, run_bytes, runs: Vec::new() }
     }
 
-    /// Adds a row. Writes a temporary file now and then, on the calling thread.
+    /// Adds a row. Sometimes writes a temporary file on the calling thread.
     pub fn push(&mut self, row: ImportRow) -> io::Result<()> {
         self.bytes += ROW_OVERHEAD + row.record.serial.as_str().len() + row.record.product_name.len();
         self.rows.push(row);
@@ -65,7 +65,7 @@ impl RowSorter {
         Ok(())
     }
 
-    /// Every row, in order.
+    /// Returns all rows, sorted.
     pub fn into_sorted(mut self) -> io::Result<SortedRows> {
         self.rows.sort_unstable();
         let mut sources: Vec<Source> = self.runs.into_iter().map(|run| Source::Run(BufReader::new(run))).collect();
@@ -173,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sorting_through_files_is_sorting_in_memory(
+        fn sorting_in_files_equals_sorting_in_memory(
             values in proptest::collection::vec((0..40u32, "[ăâđôơưa-z\n]{1,9}", 1..28u32), 0..300),
             run_bytes in 1..20_000usize,
         ) {

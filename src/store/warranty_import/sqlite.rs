@@ -2,42 +2,43 @@
 
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection, Executor};
 
-use super::{Applied, ChangedTexts, Comparison, ImportError, RecordTexts};
+use super::{Applied, ChangedTexts, Comparison, ImportError, RecordTexts, Staging};
 use crate::domain::TenantId;
 
-/// A connection with a temporary table `staged_warranties`, which SQLite keeps in a file of its own in the temporary
-/// folder: filling it takes no lock on the shop's database. Its rows come sorted, so `rowid` is the order of serials.
+/// A connection with a temporary table `staged_warranties`. SQLite keeps it in a separate file in the temporary folder,
+/// so filling it does not lock the shop's database. The rows arrive sorted, so sorting by `rowid` sorts by serial.
 #[derive(Debug)]
 pub struct SqliteStaging {
     connection: SqliteConnection,
 }
 
-/// How long we wait for the write lock; a server holds it for milliseconds.
+/// How long to wait for the write lock. A server holds it for milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Rows in one insert: three parameters each, and SQLite takes 32,766 in all.
+/// The number of rows in one insert. Each has three values, and SQLite accepts 32,766.
 const INSERT_ROWS: usize = 500;
 
 const CREATE: &str = "CREATE TEMP TABLE staged_warranties (serial TEXT NOT NULL, product_name TEXT NOT NULL, \
      warranty_end_date TEXT NOT NULL)";
 
-/// The shop's rows that the staged ones equal or replace. The staged table has no index: it is read from first to
-/// last, and the shop's table is searched by its key.
+/// Counts the new, the changed and all staged rows. The staged table needs no index: it is scanned once, and the shop's
+/// table is searched by its key.
 const COUNT: &str = "SELECT COUNT(*) FILTER (WHERE w.serial IS NULL), \
      COUNT(*) FILTER (WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date), COUNT(*) \
      FROM temp.staged_warranties s \
      LEFT JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial";
 
-/// The changed rows, as the shop has them and as the list does.
+/// Selects the changed rows with their old and new values.
 const CHANGES: &str = "SELECT s.serial, w.product_name, w.warranty_end_date, s.product_name, s.warranty_end_date \
      FROM temp.staged_warranties s JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial \
      WHERE w.product_name <> s.product_name OR w.warranty_end_date <> s.warranty_end_date \
      ORDER BY s.rowid LIMIT ?";
 
-/// The new and the changed rows, in order.
+/// Keeps only the new and the changed rows, sorted.
 const KEEP_DIFFERING: &str = "CREATE TEMP TABLE differing AS \
      SELECT s.serial, s.product_name, s.warranty_end_date FROM temp.staged_warranties s \
      LEFT JOIN main.warranty_records w ON w.tenant_id = ? AND w.serial = s.serial \
@@ -57,21 +58,22 @@ impl SqliteStaging {
         let options = options.clone().busy_timeout(BUSY_TIMEOUT).pragma("temp_store", "file");
         let mut connection = SqliteConnection::connect_with(&options).await?;
         connection.execute(CREATE).await?;
-        // The staging file needs no undo. The checkpoint is ours to start once the lock is given back.
+        // The staging file needs no rollback. `apply` runs the checkpoint itself, after releasing the lock.
         connection.execute("PRAGMA temp.journal_mode = off").await?;
         connection.execute("PRAGMA wal_autocheckpoint = 0").await?;
         connection.execute("PRAGMA main.cache_size = -16384").await?;
         Ok(Self { connection })
     }
+}
 
-    /// Begins the transaction in which the rows are staged; it locks nothing but the staging file.
-    pub async fn begin(&mut self) -> Result<(), ImportError> {
+#[async_trait]
+impl Staging for SqliteStaging {
+    async fn begin(&mut self) -> Result<(), ImportError> {
         self.connection.execute("BEGIN").await?;
         Ok(())
     }
 
-    /// Adds rows, which must come sorted by serial, each serial once.
-    pub async fn insert(&mut self, records: Vec<RecordTexts>) -> Result<(), ImportError> {
+    async fn insert(&mut self, records: Vec<RecordTexts>) -> Result<(), ImportError> {
         let mut records = records.into_iter();
         while records.len() > 0 {
             let rows = records.len().min(INSERT_ROWS);
@@ -86,35 +88,30 @@ impl SqliteStaging {
         Ok(())
     }
 
-    /// Ends staging, and keeps of the staged rows those that are new or changed, if there are any.
-    pub async fn compare(&mut self, tenant: &TenantId) -> Result<Comparison, ImportError> {
+    async fn compare(&mut self, tenant: &TenantId) -> Result<Comparison, ImportError> {
         self.connection.execute("COMMIT").await?;
-        let (new, changed, all): (i64, i64, i64) =
-            sqlx::query_as(COUNT).bind(tenant.as_str()).fetch_one(&mut self.connection).await?;
-        let unchanged = all - new - changed;
-        if unchanged > 0 && unchanged < all {
+        let counts = sqlx::query_as(COUNT).bind(tenant.as_str()).fetch_one(&mut self.connection).await?;
+        let comparison = Comparison::counted(counts);
+        if comparison.is_partly_unchanged() {
             sqlx::query(KEEP_DIFFERING).bind(tenant.as_str()).execute(&mut self.connection).await?;
             self.connection.execute(FORGET_OTHERS).await?;
         }
-        let count = |n: i64| u64::try_from(n).unwrap_or_default();
-        Ok(Comparison { new: count(new), changed: count(changed), unchanged: count(unchanged), repeated: 0 })
+        Ok(comparison)
     }
 
-    /// The first of the staged rows that differ from the shop's.
-    pub async fn changes(&mut self, tenant: &TenantId, limit: u32) -> Result<Vec<ChangedTexts>, ImportError> {
+    async fn changes(&mut self, tenant: &TenantId, limit: u32) -> Result<Vec<ChangedTexts>, ImportError> {
         let rows = sqlx::query_as(CHANGES).bind(tenant.as_str()).bind(i64::from(limit));
         Ok(rows.fetch_all(&mut self.connection).await?)
     }
 
-    /// Writes what is staged.
-    pub async fn apply(&mut self, tenant: &TenantId) -> Result<Applied, ImportError> {
+    async fn apply(&mut self, tenant: &TenantId) -> Result<Applied, ImportError> {
         self.connection.execute("BEGIN IMMEDIATE").await?;
         let start = Instant::now();
         let written = sqlx::query(WRITE).bind(tenant.as_str()).execute(&mut self.connection).await?.rows_affected();
         self.connection.execute("COMMIT").await?;
         let locked = start.elapsed();
-        // Moves the pages from the log into the database beside those who write, and waits for nobody. What it
-        // cannot move now, the next checkpoint of any connection does.
+        // Moves pages from the log into the database without waiting for other writers. The next checkpoint of any
+        // connection moves the rest.
         self.connection.execute("PRAGMA wal_checkpoint(passive)").await?;
         Ok(Applied { written, locked })
     }

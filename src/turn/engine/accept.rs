@@ -1,4 +1,5 @@
-//! Taking a message in, a customer's or a person's of the shop: it is stored before anybody is told so, and then its turn waits in its conversation's lane.
+//! Accepts messages of customers, people of the shop, and the shop itself. A message is stored before the call returns;
+//! its turn then waits in the lane of its conversation.
 
 use std::sync::atomic::Ordering;
 
@@ -11,59 +12,59 @@ use crate::store::StoreError;
 use crate::store::acceptance::{Acceptance, NewTurn};
 use crate::store::idempotency::IdempotencyKey;
 
-/// A message that wants to become a turn.
+/// A message to accept.
 #[derive(Debug)]
 pub struct Message {
-    /// A person answers in a conversation that is taken, and limits are for customers.
+    /// Limits apply to customers only. A person can answer only in a conversation that is taken.
     pub author: Author,
     pub text: String,
     pub idempotency: Option<IdempotencyKey>,
     pub caller: Caller,
-    /// `false`: taken in only if it repeats one that was accepted; a new one is refused as if the server were full.
+    /// `false`: the message is accepted only if it repeats an accepted one; otherwise it is refused as on a full server.
     pub new: bool,
-    /// Who answers, for the console's audit log.
+    /// For the console's audit log.
     pub act: Option<ConsoleAct>,
 }
 
-/// A message that was taken in.
+/// An accepted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
     pub turn: u32,
     pub message_id: MessageId,
 }
 
-/// Why a message was not taken in. Nothing was stored.
+/// Why a message was refused. Nothing was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
     #[error("no such conversation")]
     NotFound,
-    #[error("nobody has taken the conversation")]
+    #[error("the conversation is not taken by a person")]
     NotTaken,
-    #[error("the idempotency key was used with another body")]
+    #[error("the idempotency key was used with a different body")]
     KeyReused,
-    #[error("too many turns of this conversation wait")]
+    #[error("too many turns of this conversation are waiting")]
     TooManyWaiting,
     #[error("too many turns of this conversation in a minute")]
     TooManyPerMinute {
-        /// Seconds until the next one is welcome.
+        /// Seconds until the next message is accepted.
         retry_after: u64,
     },
-    #[error("too many turns of this shop on a day")]
+    #[error("too many turns of this shop in a day")]
     TooManyPerDay {
         /// Seconds until the next day.
         retry_after: u64,
     },
-    #[error("too many turns wait")]
+    #[error("too many turns are waiting")]
     Overloaded,
-    #[error("the server is going down")]
+    #[error("the server is shutting down")]
     Draining,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Engine {
-    /// Takes a message in: what this returns is stored, and its turn will run, even if nobody waits for the answer
-    /// any more. While the engine is draining, only what was accepted before is answered.
+    /// Accepts a message. When this returns, the message is stored and its turn will run, even if the client disconnects.
+    /// While the engine is draining, only repetitions of accepted messages succeed.
     pub async fn accept(
         &self,
         tenant: &TenantId,
@@ -71,7 +72,7 @@ impl Engine {
         message: Message,
     ) -> Result<Accepted, AcceptError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.to_its_end(async move { engine.accept_now(tenant, conversation, message).await }).await
+        self.run_detached(async move { engine.accept_now(tenant, conversation, message).await }).await
     }
 
     async fn accept_now(
@@ -85,7 +86,7 @@ impl Engine {
             return Err(AcceptError::NotFound);
         }
         let draining = engine.draining.is_cancelled();
-        // Counted before it is stored: requests that come together cannot all see the last free place.
+        // Counted before it is stored, so that concurrent requests cannot all take the last free place.
         let waiting = engine.waiting.fetch_add(1, Ordering::Relaxed);
         let is_customer = message.author == Author::Customer;
         let new = NewTurn {
@@ -106,8 +107,8 @@ impl Engine {
                 self.callers(|callers| callers.insert(message_id, message.caller));
             }
             self.enqueue(tenant.clone(), conversation, 1);
-            engine.outbox.wake();
-            engine.journal.changes().tell(&tenant, conversation);
+            engine.jobs.wake();
+            engine.journal.changes().notify(&tenant, conversation);
             return Ok(Accepted { turn, message_id });
         }
         engine.waiting.fetch_sub(1, Ordering::Relaxed);

@@ -1,10 +1,10 @@
-//! Saying something in a conversation that no message of the customer began: a turn in its lane, like a person's answer.
+//! Announcements: messages that the shop starts. Each is a turn in its conversation's lane, like a person's answer.
 
 use async_trait::async_trait;
 
 use super::{AcceptError, Engine, Message};
+use crate::channels::{Announced, Announcement, Announcer};
 use crate::desks::Caller;
-use crate::desks::returns::{Announced, Announcement, Announcer};
 use crate::domain::{Author, ConversationId, TenantId};
 use crate::store::StoreError;
 use crate::store::idempotency::IdempotencyKey;
@@ -15,9 +15,9 @@ impl Announcer for Engine {
         &self,
         tenant: &TenantId,
         conversation: ConversationId,
-        said: Announcement,
+        announcement: Announcement,
     ) -> Result<Announced, StoreError> {
-        let Announcement { text, metadata, key } = said;
+        let Announcement { text, metadata, key } = announcement;
         let message = Message {
             author: Author::Shop { metadata },
             text,
@@ -27,7 +27,7 @@ impl Announcer for Engine {
             new: true,
         };
         match self.accept(tenant, conversation, message).await {
-            // A conversation that is gone hears nothing any more.
+            // A deleted conversation needs no announcement.
             Ok(_) | Err(AcceptError::NotFound | AcceptError::KeyReused) => Ok(Announced::Done),
             Err(AcceptError::Store(cause)) => Err(cause),
             Err(_) => Ok(Announced::Later),

@@ -1,8 +1,8 @@
-//! Taking conversations over, and giving them back.
+//! Handoff: a person takes a conversation or gives it back.
 //!
-//! No desk speaks after a person has taken a conversation: the new status is stored first, then the turn that runs is
-//! stopped, and only when it has ended is anybody told. A turn asks for the status after it can be stopped
-//! (`Engine::run_turn`), so it either sees the new one or is stopped.
+//! No desk speaks after a person has taken a conversation. The new status is stored, then the running turn is stopped, and
+//! the call returns when that turn has ended. A turn reads the status after it can be stopped (`Engine::run_turn`), so it
+//! either sees the new status or is stopped.
 
 use chrono::Utc;
 
@@ -12,8 +12,7 @@ use crate::store::StoreError;
 use crate::turn::changes::Listener;
 
 impl Engine {
-    /// Changes who answers in the conversation. `None`: there is no such conversation. `act`: who does it, for the console's
-    /// audit log.
+    /// Changes who answers in the conversation. `act` goes into the console's audit log. `None`: no such conversation.
     pub async fn hand_over(
         &self,
         tenant: &TenantId,
@@ -22,7 +21,8 @@ impl Engine {
         act: Option<ConsoleAct>,
     ) -> Result<Option<Conversation>, StoreError> {
         let (engine, tenant) = (self.clone(), tenant.clone());
-        self.to_its_end(async move { engine.hand_over_now(&tenant, conversation, &handoff, act.as_ref()).await }).await
+        self.run_detached(async move { engine.hand_over_now(&tenant, conversation, &handoff, act.as_ref()).await })
+            .await
     }
 
     async fn hand_over_now(
@@ -37,16 +37,16 @@ impl Engine {
         if handoff.status() == ConversationStatus::Taken {
             self.0.lanes.interrupt(conversation).await;
         }
-        self.0.journal.changes().tell(tenant, conversation);
+        self.0.journal.changes().notify(tenant, conversation);
         Ok(Some(changed))
     }
 
-    /// Tells the shop's own people that something about the conversation changed which no turn says, such as a return of it.
-    pub fn tell_of(&self, tenant: &TenantId, conversation: ConversationId) {
-        self.0.journal.changes().tell(tenant, conversation);
+    /// Notifies the console of a change to the conversation that is not part of a turn, such as to a return.
+    pub fn notify_changed(&self, tenant: &TenantId, conversation: ConversationId) {
+        self.0.journal.changes().notify(tenant, conversation);
     }
 
-    /// Hears of every conversation of the shop in which something is said, a turn ends, or another one answers, from now on.
+    /// Receives the shop's changed conversations from now on: messages, ended turns and handoffs.
     pub fn listen(&self, tenant: &TenantId) -> Listener {
         self.0.journal.changes().listen(tenant.clone(), self.0.closing.clone())
     }

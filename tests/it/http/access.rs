@@ -1,4 +1,4 @@
-//! Who may call, and what that opens.
+//! Authentication and permissions.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ async fn open(app: &TestApp, key: &str) -> (String, String) {
 }
 
 /// Every route of a conversation.
-fn routes_of(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
+pub fn routes_of(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
     let path = format!("/conversations/{id}");
     vec![
         app.get(&path),
@@ -51,7 +51,7 @@ fn all_routes(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
 }
 
 #[tokio::test]
-async fn nobody_gets_in_without_a_key_or_with_a_wrong_one() {
+async fn missing_or_wrong_key_is_unauthorized() {
     let app = guarded().await;
     let (id, _) = open(&app, "key-of-the-shop-0").await;
     for request in all_routes(&app, &id) {
@@ -62,23 +62,23 @@ async fn nobody_gets_in_without_a_key_or_with_a_wrong_one() {
             refused(request.header("x-api-key", key), 401, "unauthorized").await;
         }
     }
-    // Whether a thing exists is nobody's business who may not see it.
+    // Without permission, a caller cannot find out whether a conversation exists.
     for request in all_routes(&app, "%FF") {
         refused(request, 401, "unauthorized").await;
     }
 }
 
 #[tokio::test]
-async fn another_shops_conversation_looks_exactly_like_one_that_is_not_there() {
+async fn other_shops_conversation_is_not_found() {
     let app = guarded().await;
     let (id, _) = open(&app, "key-of-the-shop-1").await;
-    let nobody = uuid::Uuid::now_v7().to_string();
+    let unknown = uuid::Uuid::now_v7().to_string();
     let strip = |mut body: Value| {
         body.as_object_mut().unwrap().remove("request_id");
         body.to_string()
     };
     for key in ["key-of-the-shop-0", "key-of-the:shop-2"] {
-        let theirs = routes_of(&app, &id).into_iter().zip(routes_of(&app, &nobody));
+        let theirs = routes_of(&app, &id).into_iter().zip(routes_of(&app, &unknown));
         for (foreign, missing) in theirs {
             let foreign = refused(foreign.header("x-api-key", key), 404, "not_found").await;
             let missing = refused(missing.header("x-api-key", key), 404, "not_found").await;
@@ -94,11 +94,11 @@ async fn another_shops_conversation_looks_exactly_like_one_that_is_not_there() {
     let history =
         app.get(&format!("/conversations/{id}/history")).header("x-api-key", "key-of-the-shop-1").send().await.unwrap();
     let history: Value = history.json().await.unwrap();
-    assert_eq!(history["messages"].as_array().unwrap().len(), 1, "nobody said anything in it");
+    assert_eq!(history["messages"].as_array().unwrap().len(), 1, "no one has written in it");
 }
 
 #[tokio::test]
-async fn two_shops_may_use_the_same_idempotency_key() {
+async fn idempotency_keys_are_separate_per_shop() {
     let app = guarded().await;
     let mut ids = Vec::new();
     for key in ["key-of-the-shop-0", "key-of-the-shop-1"] {
@@ -110,7 +110,7 @@ async fn two_shops_may_use_the_same_idempotency_key() {
 }
 
 #[tokio::test]
-async fn a_token_opens_its_conversation_and_nothing_else() {
+async fn token_opens_only_its_conversation() {
     let app = guarded().await;
     let (id, token) = open(&app, "key-of-the-shop-1").await;
     let (other, _) = open(&app, "key-of-the-shop-1").await;
@@ -135,7 +135,7 @@ async fn a_token_opens_its_conversation_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_forged_expired_or_of_another_server_opens_nothing() {
+async fn invalid_tokens_are_unauthorized() {
     let app = guarded().await;
     let (id, token) = open(&app, "key-of-the-shop-1").await;
     let (payload, signature) = token.split_once('.').unwrap();
@@ -167,12 +167,12 @@ async fn a_token_that_is_forged_expired_or_of_another_server_opens_nothing() {
     }
     refused(app.get(&path).header("authorization", &token), 401, "unauthorized").await;
     assert_eq!(app.get(&path).bearer_auth(sign(SECRET, 60)).send().await.unwrap().status(), 200);
-    // A wrong key is not mended by a right token.
+    // A valid token does not compensate for a wrong key.
     refused(app.get(&path).bearer_auth(&token).header("x-api-key", "wrong"), 401, "unauthorized").await;
 }
 
 #[tokio::test]
-async fn receipts_are_for_the_shop_alone() {
+async fn only_the_shop_sees_receipts() {
     let app = guarded().await;
     let (id, token) = open(&app, "key-of-the-shop-1").await;
     let path = format!("/conversations/{id}");
@@ -192,7 +192,7 @@ async fn receipts_are_for_the_shop_alone() {
 }
 
 #[tokio::test]
-async fn without_keys_only_this_machine_may_call_and_directly() {
+async fn without_keys_only_direct_local_calls_are_allowed() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for (name, value) in [
@@ -215,7 +215,7 @@ async fn without_keys_only_this_machine_may_call_and_directly() {
     for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8080"] {
         assert_eq!(app.get("/conversations").header("host", host).send().await.unwrap().status(), 200, "{host}");
     }
-    // What nginx sends with a plain `proxy_pass`.
+    // The headers of nginx with a plain `proxy_pass`.
     let host = app.url.strip_prefix("http://").unwrap();
     for (method, path) in [("GET", "/conversations"), ("DELETE", &format!("/conversations/{id}")), ("GET", "/metrics")]
     {
@@ -228,7 +228,7 @@ async fn without_keys_only_this_machine_may_call_and_directly() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_may_not_write_while_there_are_no_keys() {
+async fn foreign_pages_cannot_write_in_development() {
     let app = TestApp::builder().env("CORS_ORIGINS", "https://widget.example/").start().await;
     let id = app.open(&json!({})).await;
     let own = app.url.clone();
@@ -259,9 +259,9 @@ async fn a_page_of_another_site_may_not_write_while_there_are_no_keys() {
 }
 
 #[tokio::test]
-async fn figures_and_the_description_page_are_for_the_shop() {
+async fn metrics_and_docs_require_the_shop() {
     let app = guarded().await;
-    // A reverse proxy is on this machine, too.
+    // A reverse proxy also runs on this machine.
     refused(app.get("/metrics"), 401, "unauthorized").await;
     assert_eq!(app.get("/metrics").header("x-api-key", "key-of-the-shop-0").send().await.unwrap().status(), 200);
     let path = "/docs";
@@ -285,7 +285,7 @@ async fn figures_and_the_description_page_are_for_the_shop() {
 }
 
 #[tokio::test]
-async fn in_development_a_token_that_is_shown_opens_what_it_would_open_elsewhere() {
+async fn development_honors_conversation_tokens() {
     let app = TestApp::start().await;
     let opened: Value = app.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
     let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());
@@ -304,7 +304,7 @@ async fn in_development_a_token_that_is_shown_opens_what_it_would_open_elsewhere
 }
 
 #[tokio::test]
-async fn a_request_that_names_two_hosts_is_not_from_this_machine() {
+async fn two_host_headers_are_not_local() {
     let app = TestApp::start().await;
     let request = b"GET /conversations HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
     raw::send(&app, request).await.check(401, "unauthorized");

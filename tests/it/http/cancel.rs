@@ -13,7 +13,7 @@ fn cancel(app: &TestApp, id: &str, turn: &str) -> RequestBuilder {
 }
 
 #[tokio::test]
-async fn a_running_turn_that_is_cancelled_stops_its_model_and_keeps_what_was_said() {
+async fn cancelled_turn_stops_model_and_keeps_partial_text() {
     let (app, ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -31,12 +31,12 @@ async fn a_running_turn_that_is_cancelled_stops_its_model_and_keeps_what_was_sai
     let reply = history.iter().find(|message| message["metadata"]["type"] == "reply").unwrap();
     assert_eq!(reply["text"], events.text("reply"));
     assert_eq!((&reply["metadata"]["cut"], &reply["metadata"]["cut_reason"]), (&json!(true), &json!("cancelled")));
-    // The conversation goes on.
+    // The next message is answered.
     assert_eq!(app.ask(&id, "kiểm tra bảo hành ABC123").await.status(), "completed");
 }
 
 #[tokio::test]
-async fn a_waiting_turn_that_is_cancelled_begins_and_ends_in_its_place() {
+async fn cancelled_queued_turn_ends_in_order() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut stream = Live::follow(&app, &id, None).await;
@@ -46,7 +46,7 @@ async fn a_waiting_turn_that_is_cancelled_begins_and_ends_in_its_place() {
     for text in ["kiểm tra bảo hành XYZ789", "kiểm tra bảo hành ABC123"] {
         assert_eq!(app.post(&path, &json!({"text": text})).send().await.unwrap().status(), 202);
     }
-    // As often as one likes.
+    // Cancelling is idempotent.
     for _ in 0..2 {
         assert_eq!(cancel(&app, &id, "2").send().await.unwrap().status(), 202);
     }
@@ -69,7 +69,7 @@ async fn a_waiting_turn_that_is_cancelled_begins_and_ends_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_wish_to_cancel_outlives_the_server() {
+async fn cancellation_survives_a_restart() {
     let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 0.05)).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -83,22 +83,22 @@ async fn a_wish_to_cancel_outlives_the_server() {
 }
 
 #[tokio::test]
-async fn a_turn_that_has_ended_cannot_be_cancelled_and_one_that_is_not_there_is_not_found() {
+async fn ended_turn_cannot_be_cancelled() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     assert_eq!(app.ask(&id, "hello").await.status(), "completed");
     refused(cancel(&app, &id, "1"), 409, "turn_ended").await;
     assert_eq!(turn(&app, &id, 1).await["status"], "completed");
-    let nobody = uuid::Uuid::now_v7().to_string();
+    let unknown = uuid::Uuid::now_v7().to_string();
     for (id, turn) in
-        [(id.as_str(), "2"), (&id, "0"), (&id, "x"), (&id, "-1"), (&id, "01"), (&id, "99999999999"), (&nobody, "1")]
+        [(id.as_str(), "2"), (&id, "0"), (&id, "x"), (&id, "-1"), (&id, "01"), (&id, "99999999999"), (&unknown, "1")]
     {
         refused(cancel(&app, id, turn), 404, "not_found").await;
     }
 }
 
 #[tokio::test]
-async fn nobody_cancels_another_shops_turn() {
+async fn other_shops_turn_cannot_be_cancelled() {
     let (app, _ollama) = stalled(TestApp::builder().env("X_API_KEYS", "a:key-of-the-shop-a,b:key-of-the-shop-b")).await;
     let opened = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-a");
     let opened: Value = opened.send().await.unwrap().json().await.unwrap();
@@ -110,13 +110,13 @@ async fn nobody_cancels_another_shops_turn() {
     refused(cancel(&app, id, "1"), 401, "unauthorized").await;
     let record = app.get(&format!("/conversations/{id}/turns/1")).bearer_auth(token).send().await.unwrap();
     assert_eq!(record.json::<Value>().await.unwrap()["status"], "running");
-    // The customer may, with the conversation's token.
+    // The customer may cancel with the conversation's token.
     assert_eq!(cancel(&app, id, "1").bearer_auth(token).send().await.unwrap().status(), 202);
     assert_eq!(running.events().await.status(), "cancelled");
 }
 
 #[tokio::test]
-async fn a_greeting_that_was_said_before_a_turn_was_cancelled_is_not_said_again() {
+async fn cancelled_turn_does_not_repeat_greeting() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     for (turn_number, greets) in [("1", true), ("2", false)] {
@@ -130,7 +130,7 @@ async fn a_greeting_that_was_said_before_a_turn_was_cancelled_is_not_said_again(
 }
 
 #[tokio::test]
-async fn a_cancel_takes_no_body_but_an_empty_one() {
+async fn cancel_accepts_only_an_empty_body() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;

@@ -1,4 +1,4 @@
-//! Connections that ask for nothing, or too slowly.
+//! Connections that send nothing, or too slowly.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn rest_of(mut connection: tokio::net::TcpStream) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_connection_that_sends_no_whole_request_head_is_closed() {
+async fn incomplete_request_head_closes_connection() {
     let app = TestApp::builder().env("REQUEST_HEAD_SECONDS", 0.2).start().await;
     let silent = raw::connect(&app).await;
     assert!(rest_of(silent).await.is_empty());
@@ -28,7 +28,7 @@ async fn a_connection_that_sends_no_whole_request_head_is_closed() {
 }
 
 #[tokio::test]
-async fn a_stream_outlives_the_deadline_of_its_requests_head() {
+async fn stream_outlives_request_head_deadline() {
     let app = TestApp::builder().env("REQUEST_HEAD_SECONDS", 0.2).env("SSE_KEEP_ALIVE_SECONDS", 0.3).start().await;
     let id = app.open(&json!({})).await;
     let mut stream = raw::connect(&app).await;
@@ -44,7 +44,7 @@ async fn a_stream_outlives_the_deadline_of_its_requests_head() {
 }
 
 #[tokio::test]
-async fn too_many_headers_get_431_and_what_is_no_http_400() {
+async fn too_many_headers_get_431_and_garbage_400() {
     let app = TestApp::start().await;
     let many = "x-more: 1\r\n".repeat(200);
     assert_eq!(raw::send(&app, &raw::request(&app, "GET", "/healthz", &many)).await.status, 431);
@@ -52,7 +52,7 @@ async fn too_many_headers_get_431_and_what_is_no_http_400() {
 }
 
 #[tokio::test]
-async fn a_connection_takes_one_request_after_another() {
+async fn connection_is_kept_alive() {
     let app = TestApp::start().await;
     let mut connection = raw::connect(&app).await;
     for close in ["", "", "connection: close\r\n"] {
@@ -63,7 +63,7 @@ async fn a_connection_takes_one_request_after_another() {
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3, "{answers}");
 }
 
-/// Sends the head and one byte of the body now and then; gives the answer, until the server closes.
+/// Sends the head, then single bytes of the body at intervals, and returns the response when the server closes.
 async fn drip(app: &TestApp, path: &str, kind: &str) -> String {
     let (mut reading, mut writing) = raw::connect(app).await.into_split();
     let head =
@@ -78,14 +78,14 @@ async fn drip(app: &TestApp, path: &str, kind: &str) -> String {
     };
     tokio::select! {
         () = dripping => {}
-        // A reset ends it, too.
+        // A reset also ends the connection.
         _ = reading.read_to_end(&mut answer) => {}
     }
     String::from_utf8(answer).unwrap()
 }
 
 #[tokio::test]
-async fn unfinished_bodies_are_given_up_on_every_route() {
+async fn every_route_times_out_unfinished_bodies() {
     let app = TestApp::builder().env("REQUEST_BODY_SECONDS", 0.2).env("CONSOLE_CSV_SECONDS", 0.2).start().await;
     let id = app.open(&json!({})).await;
     for (path, kind, status) in [
@@ -111,13 +111,13 @@ async fn connections_above_the_limit_are_closed() {
     for _ in 0..2 {
         let mut connection = raw::connect(&app).await;
         connection.write_all(request).await.unwrap();
-        // Its place is taken once it is answered.
+        // A connection counts once it has a response.
         assert_ne!(connection.read(&mut [0; 64]).await.unwrap(), 0);
         open.push(connection);
     }
     assert!(rest_of(raw::connect(&app).await).await.is_empty());
     drop(open);
-    // The server sees the end of those a moment later.
+    // The server notices the closed connections a moment later.
     loop {
         let mut connection = raw::connect(&app).await;
         let _ = connection.write_all(request).await;

@@ -1,4 +1,4 @@
-//! The API of the owner's console.
+//! The console's API.
 
 mod answers;
 mod audit;
@@ -19,19 +19,19 @@ use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, TestAppBuilder};
 
-/// A shop with keys: two shops, and pages of our own that need none.
+/// A server with keys of two shops and `WEB_CHAT=on`.
 pub fn guarded() -> TestAppBuilder {
     TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0, acme:key-of-the-shop-1").env("WEB_CHAT", "on")
 }
 
-/// A browser that somebody of the shop has signed in with.
+/// A browser with a console session.
 pub struct Browser<'a> {
     pub app: &'a TestApp,
     pub cookie: String,
 }
 
 impl<'a> Browser<'a> {
-    /// Signs in with the key, as somebody of that name.
+    /// Signs in with the key under this name.
     pub async fn sign_in(app: &'a TestApp, key: &str, name: &str) -> Self {
         let request = app.post("/console/session", &json!({"key": key, "name": name}));
         let response = request.header("sec-fetch-site", "same-origin").send().await.unwrap();
@@ -44,7 +44,7 @@ impl<'a> Browser<'a> {
         self.request(Method::GET, path)
     }
 
-    /// Sends it from a page of our own.
+    /// Sends the request as one of our own pages.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.app.request(method, path).header("cookie", &self.cookie);
         request.header("sec-fetch-site", "same-origin").header("x-console", "1")
@@ -54,12 +54,12 @@ impl<'a> Browser<'a> {
         self.request(Method::POST, path).json(body)
     }
 
-    /// `POST /console/api/conversations/{id}/{what}`, which must answer 200 with the conversation.
+    /// Sends `POST /console/api/conversations/{id}/{what}`, asserts 200 and returns the conversation.
     pub async fn hand(&self, id: &str, what: &str) -> Value {
         handed(self.request(Method::POST, &format!("/console/api/conversations/{id}/{what}"))).await
     }
 
-    /// Answers as a person, and gives the turn.
+    /// Answers as a person and returns the turn.
     pub async fn answer(&self, id: &str, text: &str) -> u32 {
         answered(self.post(&format!("/console/api/conversations/{id}/answers"), &json!({"text": text}))).await
     }
@@ -71,12 +71,12 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// In development: `POST /console/api/conversations/{id}/{what}`, which must answer 200 with the conversation.
+/// In development: sends `POST /console/api/conversations/{id}/{what}`, asserts 200 and returns the conversation.
 pub async fn hand(app: &TestApp, id: &str, what: &str) -> Value {
     handed(app.request(Method::POST, &format!("/console/api/conversations/{id}/{what}"))).await
 }
 
-/// In development: answers as a person, and gives the turn.
+/// In development: answers as a person and returns the turn.
 pub async fn answer(app: &TestApp, id: &str, text: &str) -> u32 {
     answered(app.post(&format!("/console/api/conversations/{id}/answers"), &json!({"text": text}))).await
 }
@@ -95,7 +95,7 @@ async fn answered(request: RequestBuilder) -> u32 {
     u32::try_from(body["turn"].as_u64().unwrap()).unwrap()
 }
 
-/// Every route of the console about conversations, for that one.
+/// Every console route of this conversation.
 fn routes(app: &TestApp, id: &str) -> Vec<RequestBuilder> {
     let path = format!("/console/api/conversations/{id}");
     let acts = ["take", "give-back", "close", "reopen"].map(|act| app.request(Method::POST, &format!("{path}/{act}")));

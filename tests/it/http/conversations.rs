@@ -1,4 +1,4 @@
-//! Listing, reading, paging through and deleting conversations.
+//! Listing, reading, paging and deleting conversations.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn ids(app: &TestApp, query: &str) -> (Vec<String>, Option<String>) {
 }
 
 #[tokio::test]
-async fn conversations_are_listed_newest_first_page_by_page_each_once() {
+async fn conversations_are_paged_newest_first() {
     let app = TestApp::start().await;
     let mut opened = Vec::new();
     for n in 0..7 {
@@ -34,7 +34,7 @@ async fn conversations_are_listed_newest_first_page_by_page_each_once() {
     assert_eq!(first, opened[..3]);
     let (second, next) = ids(&app, &format!("limit=3&after={}", next.unwrap())).await;
     assert_eq!(second, opened[3..6]);
-    // A conversation that opens in between moves nothing.
+    // A conversation that opens in between does not shift the pages.
     app.open(&json!({})).await;
     let (third, next) = ids(&app, &format!("limit=3&after={}", next.unwrap())).await;
     assert_eq!((third.as_slice(), next), (&opened[6..], None));
@@ -42,12 +42,12 @@ async fn conversations_are_listed_newest_first_page_by_page_each_once() {
     assert_eq!(ids(&app, "user_id=u-0").await, (of_one.clone(), None));
     let (page, next) = ids(&app, "user_id=u-0&limit=4").await;
     assert_eq!((page, next), (of_one, None), "a full last page has no next");
-    assert_eq!(ids(&app, "user_id=nobody").await, (vec![], None));
+    assert_eq!(ids(&app, "user_id=unknown").await, (vec![], None));
     assert_eq!(ids(&app, "user_id=").await, (vec![], None));
 }
 
 #[tokio::test]
-async fn the_history_is_paged_oldest_first_and_ends() {
+async fn history_is_paged_oldest_first() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for text in ["hello", "kiểm tra bảo hành ABC123", "kiểm tra bảo hành XYZ789"] {
@@ -80,7 +80,7 @@ async fn the_history_is_paged_oldest_first_and_ends() {
 }
 
 #[tokio::test]
-async fn the_last_event_id_is_the_last_event_of_the_last_ended_turn() {
+async fn last_event_id_belongs_to_last_ended_turn() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for turn in 1..=2 {
@@ -99,7 +99,7 @@ async fn the_last_event_id_is_the_last_event_of_the_last_ended_turn() {
 }
 
 #[tokio::test]
-async fn a_deleted_conversation_is_gone_on_every_route() {
+async fn deleted_conversation_is_not_found_on_every_route() {
     let app = TestApp::start().await;
     let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
     app.ask(&id, "hello").await;
@@ -122,7 +122,7 @@ async fn a_deleted_conversation_is_gone_on_every_route() {
 }
 
 #[tokio::test]
-async fn deleting_stops_the_running_turn_and_ends_the_streams_of_those_that_wait() {
+async fn deletion_cancels_running_turn_and_ends_streams() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -145,7 +145,7 @@ async fn deleting_stops_the_running_turn_and_ends_the_streams_of_those_that_wait
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_while_it_deletes_leaves_no_half_closed_conversation() {
+async fn disconnect_during_deletion_leaves_consistent_conversation() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     for _ in 0..20 {
         let id = app.open(&json!({})).await;
@@ -154,7 +154,7 @@ async fn a_client_that_leaves_while_it_deletes_leaves_no_half_closed_conversatio
         let mut leaving = raw::connect(&app).await;
         leaving.write_all(&raw::request(&app, "DELETE", &path, "")).await.unwrap();
         drop(leaving);
-        // Either it never began, and the conversation is as it was, or it comes to its end.
+        // Either the deletion never began and nothing has changed, or it completes.
         let said = app.post(&format!("{path}/messages"), &json!({"text": "hello"})).send().await.unwrap().status();
         let known = app.get(&path).send().await.unwrap().status();
         if said == 404 && known == 200 {

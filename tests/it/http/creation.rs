@@ -1,4 +1,4 @@
-//! `POST /conversations` with an `Idempotency-Key`, and what it answers.
+//! `POST /conversations`, with and without an `Idempotency-Key`.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ async fn count(app: &TestApp) -> usize {
 }
 
 #[tokio::test]
-async fn a_new_conversation_is_the_contracts_object_with_a_greeting_and_a_token() {
+async fn new_conversation_has_greeting_and_token() {
     let app = TestApp::start().await;
     let metadata = json!({"z": 1, "a": {"deep": [true, null, 1.5, "ế"]}});
     let wish = json!({"user_id": "u-1", "persona": "system_persona_en", "language": "en", "metadata": metadata});
@@ -63,7 +63,7 @@ async fn a_new_conversation_is_the_contracts_object_with_a_greeting_and_a_token(
     assert_eq!((&greeting["turn"], &greeting["sender"]), (&json!(0), &json!("assistant")));
     assert_eq!(greeting["metadata"], json!({"type": "greeting"}));
     assert!(!greeting["text"].as_str().unwrap().is_empty());
-    // Without what only a creation tells, it is what `GET` tells.
+    // Without the fields that only the creation returns, it equals the response to `GET`.
     let mut expected = body.clone();
     for extra in ["greeting", "token", "token_expires_at"] {
         expected.as_object_mut().unwrap().remove(extra);
@@ -74,7 +74,7 @@ async fn a_new_conversation_is_the_contracts_object_with_a_greeting_and_a_token(
 }
 
 #[tokio::test]
-async fn the_same_key_and_body_open_one_conversation_however_the_body_is_spelled() {
+async fn same_key_and_body_open_one_conversation() {
     let app = TestApp::start().await;
     let first = create(&app, "k", &json!({"user_id": "u", "metadata": {"a": 1, "b": 2}})).await;
     let again = create(&app, "k", &json!({"metadata": {"b": 2, "a": 1}, "user_id": "u"})).await;
@@ -82,14 +82,14 @@ async fn the_same_key_and_body_open_one_conversation_however_the_body_is_spelled
     let path = "/conversations";
     refused(app.post(path, &json!({"user_id": "v"})).header("idempotency-key", "k"), 422, "invalid_request").await;
     assert_eq!(count(&app).await, 1);
-    // Another key is another conversation; so is no key.
+    // Another key, or none, opens another conversation.
     create(&app, "K", &json!({"user_id": "u"})).await;
     app.open(&json!({"user_id": "u"})).await;
     assert_eq!(count(&app).await, 3);
 }
 
 #[tokio::test]
-async fn fifty_creations_at_once_with_one_key_open_one_conversation() {
+async fn concurrent_creations_with_one_key_open_one_conversation() {
     let app = TestApp::start().await;
     let body = json!({"user_id": "u"});
     let opened = join_all((0..50).map(|_| create(&app, "k", &body))).await;
@@ -99,7 +99,7 @@ async fn fifty_creations_at_once_with_one_key_open_one_conversation() {
 }
 
 #[tokio::test]
-async fn a_key_whose_conversation_is_gone_opens_a_new_one() {
+async fn key_of_deleted_conversation_opens_a_new_one() {
     let app = TestApp::start().await;
     let first = create(&app, "k", &json!({})).await;
     let path = format!("/conversations/{}", first["id"].as_str().unwrap());
@@ -108,7 +108,7 @@ async fn a_key_whose_conversation_is_gone_opens_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_key_is_up_to_255_visible_ascii_characters() {
+async fn idempotency_key_has_255_visible_ascii_characters() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let long = "k".repeat(255);
@@ -130,7 +130,7 @@ async fn a_key_is_up_to_255_visible_ascii_characters() {
 }
 
 #[tokio::test]
-async fn a_visitors_key_opens_nothing_of_the_shops_or_of_another_visitors() {
+async fn idempotency_keys_are_separate_per_visitor() {
     let settings = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on");
     let app = settings.env("TRUSTED_PROXIES", "127.0.0.0/8").start().await;
     let create = async |who: (&str, &str), body: Value| -> (u16, Value) {
@@ -141,7 +141,7 @@ async fn a_visitors_key_opens_nothing_of_the_shops_or_of_another_visitors() {
     let shop = create(("x-api-key", "key-of-the-shop-0"), json!({})).await.1;
     let (visitor, again) = ("198.51.100.7", json!({}));
     let first = create(("x-forwarded-for", visitor), again.clone()).await.1;
-    assert_ne!(first["id"], shop["id"], "whoever guesses the shop's key is not let in");
+    assert_ne!(first["id"], shop["id"], "the shop's idempotency key opens nothing for a visitor");
     assert_eq!(create(("x-forwarded-for", visitor), again).await.1["id"], first["id"], "a retry is one conversation");
     let other = create(("x-forwarded-for", "198.51.100.8"), json!({})).await.1;
     assert!(other["id"] != first["id"] && other["id"] != shop["id"]);
@@ -150,12 +150,12 @@ async fn a_visitors_key_opens_nothing_of_the_shops_or_of_another_visitors() {
 }
 
 #[tokio::test]
-async fn a_repeated_creation_is_answered_before_limits_are_counted() {
+async fn repeated_creation_bypasses_limits() {
     let app = TestApp::builder().env("RATE_LIMIT_PER_SECOND", 1).env("RATE_LIMIT_BURST", 1).start().await;
     let first = create(&app, "k", &json!({})).await;
     let request = |key: &str| app.post("/conversations", &json!({})).header("idempotency-key", key);
     let mut refusals = 0;
-    // However fast the requests follow each other, two at least come within a second of one another.
+    // At least two of the requests arrive within the same second.
     for n in 0..20 {
         assert_eq!(create(&app, "k", &json!({})).await["id"], first["id"]);
         let response = request(&format!("new-{n}")).send().await.unwrap();
@@ -170,7 +170,7 @@ async fn a_repeated_creation_is_answered_before_limits_are_counted() {
 }
 
 #[tokio::test]
-async fn a_page_that_came_by_an_encrypted_connection_gets_a_cookie_for_those_alone() {
+async fn https_page_gets_secure_cookie() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on").start().await;
     let host = app.url.strip_prefix("http://").unwrap().to_owned();
     let (secure, plain) = (format!("https://{host}"), app.url.clone());
@@ -188,7 +188,7 @@ async fn a_page_that_came_by_an_encrypted_connection_gets_a_cookie_for_those_alo
 }
 
 #[tokio::test]
-async fn empty_conversations_of_visitors_expire() {
+async fn empty_visitor_conversations_expire() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("WEB_CHAT", "on").start().await;
     let key = ("x-api-key", "key-of-the-shop-0");
     let open = async |name: &str, value: &str| -> (String, String) {

@@ -6,7 +6,7 @@ use super::live::{BEGINNING, Live, QUESTION, delete, stalled};
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_server_that_goes_down_gives_open_streams_their_last_event_and_ends() {
+async fn shutdown_completes_open_streams() {
     let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 0.2)).await;
     let (id, idle) = (app.open(&json!({})).await, app.open(&json!({})).await);
     let mut streams = Vec::new();
@@ -23,7 +23,7 @@ async fn a_server_that_goes_down_gives_open_streams_their_last_event_and_ends() 
         assert_eq!(stream.events().await.with_ids(), expected.with_ids());
     }
     assert!(quiet.events().await.data().is_empty());
-    // The server has ended too, and the next one goes on behind what was seen.
+    // The server has ended too, and the next one resumes after the last event.
     let next = app.stop().await.start().await;
     let seen = expected.ids();
     let mut stream = Live::follow(&next, &id, seen.last().copied()).await;
@@ -33,7 +33,7 @@ async fn a_server_that_goes_down_gives_open_streams_their_last_event_and_ends() 
 }
 
 #[tokio::test]
-async fn a_stream_is_accepted_while_the_server_goes_down() {
+async fn streams_are_accepted_while_draining() {
     let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 600)).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -48,7 +48,7 @@ async fn a_stream_is_accepted_while_the_server_goes_down() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_deleted_ends_its_streams_and_no_others() {
+async fn deletion_ends_only_streams_of_the_conversation() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
     let stream = Live::follow(&app, &id, None).await;

@@ -1,15 +1,14 @@
-//! `GET …/events`: the whole conversation, live.
+//! `GET …/events`: the events of a conversation, live.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::live::{BEGINNING, Live, QUESTION, delete, stalled, turn};
-use super::raw;
+use super::live::{BEGINNING, Live, QUESTION, stalled, turn};
 use crate::support::app::TestApp;
 use crate::support::sse::Events;
 
 pub const WARRANTY: &str = "kiểm tra bảo hành ABC123";
 
-/// Asserts that each id is the next event of its turn or the first one of the next turn.
+/// Asserts that each id follows the previous one: the next event of the turn, or the first one of the next turn.
 fn check_that_ids_rise_without_gaps(events: &Events) {
     let mut last = (0, 0);
     let mut ended = true;
@@ -22,7 +21,7 @@ fn check_that_ids_rise_without_gaps(events: &Events) {
 }
 
 #[tokio::test]
-async fn a_stream_opens_with_its_frame_and_shows_a_turn_while_it_runs() {
+async fn stream_shows_turn_while_it_runs() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut stream = Live::follow(&app, &id, None).await;
@@ -45,7 +44,7 @@ async fn a_stream_opens_with_its_frame_and_shows_a_turn_while_it_runs() {
 }
 
 #[tokio::test]
-async fn the_opening_frame_tells_a_browser_how_soon_to_come_back() {
+async fn opening_frame_sets_retry_interval() {
     let app = TestApp::builder().env("SSE_RETRY_MS", 1234).start().await;
     let id = app.open(&json!({})).await;
     let stream = Live::follow(&app, &id, None).await;
@@ -58,11 +57,11 @@ async fn the_opening_frame_tells_a_browser_how_soon_to_come_back() {
 }
 
 #[tokio::test]
-async fn who_names_no_event_reads_from_the_next_turn_on() {
+async fn without_event_id_stream_starts_at_next_turn() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "hello").await;
-    // Over and over: what is said right after the opening frame must not be missed.
+    // Repeated, because a message right after the opening frame must not be missed.
     for turn in 2..=9 {
         let mut stream = Live::follow(&app, &id, None).await;
         let said = app.ask(&id, WARRANTY).await;
@@ -72,7 +71,7 @@ async fn who_names_no_event_reads_from_the_next_turn_on() {
 }
 
 #[tokio::test]
-async fn who_names_no_event_while_a_turn_runs_reads_from_the_one_behind_it() {
+async fn without_event_id_running_turn_is_skipped() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -85,7 +84,7 @@ async fn who_names_no_event_while_a_turn_runs_reads_from_the_one_behind_it() {
 }
 
 #[tokio::test]
-async fn messages_in_a_burst_are_read_one_turn_after_another_and_every_tab_reads_the_same() {
+async fn burst_of_messages_runs_in_order() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let mut tabs = Vec::new();
@@ -109,7 +108,7 @@ async fn messages_in_a_burst_are_read_one_turn_after_another_and_every_tab_reads
 }
 
 #[tokio::test]
-async fn a_ninth_stream_closes_the_oldest_and_no_other() {
+async fn ninth_stream_closes_only_the_oldest() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let mut streams = Vec::new();
@@ -118,7 +117,7 @@ async fn a_ninth_stream_closes_the_oldest_and_no_other() {
     }
     let oldest = streams.remove(0).events().await;
     assert!(oldest.data().is_empty(), "it ended, and nothing was said");
-    // Another conversation's streams are its own.
+    // Streams of another conversation count separately.
     let other = app.open(&json!({})).await;
     let mut elsewhere = Live::follow(&app, &other, None).await;
     let path = format!("/conversations/{id}/messages");
@@ -128,37 +127,4 @@ async fn a_ninth_stream_closes_the_oldest_and_no_other() {
     }
     app.ask(&other, "hello").await;
     elsewhere.until_done(1).await;
-}
-
-#[tokio::test]
-async fn a_reader_that_takes_nothing_holds_nobody_up() {
-    let app = TestApp::start().await;
-    let id = app.open(&json!({})).await;
-    let mut slow = raw::connect(&app).await;
-    let request = raw::request(&app, "GET", &format!("/conversations/{id}/events?last_event_id=0.0"), "");
-    tokio::io::AsyncWriteExt::write_all(&mut slow, &request).await.unwrap();
-    let mut fast = Live::follow(&app, &id, Some("0.0")).await;
-    for turn in 1..=3 {
-        app.ask(&id, WARRANTY).await;
-        fast.until_done(turn).await;
-    }
-    delete(&app, &id).await;
-    let mut late = Vec::new();
-    tokio::io::AsyncReadExt::read_to_end(&mut slow, &mut late).await.unwrap();
-    let late = String::from_utf8(late).unwrap();
-    for line in fast.text().await.lines().filter(|line| line.starts_with("id")) {
-        assert!(late.contains(line), "{line}");
-    }
-}
-
-#[tokio::test]
-async fn silence_on_a_conversations_stream_is_filled_with_comments() {
-    let app = TestApp::builder().env("SSE_KEEP_ALIVE_SECONDS", 0.02).start().await;
-    let id = app.open(&json!({})).await;
-    let mut stream = Live::follow(&app, &id, None).await;
-    stream.until("\n: keep-alive\n\n: keep-alive\n\n").await;
-    app.ask(&id, WARRANTY).await;
-    stream.until_done(1).await;
-    let kinds: Vec<Value> = stream.so_far().await.data().iter().map(|event| event["type"].clone()).collect();
-    assert_eq!(kinds[0], "turn.start");
 }

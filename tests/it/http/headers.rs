@@ -1,4 +1,4 @@
-//! What goes round every request: its id, other sites' pages, compression, the API's own description.
+//! What applies to every request: request id, CORS, compression and the OpenAPI document.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::raw;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn every_response_has_a_request_id_and_a_sane_one_of_the_client_is_kept() {
+async fn every_response_has_a_request_id() {
     let app = TestApp::start().await;
     let id_of = async |sent: Option<&str>, path: &str| {
         let mut request = app.get(path);
@@ -30,7 +30,7 @@ async fn every_response_has_a_request_id_and_a_sane_one_of_the_client_is_kept() 
 }
 
 #[tokio::test]
-async fn pages_of_allowed_sites_may_ask_and_others_may_not() {
+async fn cors_allows_only_listed_origins() {
     let app = TestApp::builder().env("CORS_ORIGINS", "https://a.example, https://b.example/").start().await;
     let preflight = async |origin: &str| {
         let request = app
@@ -55,7 +55,7 @@ async fn pages_of_allowed_sites_may_ask_and_others_may_not() {
         for name in ["location", "retry-after", "x-request-id"] {
             assert!(exposed.contains(name), "{exposed}");
         }
-        // A refusal can be read as well.
+        // Pages can read error responses as well.
         let refused = app.get("/conversations/x").header("origin", origin).send().await.unwrap();
         assert_eq!(refused.headers()["access-control-allow-origin"], origin);
     }
@@ -70,7 +70,7 @@ async fn pages_of_allowed_sites_may_ask_and_others_may_not() {
 }
 
 #[tokio::test]
-async fn json_is_compressed_for_who_asks() {
+async fn json_is_compressed_if_accepted() {
     let app = TestApp::start().await;
     for coding in ["gzip", "br"] {
         let response = app.get("/openapi.json").header("accept-encoding", coding).send().await.unwrap();
@@ -83,7 +83,7 @@ async fn json_is_compressed_for_who_asks() {
 }
 
 #[tokio::test]
-async fn a_huge_header_is_refused_by_its_size() {
+async fn huge_header_is_refused() {
     let app = TestApp::start().await;
     let header = format!("x-long: {}\r\n", "a".repeat(1 << 20));
     let answer = raw::send(&app, &raw::request(&app, "GET", "/healthz", &header)).await;
@@ -94,7 +94,7 @@ async fn a_huge_header_is_refused_by_its_size() {
 }
 
 #[tokio::test]
-async fn the_description_page_comes_whole_from_us() {
+async fn docs_page_loads_only_our_files() {
     let app = TestApp::start().await;
     let response = app.get("/docs").send().await.unwrap();
     assert!(response.headers()["content-security-policy"].to_str().unwrap().starts_with("default-src 'none'"));
@@ -108,7 +108,7 @@ async fn the_description_page_comes_whole_from_us() {
 }
 
 #[tokio::test]
-async fn the_description_names_every_route_and_what_it_may_answer() {
+async fn openapi_lists_every_route_and_response() {
     let app = TestApp::start().await;
     let openapi: Value = app.get("/openapi.json").send().await.unwrap().json().await.unwrap();
     let mut described: Vec<String> = Vec::new();

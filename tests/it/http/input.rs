@@ -1,4 +1,4 @@
-//! Bad bodies: each has its status and its code, and none leaves a trace.
+//! Invalid bodies: each has its status and code, and none changes anything.
 
 use reqwest::Method;
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn refuse(app: &TestApp, path: &str, body: &[u8], (status, code): (u16, &s
     }
 }
 
-/// What no route takes.
+/// Bodies that every route refuses.
 fn bad_anywhere() -> Vec<(Vec<u8>, (u16, &'static str))> {
     let text = |body: &str, expected| (body.as_bytes().to_vec(), expected);
     let nested = |levels: usize| format!("{{\"text\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
@@ -52,7 +52,7 @@ fn bad_anywhere() -> Vec<(Vec<u8>, (u16, &'static str))> {
 }
 
 #[tokio::test]
-async fn what_no_route_takes_is_refused_by_every_route_that_reads_a_body() {
+async fn every_route_refuses_invalid_bodies() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for path in
@@ -66,7 +66,7 @@ async fn what_no_route_takes_is_refused_by_every_route_that_reads_a_body() {
 }
 
 #[tokio::test]
-async fn a_message_that_does_not_fit_is_refused() {
+async fn invalid_message_is_refused() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let long = json!({"text": "ế".repeat(4001)}).to_string();
@@ -93,7 +93,7 @@ async fn a_message_that_does_not_fit_is_refused() {
 }
 
 #[tokio::test]
-async fn four_thousand_characters_are_counted_in_characters_and_after_trimming() {
+async fn text_limit_counts_trimmed_characters() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let most = "ế".repeat(4000);
@@ -103,7 +103,7 @@ async fn four_thousand_characters_are_counted_in_characters_and_after_trimming()
 }
 
 #[tokio::test]
-async fn a_conversation_that_does_not_fit_is_not_opened() {
+async fn invalid_conversation_is_refused() {
     let app = TestApp::start().await;
     for body in [
         json!({"user_id": 7}),
@@ -111,7 +111,7 @@ async fn a_conversation_that_does_not_fit_is_not_opened() {
         json!({"user_id": "  "}),
         json!({"user_id": "ế".repeat(256)}),
         json!({"user_id": "a\0b"}),
-        json!({"persona": "nobody"}),
+        json!({"persona": "unknown"}),
         json!({"persona": "../prompts/system_persona_vi"}),
         json!({"persona": ""}),
         json!({"language": "fr"}),
@@ -131,7 +131,7 @@ async fn a_conversation_that_does_not_fit_is_not_opened() {
 }
 
 #[tokio::test]
-async fn a_body_is_json_or_it_is_not_taken() {
+async fn body_must_be_json() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let path = format!("/conversations/{id}/messages");
@@ -151,7 +151,7 @@ async fn a_body_is_json_or_it_is_not_taken() {
 }
 
 #[tokio::test]
-async fn an_absent_body_counts_as_an_empty_object_where_every_field_is_optional() {
+async fn absent_body_counts_as_empty_object() {
     let app = TestApp::start().await;
     let bare = app.request(Method::POST, "/conversations");
     assert_eq!(bare.send().await.unwrap().status(), 201);
@@ -160,7 +160,7 @@ async fn an_absent_body_counts_as_an_empty_object_where_every_field_is_optional(
 }
 
 #[tokio::test]
-async fn a_body_over_64_kib_is_too_large_whether_or_not_it_says_so() {
+async fn body_over_64_kib_is_too_large() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let path = format!("/conversations/{id}/messages");
@@ -171,10 +171,10 @@ async fn a_body_over_64_kib_is_too_large_whether_or_not_it_says_so() {
         body.as_bytes().chunks(1000).map(|piece| Ok(piece.to_vec())).collect();
     let chunked = reqwest::Body::wrap_stream(futures_util::stream::iter(pieces));
     refused(post().body(chunked), 413, "too_large").await;
-    // A length that is only claimed.
+    // A false `Content-Length`.
     let claim = format!("content-length: {}\r\ncontent-type: application/json\r\n", 10_u64.pow(12));
     raw::send(&app, &raw::request(&app, "POST", &path, &claim)).await.check(413, "too_large");
-    // Exactly 64 KiB is read, and then refused for what it says.
+    // Exactly 64 KiB is accepted by the limit, and then refused by its content.
     let frame = json!({"text": ""}).to_string().len();
     let exact = json!({"text": "a".repeat(64 * 1024 - frame)}).to_string();
     assert_eq!(exact.len(), 64 * 1024);
@@ -182,7 +182,7 @@ async fn a_body_over_64_kib_is_too_large_whether_or_not_it_says_so() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_http_body_is_no_json() {
+async fn malformed_http_body_is_invalid_json() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let head = "transfer-encoding: chunked\r\ncontent-type: application/json\r\n";

@@ -1,4 +1,4 @@
-//! Clients that leave at the worst moment.
+//! Clients that disconnect at any moment.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::raw;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_message_that_was_stored_runs_although_its_client_left_at_any_moment() {
+async fn stored_message_runs_after_client_disconnects() {
     let app = TestApp::start().await;
     let mut ids = Vec::new();
     for n in 0..120_u64 {
@@ -26,7 +26,7 @@ async fn a_message_that_was_stored_runs_although_its_client_left_at_any_moment()
         ids.push(id);
     }
     for id in ids {
-        // Whatever became of the first message, the next one is answered, and nothing is left behind.
+        // Whether or not the first message was stored, the next one is answered and no stream is left open.
         let path = format!("/conversations/{id}/messages");
         let response = app.post(&path, &json!({"text": "kiểm tra bảo hành XYZ789"})).send().await.unwrap();
         assert_eq!(response.status(), 202);

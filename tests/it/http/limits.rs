@@ -1,4 +1,4 @@
-//! How much may wait, and how often a conversation may speak.
+//! Limits on queued turns, turns per minute and requests.
 
 use futures_util::future::join_all;
 use reqwest::RequestBuilder;
@@ -9,7 +9,7 @@ use super::problem::refused;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn eight_turns_may_wait_behind_the_running_one_and_no_ninth() {
+async fn ninth_queued_turn_is_refused() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -21,7 +21,7 @@ async fn eight_turns_may_wait_behind_the_running_one_and_no_ninth() {
     for answer in answers.into_iter().map(Result::unwrap).filter(|answer| answer.status() != 202) {
         super::problem::check(answer, 429, "rate_limited").await;
     }
-    // Another conversation has room of its own.
+    // Another conversation has a queue of the same size.
     let other = app.open(&json!({})).await;
     assert_eq!(
         app.post(&format!("/conversations/{other}/messages"), &json!({"text": "hi"})).send().await.unwrap().status(),
@@ -31,7 +31,7 @@ async fn eight_turns_may_wait_behind_the_running_one_and_no_ninth() {
 }
 
 #[tokio::test]
-async fn the_whole_server_has_so_many_places_and_frees_them_again() {
+async fn server_wide_queue_limit_frees_up() {
     let (app, _ollama) = stalled(TestApp::builder().env("TURNS_WAITING_TOTAL", 3)).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -49,7 +49,7 @@ async fn the_whole_server_has_so_many_places_and_frees_them_again() {
             refused(app.post(&path, &json!({"text": "hi"})), 503, "overloaded").await;
         }
     }
-    // What was accepted is answered as before.
+    // A retry of an accepted message returns its turn.
     assert_eq!(say(1).send().await.unwrap().status(), 202);
     refused(app.post(&path, &json!({"text": "other"})).header("idempotency-key", "k1"), 422, "invalid_request").await;
     delete(&app, &id).await;
@@ -62,7 +62,7 @@ async fn the_whole_server_has_so_many_places_and_frees_them_again() {
 }
 
 #[tokio::test]
-async fn a_conversation_has_so_many_turns_in_a_minute() {
+async fn turns_per_minute_are_limited_per_conversation() {
     let app = TestApp::builder().env("TURNS_PER_MINUTE", 3).start().await;
     let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
     for _ in 0..3 {
@@ -80,7 +80,7 @@ async fn a_conversation_has_so_many_turns_in_a_minute() {
 }
 
 #[tokio::test]
-async fn the_address_that_a_proxy_names_counts_only_where_the_proxy_is_trusted() {
+async fn only_trusted_proxies_name_client_address() {
     for (trusted, expected) in [("", [401, 429]), ("127.0.0.0/8", [401, 401])] {
         let app = TestApp::builder()
             .env("X_API_KEYS", "key-of-the-shop-0")
@@ -91,7 +91,7 @@ async fn the_address_that_a_proxy_names_counts_only_where_the_proxy_is_trusted()
             .await;
         let mut statuses = Vec::new();
         for client in ["203.0.113.1", "203.0.113.2"] {
-            // Whatever a client says of itself stands before what the proxy adds.
+            // Addresses that the client sends come before the one that the proxy adds.
             let from = format!("198.51.100.9, {client}");
             let answer = app.get("/conversations").header("x-forwarded-for", from).send().await.unwrap();
             statuses.push(answer.status().as_u16());
@@ -101,7 +101,7 @@ async fn the_address_that_a_proxy_names_counts_only_where_the_proxy_is_trusted()
 }
 
 #[tokio::test]
-async fn a_waiting_turn_that_is_cancelled_gives_its_place_to_another() {
+async fn cancelled_queued_turn_frees_its_slot() {
     let (app, _ollama) = stalled(TestApp::builder().env("TURNS_WAITING_MAX", 2)).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -146,10 +146,10 @@ async fn wrong_credentials_are_limited_on_every_route() {
             statuses.push(from(request(), address).send().await.unwrap().status().as_u16());
         }
         assert!(statuses.starts_with(&[401; 5]) && statuses.ends_with(&[429]), "{address}: {statuses:?}");
-        // A browser with a valid token is always let in.
+        // A browser with a valid token always gets its stream.
         assert_eq!(from(stream(token), address).send().await.unwrap().status(), 200, "{address}");
     }
-    // Which guess is right does not show. Other addresses are not affected.
+    // The response does not reveal a correct guess. Other addresses are not affected.
     let mut statuses = Vec::new();
     while statuses.len() < 100 && statuses.last() != Some(&429) {
         from(guess(app.get("/conversations")), "192.0.2.4").send().await.unwrap();
@@ -159,7 +159,7 @@ async fn wrong_credentials_are_limited_on_every_route() {
     assert!(statuses.ends_with(&[429]), "{statuses:?}");
     let other = from(app.get("/conversations").header("x-api-key", key), "192.0.2.5");
     assert_eq!(other.send().await.unwrap().status(), 200);
-    // The console's page is not limited, so a key opens nothing there.
+    // The console's page has no rate limit, so a key has no effect there.
     let page = async |key: &str| {
         let page = app.get("/console").header("x-api-key", key.to_owned()).send().await.unwrap();
         page.text().await.unwrap()

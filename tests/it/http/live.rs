@@ -1,4 +1,4 @@
-//! Watching turns while they run.
+//! Reading event streams while turns run.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::{Play, ScriptedOllama};
 use crate::support::sse::{Events, parse};
 
-/// An event stream that is read piece by piece.
+/// An event stream that is read frame by frame.
 pub struct Live {
     response: Response,
     bytes: Vec<u8>,
 }
 
 impl Live {
-    /// Says something on `…/stream`, with an `Idempotency-Key` where one is given.
+    /// Sends a message to `…/stream`, with an `Idempotency-Key` if given.
     pub async fn say(app: &TestApp, conversation: &str, text: &str, key: Option<&str>) -> Self {
         let mut request = app.post(&format!("/conversations/{conversation}/stream"), &json!({ "text": text }));
         if let Some(key) = key {
@@ -28,7 +28,7 @@ impl Live {
         Self::open(request).await
     }
 
-    /// Opens the conversation's own stream, behind an event where one is given.
+    /// Opens the conversation's event stream, after an event if given.
     pub async fn follow(app: &TestApp, conversation: &str, after: Option<&str>) -> Self {
         let request = app.get(&format!("/conversations/{conversation}/events"));
         let stream = Self::open(match after {
@@ -50,20 +50,20 @@ impl Live {
         self
     }
 
-    /// Reads on until this turn has ended.
+    /// Reads until this turn has ended.
     pub async fn until_done(&mut self, turn: u32) {
         self.until(&format!(r#"{{"type":"turn.done","turn":{turn},"#)).await;
         self.until_blank().await;
     }
 
-    /// Reads on to the end of a frame.
+    /// Reads to the end of a frame.
     async fn until_blank(&mut self) {
         while !self.bytes.ends_with(b"\n\n") {
             self.bytes.extend(self.response.chunk().await.unwrap().expect("the rest of a frame"));
         }
     }
 
-    /// What came so far, in whole frames.
+    /// Returns the complete frames so far.
     pub async fn so_far(&mut self) -> Events {
         self.until_blank().await;
         parse(std::str::from_utf8(&self.bytes).unwrap())
@@ -73,7 +73,7 @@ impl Live {
         self.response.headers()
     }
 
-    /// Reads on until this text has come.
+    /// Reads until this text has arrived.
     pub async fn until(&mut self, text: &str) {
         while !String::from_utf8_lossy(&self.bytes).contains(text) {
             let chunk = self.response.chunk().await.unwrap();
@@ -81,13 +81,13 @@ impl Live {
         }
     }
 
-    /// Reads the next piece, to the end of a frame.
+    /// Reads the next chunk, up to the end of a frame.
     pub async fn more(&mut self) {
         self.bytes.extend(self.response.chunk().await.unwrap().expect("more to come"));
         self.until_blank().await;
     }
 
-    /// Reads to the end and gives everything that came.
+    /// Reads to the end and returns everything.
     pub async fn text(mut self) -> String {
         while let Some(chunk) = self.response.chunk().await.unwrap() {
             self.bytes.extend(chunk);
@@ -100,16 +100,16 @@ impl Live {
     }
 }
 
-/// What a customer says whom the scripted model answers.
+/// A message that the scripted model answers.
 pub const QUESTION: &str = "SSD 1TB giá bao nhiêu";
-/// How the model's answer begins in [`stalled`].
+/// The start of the model's reply in [`stalled`].
 pub const BEGINNING: &str = "Vâng";
 
-/// A server whose model begins every answer and never ends it.
+/// A server whose model begins every reply and never ends it.
 pub async fn stalled(builder: TestAppBuilder) -> (TestApp, ScriptedOllama) {
     let ollama = ScriptedOllama::start().await;
     ollama.otherwise(|_| Some(Play::new().says(&format!("{BEGINNING} shop có hàng ")).stalls()));
-    // So long that no machine is that slow.
+    // Longer than any machine takes.
     let builder = builder.env("LLM_BETWEEN_TOKENS_SECONDS", 600).env("LLM_MAX_CONCURRENT", 100);
     (builder.ollama(&ollama).start().await, ollama)
 }
@@ -119,12 +119,12 @@ pub async fn delete(app: &TestApp, conversation: &str) -> u16 {
     app.request(reqwest::Method::DELETE, &path).send().await.unwrap().status().as_u16()
 }
 
-/// The turn as its route tells it.
+/// Returns the turn.
 pub async fn turn(app: &TestApp, conversation: &str, turn: u32) -> Value {
     app.get(&format!("/conversations/{conversation}/turns/{turn}")).send().await.unwrap().json().await.unwrap()
 }
 
-/// Waits until the turn has ended, and gives its status.
+/// Waits until the turn has ended and returns its status.
 pub async fn ended(app: &TestApp, conversation: &str, number: u32) -> String {
     loop {
         let status = turn(app, conversation, number).await["status"].as_str().unwrap().to_owned();
@@ -135,7 +135,7 @@ pub async fn ended(app: &TestApp, conversation: &str, number: u32) -> String {
     }
 }
 
-/// How many rows of the table belong to the conversation.
+/// Counts the rows of the table that belong to the conversation.
 pub async fn count_rows(app: &TestApp, table: &str, conversation: &str) -> i64 {
     let id: uuid::Uuid = conversation.parse().unwrap();
     let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table} WHERE conversation_id = $1"));
@@ -148,7 +148,7 @@ pub async fn count_rows(app: &TestApp, table: &str, conversation: &str) -> i64 {
     }
 }
 
-/// Changes the database behind the server's back.
+/// Changes the database directly, without the server.
 pub async fn meddle(app: &TestApp, sqlite: &'static str, postgres: &'static str) {
     if app.database_url.starts_with("sqlite:") {
         let mut connection = SqliteConnection::connect(&app.database_url).await.unwrap();

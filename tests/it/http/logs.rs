@@ -1,4 +1,4 @@
-//! What the log never holds.
+//! What the log must not contain.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -30,12 +30,12 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// Set in the process that listens to its own log.
+/// Set in the process that captures its log.
 const LISTENING: &str = "FRONTDESK_TEST_LISTENS_TO_ITS_LOG";
 
 #[test]
-fn no_key_token_or_message_stands_in_the_log_even_at_the_finest_level() {
-    alone("no_key_token_or_message_stands_in_the_log_even_at_the_finest_level", listen());
+fn trace_log_contains_no_secrets_or_messages() {
+    alone("trace_log_contains_no_secrets_or_messages", listen());
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn untrusted_proxy_is_logged_once() {
     });
 }
 
-/// Runs the test of that name in a process of its own: what one test hears of the log depends on the tests beside it.
+/// Runs a test in a separate process, because the captured log would include other tests.
 fn alone(name: &str, listening: impl Future<Output = ()>) {
     if std::env::var_os(LISTENING).is_some() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -73,14 +73,14 @@ fn alone(name: &str, listening: impl Future<Output = ()>) {
 }
 
 impl Lines {
-    /// How many lines contain that text.
+    /// Counts the lines with this text.
     fn count(&self, text: &str) -> usize {
         let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         log.lines().filter(|line| line.contains(text)).count()
     }
 }
 
-/// The log from now on, at the finest level.
+/// Captures the log from now on, at the finest level.
 fn logged() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
@@ -115,7 +115,7 @@ async fn listen() {
     app.get(&format!("{path}/history")).bearer_auth("wrong-token-of-somebody").send().await.unwrap();
     app.get("/conversations").header("x-api-key", "wrong-key-of-somebody").send().await.unwrap();
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    // What the client of this test says of itself does not count.
+    // Lines of the HTTP client of this test do not count.
     let ours: Vec<&str> =
         log.lines().filter(|line| !line.contains("hyper_util::client") && !line.contains("reqwest")).collect();
     assert!(ours.iter().any(|line| line.contains("Turn ended")), "the log was heard");

@@ -12,7 +12,7 @@ const CONVERSATIONS: usize = 200;
 const SERIALS: [&str; 3] = ["ABC123", "XYZ789", "FUT-2099"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_hundred_conversations_at_once_lose_nothing() {
+async fn concurrent_conversations_lose_no_events() {
     let app = TestApp::start().await;
     let begun = Instant::now();
     let events: usize = join_all((0..CONVERSATIONS).map(|_| burst(&app))).await.into_iter().sum();
@@ -23,7 +23,7 @@ async fn two_hundred_conversations_at_once_lose_nothing() {
     assert_eq!(ready["store"], "ok");
 }
 
-/// Opens a conversation and says three things in it without waiting; gives the number of events.
+/// Opens a conversation, sends three messages without waiting, and returns the number of events.
 async fn burst(app: &TestApp) -> usize {
     let id = app.open(&json!({})).await;
     let mut streams = Vec::new();

@@ -1,4 +1,4 @@
-//! `POST …/messages` and `…/stream`: one message, one turn, whatever is sent twice.
+//! `POST …/messages` and `…/stream`: one message makes one turn, also after a retry.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ async fn stream(app: &TestApp, conversation: &str, key: &str, text: &str) -> Str
 }
 
 #[tokio::test]
-async fn an_accepted_message_is_told_its_turn_and_the_turn_runs_in_the_background() {
+async fn accepted_message_runs_in_the_background() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for turn in 1..=2 {
@@ -42,7 +42,7 @@ async fn an_accepted_message_is_told_its_turn_and_the_turn_runs_in_the_backgroun
 }
 
 #[tokio::test]
-async fn a_key_gives_the_same_turn_from_either_route_and_the_same_bytes() {
+async fn same_key_returns_same_turn_on_both_routes() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let text = "kiểm tra bảo hành ABC123 và XYZ789";
@@ -61,7 +61,7 @@ async fn a_key_gives_the_same_turn_from_either_route_and_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn a_key_with_another_body_is_refused_and_belongs_to_its_conversation() {
+async fn key_with_another_body_is_refused() {
     let app = TestApp::start().await;
     let (id, other) = (app.open(&json!({})).await, app.open(&json!({})).await);
     stream(&app, &id, "k", "hello").await;
@@ -74,7 +74,7 @@ async fn a_key_with_another_body_is_refused_and_belongs_to_its_conversation() {
 }
 
 #[tokio::test]
-async fn a_hundred_requests_at_once_with_one_key_are_one_message() {
+async fn concurrent_requests_with_one_key_store_one_message() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let text = "kiểm tra bảo hành ABC123";
@@ -90,7 +90,7 @@ async fn a_hundred_requests_at_once_with_one_key_are_one_message() {
 }
 
 #[tokio::test]
-async fn a_key_replays_a_turn_that_still_runs_and_goes_on_live_before_any_limit_is_counted() {
+async fn repeated_key_replays_running_turn_despite_limits() {
     let (app, _ollama) = stalled(TestApp::builder().env("TURNS_PER_MINUTE", 1)).await;
     let id = app.open(&json!({})).await;
     let mut first = Live::say(&app, &id, QUESTION, Some("k")).await;

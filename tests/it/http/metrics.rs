@@ -1,5 +1,5 @@
-//! The figures of `/metrics`. Tests beside one another share them where they share a process, so each looks at what only
-//! it can have changed, or at no less than it did.
+//! Metrics. Tests in one process share them, so each test looks at values that only it changes, or compares with
+//! "at least".
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ async fn figures(app: &TestApp) -> String {
     app.get("/metrics").send().await.unwrap().text().await.unwrap()
 }
 
-/// The value of the line that begins so; 0 if there is none.
+/// Returns the value of the line with this prefix, or 0.
 fn value(figures: &str, line: &str) -> f64 {
     let found = figures.lines().find_map(|known| known.strip_prefix(line)?.strip_prefix(' '));
     found.map_or(0.0, |value| value.parse().unwrap())
 }
 
 #[tokio::test]
-async fn turns_are_counted_by_desk_kind_and_status_and_every_figure_is_described() {
+async fn every_metric_is_documented_and_turns_are_counted() {
     let ollama = ScriptedOllama::start().await;
     let app = TestApp::builder().ollama(&ollama).start().await;
     ollama.play(Play::reply("Dạ có ạ."));
@@ -50,9 +50,9 @@ async fn turns_are_counted_by_desk_kind_and_status_and_every_figure_is_described
 }
 
 #[tokio::test]
-async fn an_open_stream_and_a_waiting_call_show_while_they_last() {
+async fn gauges_show_open_streams_and_waiting_calls() {
     let ollama = ScriptedOllama::start().await;
-    // The word is shown once it has its end.
+    // A word is shown when the next character arrives.
     ollama.play(Play::new().says(&format!("{BEGINNING} shop ")).stalls());
     let app = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1).start().await;
     let mut running = Live::say(&app, &app.open(&json!({})).await, QUESTION, None).await;

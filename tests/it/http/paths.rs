@@ -1,45 +1,29 @@
-//! Addresses that lead nowhere, methods that do not fit, and queries that do not.
+//! Unknown paths, wrong methods and invalid queries.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::access::routes_of;
 use super::problem::refused;
 use super::raw;
 use crate::support::app::TestApp;
 
-/// Every route of a conversation, with its method.
-fn routes_of(id: &str) -> Vec<(Method, String)> {
-    vec![
-        (Method::GET, format!("/conversations/{id}")),
-        (Method::DELETE, format!("/conversations/{id}")),
-        (Method::POST, format!("/conversations/{id}/messages")),
-        (Method::POST, format!("/conversations/{id}/stream")),
-        (Method::GET, format!("/conversations/{id}/turns/1")),
-        (Method::GET, format!("/conversations/{id}/history")),
-    ]
-}
-
-fn call(app: &TestApp, method: &Method, path: &str) -> reqwest::RequestBuilder {
-    let request = app.request(method.clone(), path);
-    if method == Method::POST { request.json(&json!({"text": "hi"})) } else { request }
-}
-
 #[tokio::test]
-async fn an_id_that_names_no_conversation_is_not_found_on_every_route() {
+async fn unknown_conversation_is_not_found_on_every_route() {
     let app = TestApp::start().await;
     let known = app.open(&json!({})).await;
     let simple = known.replace('-', "");
     let braced = format!("%7B{known}%7D");
     let missing = uuid::Uuid::now_v7().to_string();
     for id in ["x", "0", "%20", "%FF", "%C3%28", "%00", "..%2F..", "urn:uuid:x", &simple, &braced, &missing] {
-        for (method, path) in routes_of(id) {
-            refused(call(&app, &method, &path), 404, "not_found").await;
+        for request in routes_of(&app, id) {
+            refused(request, 404, "not_found").await;
         }
     }
 }
 
 #[tokio::test]
-async fn a_turn_that_is_not_there_is_not_found() {
+async fn unknown_turn_is_not_found() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "hello").await;
@@ -50,7 +34,7 @@ async fn a_turn_that_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn unknown_addresses_are_not_found() {
+async fn unknown_paths_are_not_found() {
     let app = TestApp::start().await;
     for path in [
         "/nothing",
@@ -72,7 +56,7 @@ async fn unknown_addresses_are_not_found() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_route_does_not_take_is_told_which_ones_it_takes() {
+async fn wrong_method_lists_allowed_methods() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for (method, path, allow) in [
@@ -105,7 +89,7 @@ async fn a_method_that_a_route_does_not_take_is_told_which_ones_it_takes() {
 }
 
 #[tokio::test]
-async fn head_says_what_get_would_say_without_a_body() {
+async fn head_matches_get_without_body() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     for (path, status) in [
@@ -123,7 +107,7 @@ async fn head_says_what_get_would_say_without_a_body() {
 }
 
 #[tokio::test]
-async fn a_query_that_does_not_fit_is_refused() {
+async fn invalid_query_is_refused() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let bad = [
@@ -160,7 +144,7 @@ async fn a_query_that_does_not_fit_is_refused() {
 }
 
 #[tokio::test]
-async fn an_id_in_capitals_is_the_same_id() {
+async fn uppercase_id_is_accepted() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let body: Value =

@@ -1,14 +1,14 @@
-//! What every refusal looks like.
+//! The form of error responses.
 
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 
-/// Sends it and checks that it is refused exactly so: status, `code`, and all that every problem has. Gives the body.
+/// Sends the request, asserts the error's status, `code` and form, and returns the body.
 pub async fn refused(request: RequestBuilder, status: u16, code: &str) -> Value {
     check(request.send().await.unwrap(), status, code).await
 }
 
-/// Checks that the response is a problem of that status and code. Gives the body.
+/// Asserts that the response is a problem with this status and code, and returns the body.
 pub async fn check(response: Response, status: u16, code: &str) -> Value {
     let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
     let (actual, kind, id) = (response.status().as_u16(), header("content-type"), header("x-request-id"));
@@ -19,12 +19,12 @@ pub async fn check(response: Response, status: u16, code: &str) -> Value {
     assert_eq!(kind.as_deref(), Some("application/problem+json"), "{text}");
     let body: Value = serde_json::from_slice(&bytes).unwrap();
     check_body(&body, status, code, id.as_deref());
-    // A client that is told to come back is told when.
+    // A response that asks for a retry has `Retry-After`.
     assert_eq!(retry_after.is_some(), matches!(status, 429 | 503), "{text}");
     body
 }
 
-/// Checks a problem's six members.
+/// Asserts the six members of a problem.
 pub fn check_body(body: &Value, status: u16, code: &str, request_id: Option<&str>) {
     let members: Vec<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(members, ["type", "title", "status", "code", "detail", "request_id"], "{body}");

@@ -1,4 +1,4 @@
-//! Requests as bytes, for what a client library would tidy up.
+//! Requests as raw bytes, which a client library would normalize.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 use super::problem::check_body;
 use crate::support::app::TestApp;
 
-/// A response as it came.
+/// A response as received.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -20,7 +20,7 @@ impl Answer {
         lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     }
 
-    /// Checks that it is a problem of that status and code.
+    /// Asserts that it is a problem with this status and code.
     pub fn check(&self, status: u16, code: &str) {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(self.header("content-type"), Some("application/problem+json"));
@@ -32,10 +32,10 @@ pub async fn connect(app: &TestApp) -> TcpStream {
     TcpStream::connect(app.url.strip_prefix("http://").unwrap()).await.unwrap()
 }
 
-/// Sends the bytes and reads until the server closes; the request must ask for that.
+/// Sends the bytes and reads until the server closes. The request must ask for that.
 pub async fn send(app: &TestApp, request: &[u8]) -> Answer {
     let mut stream = connect(app).await;
-    // The server may refuse, and close, before it has read everything.
+    // The server may respond and close before it has read everything.
     let _ = stream.write_all(request).await;
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
@@ -45,7 +45,7 @@ pub async fn send(app: &TestApp, request: &[u8]) -> Answer {
     Answer { status, head, body: bytes[end + 4..].to_vec() }
 }
 
-/// A request with a JSON body, as bytes.
+/// Builds a request with a JSON body.
 pub fn post(app: &TestApp, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let host = app.url.strip_prefix("http://").unwrap();
     let head = format!(
@@ -56,7 +56,7 @@ pub fn post(app: &TestApp, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// A request without a body, as bytes.
+/// Builds a request without a body.
 pub fn request(app: &TestApp, method: &str, path: &str, headers: &str) -> Vec<u8> {
     let host = app.url.strip_prefix("http://").unwrap();
     format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n").into_bytes()

@@ -1,4 +1,4 @@
-//! Going on with a conversation's stream where it broke off.
+//! Resuming a conversation's stream.
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::domain::{ConversationId, EventId, TenantId};
@@ -10,7 +10,7 @@ use super::events::WARRANTY;
 use super::live::{BEGINNING, Live, QUESTION, stalled};
 use crate::support::app::TestApp;
 
-/// Removes what is past its keeping, as seen so many hours from now.
+/// Runs retention as it would run this many hours from now.
 async fn forget(app: &TestApp, hours: i64) {
     let now = Utc::now() + TimeDelta::hours(hours);
     retention::forget(&app.inner.engine, &app.inner.config, now, &CancellationToken::new()).await.unwrap();
@@ -22,7 +22,7 @@ async fn last_event_id(app: &TestApp, id: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_place_may_be_resumed_at_and_the_rest_comes_once() {
+async fn stream_resumes_after_any_event() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let mut whole = app.ask(&id, WARRANTY).await.with_ids();
@@ -30,7 +30,7 @@ async fn every_place_may_be_resumed_at_and_the_rest_comes_once() {
     for (index, (after, _)) in whole.iter().enumerate().take(whole.len() - 1) {
         let mut stream = Live::follow(&app, &id, Some(after)).await;
         stream.until_done(2).await;
-        assert_eq!(stream.so_far().await.with_ids(), whole[index + 1..], "behind {after}");
+        assert_eq!(stream.so_far().await.with_ids(), whole[index + 1..], "after {after}");
     }
     let mut stream = Live::follow(&app, &id, Some("0.0")).await;
     stream.until_done(2).await;
@@ -38,7 +38,7 @@ async fn every_place_may_be_resumed_at_and_the_rest_comes_once() {
 }
 
 #[tokio::test]
-async fn a_reconnecting_browsers_header_wins_over_its_address() {
+async fn last_event_id_header_wins_over_query() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let whole = app.ask(&id, WARRANTY).await.with_ids();
@@ -52,7 +52,7 @@ async fn a_reconnecting_browsers_header_wins_over_its_address() {
 }
 
 #[tokio::test]
-async fn who_missed_nothing_gets_no_reset_and_goes_on_with_the_next_turn() {
+async fn up_to_date_reader_gets_no_reset() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let mut fresh = Live::follow(&app, &id, Some("0.0")).await;
@@ -72,7 +72,7 @@ async fn who_missed_nothing_gets_no_reset_and_goes_on_with_the_next_turn() {
 }
 
 #[tokio::test]
-async fn an_id_that_names_no_event_is_answered_with_a_reset_and_the_stream_goes_on_live() {
+async fn unknown_event_id_gets_reset_then_live_events() {
     let app = TestApp::builder().env("STREAMS_PER_CONVERSATION", 100).start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, WARRANTY).await;
@@ -94,12 +94,12 @@ async fn an_id_that_names_no_event_is_answered_with_a_reset_and_the_stream_goes_
         stream.until_done(2).await;
         let mut expected = vec![(last.clone(), json!({"type": "reset"}))];
         expected.extend(next.clone());
-        assert_eq!(stream.so_far().await.with_ids(), expected, "behind {after:?}");
+        assert_eq!(stream.so_far().await.with_ids(), expected, "after {after:?}");
     }
 }
 
 #[tokio::test]
-async fn a_reset_while_a_turn_runs_goes_on_with_that_turns_beginning() {
+async fn reset_during_turn_replays_it_from_its_start() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -112,7 +112,7 @@ async fn a_reset_while_a_turn_runs_goes_on_with_that_turns_beginning() {
 }
 
 #[tokio::test]
-async fn events_past_their_keeping_are_answered_with_a_reset_and_the_messages_stay() {
+async fn expired_events_get_reset_but_messages_stay() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, WARRANTY).await;
@@ -139,7 +139,7 @@ async fn events_past_their_keeping_are_answered_with_a_reset_and_the_messages_st
 }
 
 #[tokio::test]
-async fn a_reader_whose_next_events_are_removed_while_it_lags_gets_a_reset() {
+async fn lagging_reader_of_removed_events_gets_reset() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let first = app.ask(&id, WARRANTY).await.with_ids();
@@ -158,7 +158,7 @@ async fn a_reader_whose_next_events_are_removed_while_it_lags_gets_a_reset() {
     }
     forget(&app, 25).await;
     let last = last_event_id(&app, &id).await;
-    // At once, not only when somebody says something again.
+    // The reset arrives at once, not only with the next message.
     assert_eq!(reader.next().await, Some(Item::Reset(last.parse().unwrap())));
     let next = app.ask(&id, WARRANTY).await;
     match reader.next().await {

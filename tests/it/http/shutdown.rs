@@ -1,4 +1,4 @@
-//! Going down: what runs may end, what waits is kept, what comes is sent away.
+//! Shutdown: running turns are drained, queued turns are kept, and new messages are refused.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::problem::refused;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_server_that_goes_down_takes_nothing_new_and_gives_running_turns_their_time() {
+async fn shutdown_drains_running_turns() {
     let (app, _ollama) = stalled(TestApp::builder().env("DRAIN_SECONDS", 5)).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, Some("k")).await;
@@ -28,13 +28,13 @@ async fn a_server_that_goes_down_takes_nothing_new_and_gives_running_turns_their
         let body = if path == "/conversations" { json!({}) } else { json!({"text": "hi"}) };
         refused(app.post(&path, &body), 503, "draining").await;
     }
-    // What was accepted is answered: a client that lost its stream finds its turn.
+    // A retry of an accepted message still returns its turn.
     let again = app.post(&format!("/conversations/{id}/messages"), &json!({"text": QUESTION}));
     let again = again.header("idempotency-key", "k").send().await.unwrap();
     assert_eq!(again.status(), 202);
     assert_eq!(app.get(&format!("/conversations/{id}/history")).send().await.unwrap().status(), 200);
     assert_eq!(app.get("/healthz").send().await.unwrap().status(), 200);
-    // The time is over: the running turn is interrupted, and what waits is left to the next start.
+    // After DRAIN_SECONDS, the running turn is interrupted and the queued one is left to the next start.
     let events = running.events().await;
     assert_eq!(events.status(), "interrupted");
     assert!(events.text("reply").starts_with(BEGINNING));
@@ -51,19 +51,19 @@ async fn a_server_that_goes_down_takes_nothing_new_and_gives_running_turns_their
 }
 
 #[tokio::test]
-async fn an_idle_server_ends_at_once() {
+async fn idle_server_shuts_down_at_once() {
     let app = TestApp::builder().env("DRAIN_SECONDS", 600).start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "hello").await;
     let begun = std::time::Instant::now();
     let next = app.stop().await;
-    // No machine is so slow; a server that waited for something would take DRAIN_SECONDS.
+    // Waiting for anything would take DRAIN_SECONDS, which no machine is slow enough to reach.
     assert!(begun.elapsed() < std::time::Duration::from_secs(300));
     assert!(next.start().await.history(&id).await.len() > 1);
 }
 
 #[tokio::test]
-async fn tokens_hold_over_a_restart() {
+async fn tokens_survive_a_restart() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     let opened: Value = app
         .post("/conversations", &json!({}))

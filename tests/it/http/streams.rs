@@ -1,4 +1,4 @@
-//! How an event stream looks on the wire.
+//! The wire format of event streams.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::support::app::TestApp;
 use crate::support::sse::parse;
 
 #[tokio::test]
-async fn a_stream_opens_with_a_frame_without_an_id_and_counts_its_events_from_one() {
+async fn stream_starts_with_opening_frame_then_event_one() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let path = format!("/conversations/{id}/stream");
@@ -41,7 +41,7 @@ async fn a_stream_opens_with_a_frame_without_an_id_and_counts_its_events_from_on
 }
 
 #[tokio::test]
-async fn the_deltas_of_a_message_are_its_text_in_the_history() {
+async fn joined_deltas_equal_the_stored_text() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let mut said = Vec::new();
@@ -61,7 +61,7 @@ async fn the_deltas_of_a_message_are_its_text_in_the_history() {
 }
 
 #[tokio::test]
-async fn the_opening_frame_comes_before_the_turn_has_done_any_work() {
+async fn opening_frame_precedes_the_turn() {
     let (app, _ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -73,7 +73,7 @@ async fn the_opening_frame_comes_before_the_turn_has_done_any_work() {
 }
 
 #[tokio::test]
-async fn silence_is_filled_with_comments() {
+async fn idle_turn_stream_sends_keep_alive() {
     let (app, _ollama) = stalled(TestApp::builder().env("SSE_KEEP_ALIVE_SECONDS", 0.02)).await;
     let id = app.open(&json!({})).await;
     let mut stream = Live::say(&app, &id, QUESTION, None).await;
@@ -83,10 +83,10 @@ async fn silence_is_filled_with_comments() {
 }
 
 #[tokio::test]
-async fn two_readers_of_one_turn_read_the_same_and_a_slow_one_holds_nobody_up() {
+async fn slow_reader_delays_no_other_reader() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
-    // Asks for the turn and then takes nothing of it.
+    // Opens the turn's stream and never reads it.
     let mut slow = raw::connect(&app).await;
     let body = json!({"text": "kiểm tra bảo hành ABC123"}).to_string();
     let request = raw::post(&app, &format!("/conversations/{id}/stream"), "idempotency-key: k\r\n", body.as_bytes());
@@ -102,7 +102,7 @@ async fn two_readers_of_one_turn_read_the_same_and_a_slow_one_holds_nobody_up() 
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_does_not_end_the_turn() {
+async fn disconnect_does_not_end_the_turn() {
     let ollama = crate::support::ollama::ScriptedOllama::start().await;
     let pace = std::time::Duration::from_millis(20);
     ollama.play(crate::support::ollama::Play::reply("Dạ shop có nhiều mẫu ổ cứng cho quý khách chọn ạ.").paced(pace));
@@ -120,7 +120,7 @@ async fn a_client_that_leaves_does_not_end_the_turn() {
 }
 
 #[tokio::test]
-async fn who_only_asks_for_a_streams_headers_takes_nobodys_place() {
+async fn head_request_evicts_no_stream() {
     let app = TestApp::builder().env("STREAMS_PER_CONVERSATION", 1).start().await;
     let opened: serde_json::Value = app.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
     let (id, token) = (opened["id"].as_str().unwrap(), opened["token"].as_str().unwrap());

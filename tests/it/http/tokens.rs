@@ -1,4 +1,4 @@
-//! Conversation tokens: what a browser holds, in a header, in a cookie, and for `EventSource` in the query.
+//! Conversation tokens in a header, in a cookie and, for `EventSource`, in the query.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use super::live::Live;
 use crate::support::app::TestApp;
 use crate::support::sse::parse;
 
-/// With a key, and a page of our own that may open conversations.
+/// A server with a key and `WEB_CHAT=on`.
 async fn shop() -> TestApp {
     TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1").env("WEB_CHAT", "on").start().await
 }
 
-/// Opens a conversation as a page of ours: its id, its token and its cookie.
+/// Opens a conversation as one of our pages and returns its id, token and cookie.
 async fn opened_by_page(app: &TestApp) -> (String, String, String) {
     let request = app.post("/conversations", &json!({})).header("sec-fetch-site", "same-origin");
     let response = request.send().await.unwrap();
@@ -29,7 +29,7 @@ async fn opened_by_page(app: &TestApp) -> (String, String, String) {
 }
 
 #[tokio::test]
-async fn a_page_of_ours_opens_conversations_without_a_key_and_others_do_not() {
+async fn only_our_pages_open_conversations_without_key() {
     let app = shop().await;
     opened_by_page(&app).await;
     let foreign = app.post("/conversations", &json!({})).header("sec-fetch-site", "cross-site").send().await.unwrap();
@@ -42,7 +42,7 @@ async fn a_page_of_ours_opens_conversations_without_a_key_and_others_do_not() {
 }
 
 #[tokio::test]
-async fn a_cookie_reads_and_writes_for_pages_of_ours_alone() {
+async fn cookie_works_only_for_our_pages() {
     let app = shop().await;
     let (id, _, cookie) = opened_by_page(&app).await;
     let history = app.get(&format!("/conversations/{id}/history")).header("cookie", &cookie).send().await.unwrap();
@@ -59,7 +59,7 @@ async fn a_cookie_reads_and_writes_for_pages_of_ours_alone() {
 }
 
 #[tokio::test]
-async fn a_token_in_the_query_opens_the_event_stream_and_nothing_else() {
+async fn query_token_opens_only_event_streams() {
     let app = shop().await;
     let (id, token, _) = opened_by_page(&app).await;
     let mut stream = Live::open(app.get(&format!("/conversations/{id}/events?token={token}"))).await;
@@ -73,7 +73,7 @@ async fn a_token_in_the_query_opens_the_event_stream_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_token_is_renewed_by_itself_or_by_the_key_and_never_by_another_shop() {
+async fn token_is_renewed_by_key_or_valid_token() {
     let app = shop().await;
     let (id, token, _) = opened_by_page(&app).await;
     let path = format!("/conversations/{id}/token");
@@ -89,14 +89,14 @@ async fn a_token_is_renewed_by_itself_or_by_the_key_and_never_by_another_shop() 
 }
 
 #[tokio::test]
-async fn a_stream_ends_when_the_token_that_opened_it_expires() {
+async fn stream_ends_when_its_token_expires() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").env("TOKEN_TTL_HOURS", "0.002").start().await;
     let created = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     let created: Value = created.json().await.unwrap();
     let (id, token) = (created["id"].as_str().unwrap(), created["token"].as_str().unwrap());
     let stream = app.get(&format!("/conversations/{id}/events?token={token}")).send().await.unwrap();
     assert_eq!(stream.status(), StatusCode::OK);
-    // It ends by itself, so there is something to read to the end.
+    // The stream ends, so it can be read to its end.
     let events = parse(&stream.text().await.unwrap());
     assert_eq!(events.0.len(), 1, "{events:?}");
     let again = app.get(&format!("/conversations/{id}/events?token={token}")).send().await.unwrap();
@@ -104,7 +104,7 @@ async fn a_stream_ends_when_the_token_that_opened_it_expires() {
 }
 
 #[tokio::test]
-async fn a_burst_from_one_address_is_refused_and_event_streams_keys_and_repetitions_are_not() {
+async fn address_limit_spares_streams_keys_and_retries() {
     let app = TestApp::builder()
         .env("X_API_KEYS", "key-of-the-shop-0")
         .env("WEB_CHAT", "on")
@@ -142,7 +142,7 @@ async fn a_burst_from_one_address_is_refused_and_event_streams_keys_and_repetiti
 }
 
 #[tokio::test]
-async fn a_shop_has_its_turns_of_a_day_and_another_shop_has_its_own() {
+async fn daily_turn_limit_is_per_shop() {
     let app = TestApp::builder()
         .env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1")
         .env("TURNS_PER_DAY", 2)

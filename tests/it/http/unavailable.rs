@@ -1,4 +1,4 @@
-//! A store that does not answer.
+//! A store that does not respond.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::live::ended;
 use super::problem::refused;
 use crate::support::app::TestApp;
 
-/// Somebody else holds the database; it is given back when dropped.
+/// Locks the database from another connection until it is dropped.
 enum Held {
     Sqlite { _connection: SqliteConnection },
     Postgres { _connection: PgConnection },
@@ -32,7 +32,7 @@ impl Held {
 }
 
 #[tokio::test]
-async fn a_request_is_told_soon_that_the_store_does_not_answer_and_its_repetition_finds_what_came_of_it() {
+async fn slow_store_fails_fast_and_retry_succeeds() {
     let app = TestApp::builder().env("REQUEST_STORE_TIMEOUT_SECONDS", 0.3).start().await;
     let id = app.open(&json!({})).await;
     let say = || {
@@ -41,13 +41,13 @@ async fn a_request_is_told_soon_that_the_store_does_not_answer_and_its_repetitio
     };
     let held = Held::by_somebody_else(&app).await;
     for _ in 0..3 {
-        // It has 30 seconds (STORE_TIMEOUT_SECONDS) before the statement itself fails.
+        // The statement itself fails only after 30 seconds (STORE_TIMEOUT_SECONDS).
         refused(say(), 503, "unavailable").await;
     }
     refused(app.post("/conversations", &json!({})), 503, "unavailable").await;
     drop(held);
 
-    // The first ones may be half way in, and one is; all of them are the same message.
+    // Earlier attempts may still be running. All of them are the same message.
     let mut answer = say().send().await.unwrap();
     while answer.status() == 503 {
         answer = say().send().await.unwrap();
@@ -61,7 +61,7 @@ async fn a_request_is_told_soon_that_the_store_does_not_answer_and_its_repetitio
 }
 
 #[tokio::test]
-async fn a_turn_that_runs_outlasts_a_store_that_requests_give_up() {
+async fn running_turn_survives_slow_store() {
     let app = TestApp::builder().env("REQUEST_STORE_TIMEOUT_SECONDS", 0.3).start().await;
     let id = app.open(&json!({})).await;
     let body = json!({"text": "kiểm tra bảo hành ABC123"});

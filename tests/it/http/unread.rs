@@ -1,4 +1,4 @@
-//! Requests that are refused before anybody has read their body.
+//! Requests that are refused before their body is read.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use tokio::net::TcpStream;
 use super::raw::connect;
 use crate::support::app::TestApp;
 
-/// So long the server waits for the rest of a body.
+/// How long the server reads the rest of a body.
 const WAITED_FOR: Duration = Duration::from_secs(2);
 
-/// The next answer on the connection: its status, and whether the connection ends with it.
+/// Reads the next response: its status, and whether the connection closes.
 async fn answer(stream: &mut BufReader<TcpStream>) -> Option<(u16, bool)> {
     let (mut status, mut closes, mut length) = (None, false, 0);
     let mut line = String::new();
@@ -36,7 +36,7 @@ fn post(path: &str, headers: &str, length: usize) -> String {
 }
 
 #[tokio::test]
-async fn the_connection_goes_on_behind_a_body_that_nobody_read() {
+async fn connection_stays_usable_after_unread_body() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     let mut stream = BufReader::new(connect(&app).await);
     for (path, headers, length, status) in [
@@ -51,7 +51,7 @@ async fn the_connection_goes_on_behind_a_body_that_nobody_read() {
         stream.write_all(&vec![b' '; length]).await.unwrap();
         let answered = answer(&mut stream).await;
         if answered == Some((status, true)) && began.elapsed() > WAITED_FOR {
-            // A machine that has something else to do for so long: the server gave up on the rest, as it should.
+            // On a slow machine the server may have stopped reading, which is correct.
             stream = BufReader::new(connect(&app).await);
             continue;
         }
@@ -62,7 +62,7 @@ async fn the_connection_goes_on_behind_a_body_that_nobody_read() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_sent_to_its_end_ends_with_its_connection() {
+async fn unfinished_body_closes_connection() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     for headers in ["", "expect: 100-continue\r\n"] {
         let mut stream = BufReader::new(connect(&app).await);

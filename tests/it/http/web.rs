@@ -1,4 +1,4 @@
-//! The chat page and the widget, as files. What they do in a browser is in `tests/js/browser`.
+//! The chat page, the console and the widget as files. `tests/js/browser` tests their behaviour.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ async fn get(app: &TestApp, path: &str) -> (StatusCode, HeaderMap, String) {
     (status, headers, response.text().await.unwrap())
 }
 
-/// What stands between the quotes behind each place of `start`.
+/// Returns the quoted text after each occurrence of `start`.
 fn quoted<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     text.split(start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
 #[tokio::test]
-async fn each_page_names_files_of_our_own_by_their_content_and_every_one_is_there() {
+async fn pages_load_existing_files_by_hash() {
     let app = TestApp::start().await;
     for path in ["/", "/console"] {
         every_file_is_there(&app, path).await;
@@ -51,18 +51,18 @@ async fn every_file_is_there(app: &TestApp, path: &str) {
         named.extend(quoted(&content, "from \"./").iter().map(|name| format!("/assets/{name}")));
         assert!(!content.contains("from \"../"), "{path}");
     }
-    // Whatever a script imports is loaded with the page, not after it.
+    // Imports are loaded in parallel with the script.
     assert_eq!(named, ours(&page));
 }
 
-/// The files that a page names: places inside it and other pages of ours are none.
+/// The files that a page loads, without anchors and links to other pages.
 fn ours(page: &str) -> BTreeSet<String> {
     let named = ["href=\"", "src=\""].into_iter().flat_map(|start| quoted(page, start));
     named.filter(|path| !path.starts_with('#')).map(str::to_owned).collect()
 }
 
 #[tokio::test]
-async fn a_page_that_has_not_changed_is_not_sent_again() {
+async fn unchanged_page_responds_304() {
     let app = TestApp::start().await;
     for path in ["/", "/widget.js", "/console"] {
         let (_, headers, _) = get(&app, path).await;
@@ -76,7 +76,7 @@ async fn a_page_that_has_not_changed_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn only_the_named_sites_may_show_the_page_in_a_frame() {
+async fn only_listed_sites_may_frame_the_chat() {
     let frames = async |origins: &str, path: &str| {
         let app = TestApp::builder().env("WIDGET_ORIGINS", origins).start().await;
         let (_, headers, _) = get(&app, path).await;
@@ -89,13 +89,13 @@ async fn only_the_named_sites_may_show_the_page_in_a_frame() {
     };
     assert_eq!(frames("", "/").await, "frame-ancestors 'self'");
     let origins = "https://shop.example/, http://localhost:8000";
-    for path in ["/", "/?widget=1", "/?persona=nobody"] {
+    for path in ["/", "/?widget=1", "/?persona=unknown"] {
         assert_eq!(frames(origins, path).await, "frame-ancestors 'self' https://shop.example http://localhost:8000");
     }
 }
 
 #[tokio::test]
-async fn no_site_may_show_the_console_in_a_frame() {
+async fn no_site_may_frame_the_console() {
     let app = TestApp::builder().env("WIDGET_ORIGINS", "https://shop.example").start().await;
     let (status, headers, _) = get(&app, "/console").await;
     let policy = headers["content-security-policy"].to_str().unwrap();
@@ -104,7 +104,7 @@ async fn no_site_may_show_the_console_in_a_frame() {
 }
 
 #[tokio::test]
-async fn the_console_tells_who_is_signed_in_and_nobody_else_anything_of_the_shop() {
+async fn console_page_contains_only_the_signed_in_person() {
     let app = TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0").start().await;
     let settings = async |cookie: &str| -> serde_json::Value {
         let page = app.get("/console").header("cookie", cookie).send().await.unwrap().text().await.unwrap();
@@ -121,13 +121,13 @@ async fn the_console_tells_who_is_signed_in_and_nobody_else_anything_of_the_shop
 }
 
 #[tokio::test]
-async fn a_console_that_is_off_is_not_there() {
+async fn disabled_console_is_not_found() {
     let app = TestApp::builder().env("CONSOLE", "off").start().await;
     assert_eq!(get(&app, "/console").await.0, 404);
 }
 
 #[tokio::test]
-async fn any_site_may_load_the_widgets_script() {
+async fn any_site_may_load_the_widget_script() {
     let app = TestApp::start().await;
     let (status, headers, script) = get(&app, "/widget.js").await;
     assert_eq!(status, 200);
@@ -137,13 +137,13 @@ async fn any_site_may_load_the_widgets_script() {
 }
 
 #[tokio::test]
-async fn where_there_is_nobody_to_talk_to_a_page_says_so() {
+async fn closed_chat_and_unknown_persona_show_notice() {
     let closed = TestApp::builder().env("WEB_CHAT", "off").start().await;
     let open = TestApp::start().await;
     for (app, path, words) in [
         (&closed, "/", "WEB_CHAT=on"),
-        (&open, "/?persona=nobody", "?persona="),
-        (&open, "/?persona=nobody&language=en", "Assistant not found"),
+        (&open, "/?persona=unknown", "?persona="),
+        (&open, "/?persona=unknown&language=en", "Assistant not found"),
     ] {
         let (status, headers, page) = get(app, path).await;
         assert_eq!(status, 404, "{path}");
@@ -151,7 +151,7 @@ async fn where_there_is_nobody_to_talk_to_a_page_says_so() {
         assert!(headers.contains_key("content-security-policy") && headers.contains_key("x-request-id"));
         assert!(page.contains(words), "{page}");
     }
-    // What else stands in a link belongs to whoever made it.
+    // Unknown parameters of a link are ignored.
     for path in ["/?utm_source=mail", "/?language=xx", "/?persona=", "/?language=vi&language=en"] {
         let (status, _, page) = get(&open, path).await;
         assert!(status == 200 || path.contains("persona"), "{path}: {status}");
@@ -160,7 +160,7 @@ async fn where_there_is_nobody_to_talk_to_a_page_says_so() {
 }
 
 #[tokio::test]
-async fn a_name_in_a_persona_file_cannot_become_markup() {
+async fn persona_name_is_escaped() {
     let folder = tempfile::tempdir().unwrap();
     let prompts = folder.path().join("prompts");
     copy("prompts".as_ref(), &prompts);
@@ -173,7 +173,7 @@ async fn a_name_in_a_persona_file_cannot_become_markup() {
     assert!(!page.contains("<b>") && !page.contains("<i>"), "{page}");
     assert_eq!(page.matches("</script>").count(), 2);
     let (_, _, script) = get(&app, "/widget.js").await;
-    assert!(script.contains(r#"</script><b>&'"#), "a script of its own needs no care");
+    assert!(script.contains(r#"</script><b>&'"#), "a separate script needs no escaping");
 }
 
 fn copy(from: &std::path::Path, to: &std::path::Path) {

@@ -1,4 +1,4 @@
-//! Mails over SMTP, against servers that behave and servers that do not.
+//! Mails over SMTP, with well-behaved and misbehaving servers.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -28,25 +28,25 @@ fn smtp(port: u16, deadline: Duration) -> Smtp {
     Smtp::new(&format!("smtp://127.0.0.1:{port}"), &config).unwrap()
 }
 
-/// What the server does instead of the usual.
+/// How the server misbehaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Whim {
-    /// Answers the command that begins so with this line.
+    /// Answers commands with this prefix with this line.
     Answers(&'static str, &'static str),
-    /// Says nothing more from that command on.
+    /// Stops answering at this command.
     FallsSilentAt(&'static str),
     HangsUpAt(&'static str),
-    /// Does not even say hello.
+    /// Sends no greeting.
     Mute,
 }
 
-/// A server for one connection; gives its port.
+/// Starts a server for one connection and returns its port.
 async fn serve(whim: Whim) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
-        // Whoever leaves in the middle is what some cases are about.
+        // Some clients disconnect early.
         drop(talk(stream, whim).await);
     });
     port
@@ -90,7 +90,7 @@ async fn talk(stream: TcpStream, whim: Whim) -> std::io::Result<()> {
 }
 
 #[tokio::test]
-async fn permanent_and_temporary_mail_errors_differ() {
+async fn smtp_errors_are_permanent_or_temporary() {
     let long = Duration::from_secs(60);
     for (whim, deadline, temporary) in [
         (Whim::Answers("RCPT", "550 no such user john.doe@example.com"), long, false),
@@ -112,16 +112,16 @@ async fn permanent_and_temporary_mail_errors_differ() {
 }
 
 #[tokio::test]
-async fn unreachable_mail_server_is_temporary() {
+async fn unreachable_mail_server_is_a_temporary_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    assert!(smtp(port, Duration::from_secs(60)).send(&email()).await.expect_err("nobody is there").is_temporary());
+    assert!(smtp(port, Duration::from_secs(60)).send(&email()).await.expect_err("no server").is_temporary());
 }
 
-/// The server of PyPI's `aiosmtpd`, which prints what it receives. `TEST_SMTP_PYTHON` names a Python that has it.
+/// Uses the server of PyPI's `aiosmtpd`, which prints received mails. `TEST_SMTP_PYTHON` is a Python that has it.
 #[tokio::test]
-async fn mail_arrives_unchanged() {
+async fn real_smtp_server_receives_the_exact_mail() {
     let Ok(python) = std::env::var("TEST_SMTP_PYTHON") else { return };
     const SERVER: &str = r#"
 import asyncio, email, email.policy, json

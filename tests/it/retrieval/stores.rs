@@ -1,5 +1,5 @@
-//! One suite for the ways in which documents are searched: by words alone, with vectors in the database, and with a Chroma
-//! server where `TEST_CHROMA_URL` names one. The embedding model is scripted: its vectors count words.
+//! One suite for all ways of search: by words, with vectors in the database, and with a Chroma server if `TEST_CHROMA_URL` is set.
+//! The embedding model is scripted: its vectors count words.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::support::database;
 use crate::support::ollama::ScriptedOllama;
 
-/// A folder of documents, and what finds something in it.
+/// A folder of documents with its search.
 struct Shop {
     folder: TempDir,
     knowledge: Knowledge,
@@ -49,7 +49,7 @@ impl Shop {
         std::fs::remove_file(self.folder.path().join("knowledge").join(file)).unwrap();
     }
 
-    /// As the server does when a file changed.
+    /// Reads and indexes the documents, as the server does after a change.
     async fn index(&self) {
         let folders = [vec![String::new()], vec!["returns".to_owned()], vec!["empty".to_owned()]];
         self.knowledge.read(&BTreeSet::from(folders), &SearchRules::from_toml("").unwrap()).unwrap();
@@ -64,7 +64,7 @@ impl Shop {
         self.knowledge.find(&[folder.to_owned()], &query).await
     }
 
-    /// The file that answers best.
+    /// Returns the file of the best answer.
     async fn first(&self, text: &str) -> String {
         let found = self.ask("", text, 8).await;
         assert_eq!(found.by, self.by, "{text}");
@@ -117,24 +117,24 @@ async fn suite(shop: &Shop) {
 }
 
 fn with_model(ollama: &ScriptedOllama) -> Vec<(&'static str, String)> {
-    // The scripted vectors of texts without a common word are at right angles, so little is near.
+    // The scripted vectors of texts without a common word are orthogonal, so the threshold must be low.
     let threshold = "bge-m3=0.05".to_owned();
     vec![("OLLAMA_HOST", ollama.url()), ("EMBED", "auto".to_owned()), ("NO_CONTEXT_THRESHOLDS", threshold)]
 }
 
 #[tokio::test]
-async fn words_alone_find_what_every_search_finds() {
+async fn search_by_words_passes_the_suite() {
     suite(&Shop::open(By::Words, &[("EMBED", "off".to_owned())]).await).await;
 }
 
 #[tokio::test]
-async fn vectors_in_the_database_find_what_every_search_finds() {
+async fn search_with_database_vectors_passes_the_suite() {
     let ollama = ScriptedOllama::start().await;
     suite(&Shop::open(By::WordsAndMeaning, &with_model(&ollama)).await).await;
 }
 
 #[tokio::test]
-async fn a_chroma_server_finds_what_every_search_finds() {
+async fn search_with_chroma_passes_the_suite() {
     let Ok(url) = std::env::var("TEST_CHROMA_URL") else { return };
     let ollama = ScriptedOllama::start().await;
     let settings = [with_model(&ollama), vec![("CHROMA_URL", url)]].concat();
@@ -142,7 +142,7 @@ async fn a_chroma_server_finds_what_every_search_finds() {
 }
 
 #[tokio::test]
-async fn what_shares_too_few_words_is_found_by_meaning_if_it_is_near() {
+async fn similar_passage_is_found_without_common_words() {
     let ollama = ScriptedOllama::start().await;
     let question = "the parcel vanished somewhere near our village yesterday evening";
     for (threshold, finds) in [("bge-m3=0.05", true), ("bge-m3=0.9", false)] {
@@ -163,7 +163,7 @@ async fn what_shares_too_few_words_is_found_by_meaning_if_it_is_near() {
 }
 
 #[tokio::test]
-async fn a_model_that_goes_away_leaves_words_and_comes_back() {
+async fn search_by_words_continues_without_the_model() {
     let ollama = ScriptedOllama::start().await;
     let settings = [with_model(&ollama), vec![("LLM_BREAKER_FAILURES", "100".to_owned())]].concat();
     let shop = Shop::open(By::WordsAndMeaning, &settings).await;

@@ -1,4 +1,4 @@
-//! Vectors that follow the documents.
+//! Synchronization of vectors with the documents.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::support::vectors::{MemoryVectors, WordModel};
 
-/// A folder of three sections in two files, and where their vectors go.
+/// A folder with three sections in two files, and its vector collection.
 struct Shop {
     folder: TempDir,
     vectors: MemoryVectors,
@@ -45,7 +45,7 @@ impl Shop {
         sync::sync(&target, &self.shelf(), &|_| {}).await
     }
 
-    /// The texts that the collection holds, sorted.
+    /// Returns the sorted texts of the collection.
     fn texts(&self) -> Vec<String> {
         let mut texts: Vec<String> =
             self.vectors.records(&self.collection).into_iter().map(|record| record.text).collect();
@@ -59,7 +59,7 @@ fn counts(report: &SyncReport) -> (usize, usize, usize, usize) {
 }
 
 #[tokio::test]
-async fn only_what_changed_is_embedded_again_and_what_left_is_removed() {
+async fn only_changed_chunks_are_embedded_again() {
     let (shop, model) = (Shop::new(), WordModel::new("words"));
     let report = shop.sync(&model).await.unwrap();
     assert_eq!((counts(&report), report.documents), ((3, 0, 3, 0), 2));
@@ -86,7 +86,7 @@ async fn only_what_changed_is_embedded_again_and_what_left_is_removed() {
 }
 
 #[tokio::test]
-async fn a_record_says_where_it_is_from() {
+async fn vector_record_cites_its_source() {
     let (shop, model) = (Shop::new(), WordModel::new("words"));
     shop.sync(&model).await.unwrap();
     let records = shop.vectors.records(&shop.collection);
@@ -99,7 +99,7 @@ async fn a_record_says_where_it_is_from() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_cut_off_is_completed_by_the_next() {
+async fn interrupted_sync_is_completed_by_the_next() {
     let (shop, model) = (Shop::new(), WordModel::new("words"));
     shop.vectors.batches_left.store(1, Ordering::SeqCst);
     let error = shop.sync(&model).await.unwrap_err();
@@ -114,7 +114,7 @@ async fn a_run_that_is_cut_off_is_completed_by_the_next() {
 }
 
 #[tokio::test]
-async fn a_text_that_the_model_refuses_is_named_and_the_others_are_there() {
+async fn refused_text_is_reported_and_others_stored() {
     let (shop, model) = (Shop::new(), WordModel::that_refuses("words", "free"));
     let report = shop.sync(&model).await.unwrap();
     assert_eq!(counts(&report), (3, 0, 2, 0));
@@ -125,7 +125,7 @@ async fn a_text_that_the_model_refuses_is_named_and_the_others_are_there() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_away_refuses_nothing_and_removes_nothing() {
+async fn unavailable_model_changes_nothing() {
     let (shop, model) = (Shop::new(), WordModel::new("words"));
     shop.sync(&model).await.unwrap();
     shop.write("returns.txt", "Returns within 14 days.\n");
@@ -146,7 +146,7 @@ async fn vectors_of_another_model_are_left_alone() {
 }
 
 #[tokio::test]
-async fn a_plan_says_what_would_change_and_touches_nothing() {
+async fn plan_changes_nothing() {
     let (shop, model) = (Shop::new(), WordModel::new("words"));
     let shelf = shop.shelf();
     let plan = sync::plan(&shop.vectors, &shop.collection, &shelf).await.unwrap();

@@ -1,4 +1,4 @@
-//! Taking messages in.
+//! Accepting messages.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::ConversationId;
@@ -7,13 +7,13 @@ use futures_util::future::join_all;
 
 use super::{TestStore, accepted, key, opened, tenant, turn_of};
 
-/// The time as databases keep it, in microseconds.
+/// Returns the time in microseconds, which databases store exactly.
 fn now() -> DateTime<Utc> {
     DateTime::from_timestamp_micros(Utc::now().timestamp_micros()).unwrap()
 }
 
 #[tokio::test]
-async fn a_key_is_remembered_for_24_hours_and_not_longer() {
+async fn message_key_expires_after_24_hours() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
@@ -27,7 +27,7 @@ async fn a_key_is_remembered_for_24_hours_and_not_longer() {
     assert_eq!(door.accept(&NewTurn { idempotency: Some(&mine), ..first }).await.unwrap(), accepted);
     let repeated = Acceptance::Repeated { turn: 1, message_id: first_message };
     for when in [at(0, 0), at(1, 0), at(23, 59)] {
-        // Limits are not even looked at.
+        // Limits do not apply.
         let again = NewTurn {
             waiting_max: 0,
             per_minute: Some(1),
@@ -80,7 +80,7 @@ async fn limits_are_exact_when_many_ask_at_once() {
 }
 
 #[tokio::test]
-async fn the_minute_is_any_sixty_seconds_and_the_wait_is_what_is_left_of_it() {
+async fn minute_limit_uses_a_sliding_window() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;

@@ -1,4 +1,4 @@
-//! Conversations and the door to them.
+//! Conversations and their separation by shop.
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::domain::EventId;
@@ -7,10 +7,10 @@ use frontdesk::store::conversations::Creation;
 use super::{TestStore, accepted, conversation, key, opened, tenant};
 
 #[tokio::test]
-async fn what_is_stored_is_read_back_the_same() {
+async fn stored_conversation_reads_back_unchanged() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
-    // Databases keep microseconds.
+    // Databases store microseconds.
     let now = chrono::DateTime::from_timestamp_micros(Utc::now().timestamp_micros()).unwrap();
     let (conversation, greeting) = conversation(&shop, now);
     let door = store.tenant(&shop);
@@ -21,7 +21,7 @@ async fn what_is_stored_is_read_back_the_same() {
 }
 
 #[tokio::test]
-async fn a_creations_key_is_remembered_for_24_hours_and_not_longer() {
+async fn creation_key_expires_after_24_hours() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let door = store.tenant(&shop);
@@ -62,7 +62,7 @@ async fn no_door_shows_another_shops_rows() {
 }
 
 #[tokio::test]
-async fn deleting_leaves_nothing_of_it_and_everything_of_the_others() {
+async fn deleting_removes_only_that_conversation() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let (gone, stays) = (opened(&store, &shop).await, opened(&store, &shop).await);

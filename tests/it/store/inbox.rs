@@ -1,4 +1,4 @@
-//! Finding conversations by what was said in them.
+//! Search for conversations.
 
 use chrono::Utc;
 use frontdesk::domain::ConversationId;
@@ -10,7 +10,7 @@ use sea_orm::sqlx::{self, Connection, PgConnection, SqliteConnection};
 use super::{open, opened, tenant, turn_of};
 use crate::support::database;
 
-/// Takes the tables back to where they were before conversations were searched and taken over.
+/// Reverts the tables to the schema before handoffs and search.
 const BACK: &str = "
     DROP INDEX conversations_by_activity; DROP INDEX conversations_by_status; DROP INDEX turns_by_day;
     ALTER TABLE conversations DROP COLUMN agent; ALTER TABLE conversations DROP COLUMN waiting_since;
@@ -28,13 +28,13 @@ async fn found(store: &Store, text: &str) -> Vec<ConversationId> {
 }
 
 #[tokio::test]
-async fn what_was_said_before_the_server_could_search_is_found_too() {
+async fn migration_makes_old_messages_searchable() {
     let folder = tempfile::tempdir().unwrap();
     let url = database::fresh(folder.path()).await;
     let store = open(&url).await;
     let shop = tenant("acme");
     let (first, second) = (opened(&store, &shop).await, opened(&store, &shop).await);
-    // More than are folded at a time.
+    // More rows than the migration folds at a time.
     for n in 0..1100 {
         let text = if n == 1099 { "Đổi trả ở đâu" } else { "" };
         let id = if n == 1099 { first } else { second };

@@ -1,15 +1,17 @@
-//! The outbox: jobs are stored with what they follow from, leased, retried, given up.
+//! Jobs in the store: leases, retries and dead letters.
 
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use frontdesk::store::jobs::{Job, JobCounts, JobKind};
+use frontdesk::store::jobs::{
+    EMBED_MESSAGE, EMBEDDING_JOBS, FORGET_CONVERSATION, FORGET_MESSAGE, JobCounts, LeasedJob,
+};
 
-use super::{TestStore, accepted, opened, tenant};
+use super::{TestStore, accepted, count_jobs, opened, tenant};
 
 const LEASE: Duration = Duration::from_secs(60);
 
-/// A store on which one greeting and one message wait to be embedded.
+/// A store with two messages to embed: a greeting and a customer's message.
 async fn two_jobs() -> (TestStore, DateTime<Utc>) {
     let TestStore { store, _folder } = TestStore::open().await;
     let store = store.embedding(true);
@@ -19,18 +21,18 @@ async fn two_jobs() -> (TestStore, DateTime<Utc>) {
     (TestStore { store, _folder }, Utc::now())
 }
 
-fn subjects(jobs: &[Job]) -> Vec<uuid::Uuid> {
+fn subjects(jobs: &[LeasedJob]) -> Vec<uuid::Uuid> {
     let mut subjects: Vec<_> = jobs.iter().map(|job| job.subject).collect();
     subjects.sort();
     subjects
 }
 
 #[tokio::test]
-async fn every_message_comes_with_one_job_and_none_where_nothing_is_embedded() {
+async fn each_message_has_one_embedding_job() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
-    let jobs = store.lease_jobs(JobKind::MEMORY, now, LEASE, 10).await.unwrap();
+    let jobs = store.lease_jobs(&[EMBED_MESSAGE], now, LEASE, 10).await.unwrap();
     assert_eq!(jobs.len(), 2);
-    assert!(jobs.iter().all(|job| job.kind == JobKind::EmbedMessage && job.attempts == 1), "{jobs:?}");
+    assert!(jobs.iter().all(|job| job.attempts == 1), "{jobs:?}");
     let messages = store.list_messages_of_jobs(&jobs).await.unwrap();
     let mut texts: Vec<&str> = messages.iter().map(|(_, _, message)| message.text.as_str()).collect();
     texts.sort_unstable();
@@ -39,63 +41,60 @@ async fn every_message_comes_with_one_job_and_none_where_nothing_is_embedded() {
 
     let TestStore { store, _folder } = TestStore::open().await;
     opened(&store, &tenant("acme")).await;
-    assert_eq!(store.count_jobs(JobKind::MEMORY).await.unwrap(), JobCounts::default());
+    assert_eq!(count_jobs(&store, &EMBEDDING_JOBS).await, JobCounts::default());
 }
 
 #[tokio::test]
-async fn a_leased_job_is_nobody_elses_until_the_lease_ends_or_the_server_starts_again() {
+async fn leased_job_is_exclusive_until_its_lease_ends() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
-    let first = store.lease_jobs(JobKind::MEMORY, now, LEASE, 1).await.unwrap();
-    let second = store.lease_jobs(JobKind::MEMORY, now, LEASE, 10).await.unwrap();
+    let first = store.lease_jobs(&[EMBED_MESSAGE], now, LEASE, 1).await.unwrap();
+    let second = store.lease_jobs(&[EMBED_MESSAGE], now, LEASE, 10).await.unwrap();
     assert_eq!((first.len(), second.len()), (1, 1));
     assert_ne!(first[0].subject, second[0].subject);
     let later = now + TimeDelta::seconds(59);
-    assert_eq!(store.lease_jobs(JobKind::MEMORY, later, LEASE, 10).await.unwrap(), []);
+    assert_eq!(store.lease_jobs(&[EMBED_MESSAGE], later, LEASE, 10).await.unwrap(), []);
     let after = now + TimeDelta::seconds(61);
-    let again = store.lease_jobs(JobKind::MEMORY, after, LEASE, 10).await.unwrap();
+    let again = store.lease_jobs(&[EMBED_MESSAGE], after, LEASE, 10).await.unwrap();
     assert_eq!(subjects(&again), subjects(&[first, second].concat()));
     assert!(again.iter().all(|job| job.attempts == 2));
-    store.release_jobs(JobKind::MEMORY, after).await.unwrap();
-    assert_eq!(store.lease_jobs(JobKind::MEMORY, after, LEASE, 10).await.unwrap().len(), 2);
+    store.release_jobs(&[EMBED_MESSAGE], after).await.unwrap();
+    assert_eq!(store.lease_jobs(&[EMBED_MESSAGE], after, LEASE, 10).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn a_job_that_fails_comes_later_and_one_that_is_given_up_stays_to_be_seen() {
+async fn failed_job_is_retried_and_dead_letter_stays() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
-    let jobs = store.lease_jobs(JobKind::MEMORY, now, LEASE, 10).await.unwrap();
+    let jobs = store.lease_jobs(&[EMBED_MESSAGE], now, LEASE, 10).await.unwrap();
     let (counted, held) = (&jobs[..1], &jobs[1..]);
     store.retry_jobs(counted, now + TimeDelta::seconds(10), "no", true).await.unwrap();
     store.retry_jobs(held, now + TimeDelta::seconds(20), "down", false).await.unwrap();
-    assert_eq!(store.lease_jobs(JobKind::MEMORY, now + TimeDelta::seconds(9), LEASE, 10).await.unwrap(), []);
-    let due = store.lease_jobs(JobKind::MEMORY, now + TimeDelta::seconds(21), LEASE, 10).await.unwrap();
+    assert_eq!(store.lease_jobs(&[EMBED_MESSAGE], now + TimeDelta::seconds(9), LEASE, 10).await.unwrap(), []);
+    let due = store.lease_jobs(&[EMBED_MESSAGE], now + TimeDelta::seconds(21), LEASE, 10).await.unwrap();
     let attempts = |subject| due.iter().find(|job| job.subject == subject).map(|job| job.attempts);
     assert_eq!((attempts(counted[0].subject), attempts(held[0].subject)), (Some(2), Some(1)));
-    store.bury_job(&counted[0], "no again").await.unwrap();
+    store.make_dead_letter(&counted[0], "no again").await.unwrap();
     store.finish_jobs(held).await.unwrap();
-    assert_eq!(store.count_jobs(JobKind::MEMORY).await.unwrap(), JobCounts { waiting: 0, dead: 1 });
-    assert_eq!(store.lease_jobs(JobKind::MEMORY, now + TimeDelta::days(1), LEASE, 10).await.unwrap(), []);
+    assert_eq!(count_jobs(&store, &EMBEDDING_JOBS).await, JobCounts { waiting: 0, dead: 1 });
+    assert_eq!(store.lease_jobs(&[EMBED_MESSAGE], now + TimeDelta::days(1), LEASE, 10).await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_deleted_leaves_one_job_to_forget_it() {
+async fn deleting_a_conversation_enqueues_one_job() {
     let TestStore { store, _folder } = TestStore::open().await;
     let store = store.embedding(true);
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
     assert!(store.tenant(&shop).delete_conversation(id).await.unwrap());
-    let jobs = store.lease_jobs(JobKind::MEMORY, Utc::now(), LEASE, 10).await.unwrap();
-    assert_eq!(
-        jobs.iter().map(|job| (job.kind, job.subject)).collect::<Vec<_>>(),
-        [(JobKind::ForgetConversation, id.0)]
-    );
+    let jobs = store.lease_jobs(&[FORGET_CONVERSATION], Utc::now(), LEASE, 10).await.unwrap();
+    assert_eq!(subjects(&jobs), [id.0]);
 }
 
 #[tokio::test]
-async fn messages_that_are_too_old_leave_jobs_to_forget_them() {
+async fn expired_messages_enqueue_jobs_to_forget_them() {
     let (TestStore { store, _folder }, now) = two_jobs().await;
-    store.finish_jobs(&store.lease_jobs(JobKind::MEMORY, now, LEASE, 10).await.unwrap()).await.unwrap();
+    store.finish_jobs(&store.lease_jobs(&[EMBED_MESSAGE], now, LEASE, 10).await.unwrap()).await.unwrap();
     assert!(store.forget_messages(now + TimeDelta::seconds(1)).await.unwrap());
     assert!(!store.forget_messages(now + TimeDelta::seconds(1)).await.unwrap());
-    let jobs = store.lease_jobs(JobKind::MEMORY, Utc::now(), LEASE, 10).await.unwrap();
-    assert!(jobs.len() == 2 && jobs.iter().all(|job| job.kind == JobKind::ForgetMessage), "{jobs:?}");
+    let jobs = store.lease_jobs(&[FORGET_MESSAGE], Utc::now(), LEASE, 10).await.unwrap();
+    assert!(jobs.len() == 2, "{jobs:?}");
 }

@@ -1,4 +1,4 @@
-//! Events, and the rows they speak of.
+//! Events and the rows that change with them.
 
 use chrono::Utc;
 use frontdesk::domain::{
@@ -39,7 +39,7 @@ fn ended() -> Change {
 }
 
 #[tokio::test]
-async fn a_batch_that_comes_again_changes_nothing() {
+async fn repeated_batch_changes_nothing() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
@@ -62,7 +62,7 @@ async fn a_batch_that_comes_again_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_place_that_is_taken_by_something_else_is_an_error_and_nothing_is_stored() {
+async fn conflicting_batch_stores_nothing() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
@@ -82,7 +82,7 @@ async fn a_place_that_is_taken_by_something_else_is_an_error_and_nothing_is_stor
 }
 
 #[tokio::test]
-async fn events_are_listed_in_the_order_of_numbers_from_any_place() {
+async fn events_are_listed_by_number_after_any_position() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;

@@ -1,4 +1,4 @@
-//! PostgreSQL's lock on the database, when its connection dies.
+//! The serving lock on PostgreSQL when its connection dies.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ const HOLDER: &str = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND g
 const END_HOLDER: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted \
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
-/// The number of the database's process that holds the lock.
+/// Returns the id of the PostgreSQL process that holds the lock.
 async fn holder(connection: &mut PgConnection) -> Option<i32> {
     sqlx::query_scalar(HOLDER).fetch_optional(connection).await.unwrap()
 }
 
-/// A database in PostgreSQL that is served; `None`: the tests run on SQLite, whose lock cannot be lost.
+/// Returns a served PostgreSQL database, or `None` on SQLite, whose lock cannot be lost.
 async fn served() -> Option<(StoreOptions, Store, ServingLock, PgConnection)> {
     let folder = tempfile::tempdir().unwrap();
     let options = options(&database::fresh(folder.path()).await);
@@ -33,7 +33,7 @@ async fn served() -> Option<(StoreOptions, Store, ServingLock, PgConnection)> {
 }
 
 #[tokio::test]
-async fn a_lock_whose_connection_is_cut_is_taken_again() {
+async fn lock_is_retaken_after_its_connection_dies() {
     let Some((options, store, mut lock, mut other)) = served().await else { return };
     let keeping = tokio::spawn(async move { lock.lost(&store).await });
     for _ in 0..2 {
@@ -49,10 +49,10 @@ async fn a_lock_whose_connection_is_cut_is_taken_again() {
 }
 
 #[tokio::test]
-async fn a_lock_that_another_process_got_meanwhile_is_lost() {
+async fn lock_is_lost_if_another_process_holds_it() {
     let Some((options, store, mut lock, mut other)) = served().await else { return };
     let next = options.clone();
-    // In line for the lock before it is free.
+    // Waits for the lock before it is free.
     let next =
         tokio::spawn(async move { ServingLock::acquire(&next, Duration::from_secs(60)).await.unwrap().unwrap() });
     sqlx::raw_sql(END_HOLDER).execute(&mut other).await.unwrap();
@@ -62,7 +62,7 @@ async fn a_lock_that_another_process_got_meanwhile_is_lost() {
 }
 
 #[tokio::test]
-async fn a_lock_that_another_process_had_and_gave_back_is_lost_as_well() {
+async fn lock_is_lost_if_another_process_held_it() {
     let Some((options, store, mut lock, mut other)) = served().await else { return };
     sqlx::raw_sql(END_HOLDER).execute(&mut other).await.unwrap();
     let held = ServingLock::acquire(&options, Duration::from_secs(60)).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What a connection that dies leaves of a migration, on PostgreSQL. `src/store/migrations/tests.rs` does the same on SQLite.
+//! Interrupted migrations on PostgreSQL. `src/store/migrations/tests.rs` tests them on SQLite.
 
 use frontdesk::store::Store;
 use regex::Regex;
@@ -7,7 +7,7 @@ use sea_orm::sqlx::{self, AssertSqlSafe, Connection, PgConnection};
 use super::options;
 use crate::support::database;
 
-/// Ends the session that runs the n-th statement on the schema, inside that statement.
+/// Kills the session during its n-th statement on the schema.
 const KILLER: &str = "CREATE SCHEMA killer; CREATE SEQUENCE killer.statements; CREATE TABLE killer.plan (n bigint); \
      INSERT INTO killer.plan VALUES (0); \
      CREATE FUNCTION killer.count() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN \
@@ -17,7 +17,7 @@ const KILLER: &str = "CREATE SCHEMA killer; CREATE SEQUENCE killer.statements; C
      CREATE EVENT TRIGGER killer ON ddl_command_end EXECUTE FUNCTION killer.count()";
 const TABLES: &str = "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1";
 
-/// The migrations that are recorded, and all tables with their columns.
+/// Returns the recorded migrations, and all tables with their columns.
 async fn look(connection: &mut PgConnection) -> (Vec<String>, Vec<String>) {
     let schema: Vec<String> = sqlx::query_scalar(
         "SELECT table_name || '.' || column_name FROM information_schema.columns \
@@ -35,7 +35,7 @@ async fn execute(connection: &mut PgConnection, sql: String) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.unwrap();
 }
 
-/// Adds the rows of this migration's fixture, which is written for SQLite.
+/// Inserts the fixture of this migration, which is written for SQLite.
 async fn insert_fixture(connection: &mut PgConnection, migration: &str) {
     let path = format!("{}/tests/data/migrations/{migration}.sql", env!("CARGO_MANIFEST_DIR"));
     let sql = std::fs::read_to_string(&path).unwrap();
@@ -44,7 +44,7 @@ async fn insert_fixture(connection: &mut PgConnection, migration: &str) {
 }
 
 #[tokio::test]
-async fn migration_whose_connection_dies_is_undone_and_runs_again() {
+async fn interrupted_migration_is_rolled_back_and_runs_again() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(&database::fresh(folder.path()).await);
     if options.url.starts_with("sqlite:") {

@@ -1,14 +1,13 @@
-//! Bringing a list of orders in: what differs is written, and returns are left alone.
+//! Importing a list of orders.
 
-use frontdesk::domain::commerce::Money;
-use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::commerce::{Money, OrderStatus};
 use frontdesk::domain::returns::{Action, ListedOrder};
 use frontdesk::store::orders_import::{Conflict, OrderComparison};
 use frontdesk::store::returns::create::ReturnOutcome;
 
 use super::returns::{Shop, number};
 
-/// What the shop's own system would list of that order.
+/// Returns the order as the shop's own system would list it.
 pub async fn listed(shop: &Shop, order: &str) -> ListedOrder {
     let mut order = shop.order(order).await;
     order.items.iter_mut().for_each(|item| item.rma = None);
@@ -17,7 +16,7 @@ pub async fn listed(shop: &Shop, order: &str) -> ListedOrder {
 }
 
 #[tokio::test]
-async fn what_differs_is_written_and_a_second_time_nothing_does() {
+async fn import_writes_only_differences() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let same = listed(&shop, "77893").await;
@@ -39,18 +38,7 @@ async fn what_differs_is_written_and_a_second_time_nothing_does() {
 }
 
 #[tokio::test]
-async fn flags_that_a_list_says_nothing_of_stay_as_they_are() {
-    let shop = Shop::open().await;
-    let mut order = listed(&shop, "77897").await;
-    order.order.customer.fraud_flag = false;
-    order.order.tracking = Some("UPS-1".to_owned());
-    shop.store().tenant(&shop.tenant).import_orders(&[order], false, shop.now).await.unwrap();
-    let there = shop.order("77897").await;
-    assert_eq!((there.customer.fraud_flag, there.tracking.as_deref()), (true, Some("UPS-1")));
-}
-
-#[tokio::test]
-async fn a_list_does_not_undo_a_return() {
+async fn import_keeps_returns() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let before = listed(&shop, "77893").await;
@@ -77,7 +65,7 @@ async fn a_list_does_not_undo_a_return() {
 }
 
 #[tokio::test]
-async fn a_new_order_that_says_nothing_of_its_customer_takes_no_flag_from_them() {
+async fn new_order_keeps_its_customers_flags() {
     let shop = Shop::open().await;
     let mut order = listed(&shop, "77897").await;
     order.order.number = number("NEW-1");
@@ -91,10 +79,10 @@ async fn a_new_order_that_says_nothing_of_its_customer_takes_no_flag_from_them()
 }
 
 #[tokio::test]
-async fn what_an_order_says_of_its_customer_changes_their_other_orders_as_often_as_it_was_compared() {
+async fn customer_change_affects_all_their_orders() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
-    // More than are compared at once, of one customer.
+    // More orders of one customer than are compared at a time.
     let first = listed(&shop, "77894").await;
     let many = |is_vip| {
         let order = |n: u32| {
@@ -115,7 +103,7 @@ async fn what_an_order_says_of_its_customer_changes_their_other_orders_as_often_
 }
 
 #[tokio::test]
-async fn a_state_that_a_list_changes_is_recorded_and_no_order_goes_back() {
+async fn imported_status_is_recorded_and_never_goes_back() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let mut arrived = listed(&shop, "77899").await;

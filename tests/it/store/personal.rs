@@ -1,4 +1,4 @@
-//! Where personal data is stored, compared with the schema.
+//! The description of personal data, compared with the schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use sea_orm::{ConnectionTrait, Database, DbBackend, Statement};
 use super::open;
 use crate::support::database;
 
-/// The columns of each table that hold text, JSON or bytes; SQLite stores uuids as bytes, but declares them.
+/// Lists the columns of each table with text, JSON or bytes. SQLite stores uuids as bytes, but declares them as uuid.
 async fn text_columns(url: &str) -> BTreeMap<String, BTreeSet<String>> {
     let connection = Database::connect(url).await.unwrap();
     let (backend, query) = match connection.get_database_backend() {

@@ -1,4 +1,4 @@
-//! Orders and returns: what changes an order changes it once, whole, and with its record.
+//! Orders and returns: every change is atomic, idempotent and recorded.
 
 mod escalations;
 mod mails;
@@ -9,31 +9,29 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
-use frontdesk::domain::AuditEntry;
-use frontdesk::domain::AuditKind;
-use frontdesk::domain::TenantId;
-use frontdesk::domain::commerce::Order;
-use frontdesk::domain::commerce::OrderNumber;
-use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::commerce::{Order, OrderNumber, OrderStatus};
 use frontdesk::domain::identity::Email;
 use frontdesk::domain::returns::ticket::idempotency_key;
 use frontdesk::domain::returns::{
-    Action, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Why, Windows,
+    Action, Cause, DamageWords, Frequency, Hand, NoStep, Resolution, Rma, RmaStatus, Terms, TrackingNumber, Windows,
 };
+use frontdesk::domain::{AuditEntry, AuditKind, TenantId};
 use frontdesk::store::Store;
-use frontdesk::store::jobs::JobKind;
-use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail};
-use frontdesk::store::returns::By;
+use frontdesk::store::jobs::LeasedJob;
+use frontdesk::store::mails::{MailOutcome, MailStatus, NewMail, SEND_MAIL};
 use frontdesk::store::returns::advance::{Advance, LabelOutcome};
 use frontdesk::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
 use frontdesk::store::returns::resolve::{Resolving, Verdict};
+use frontdesk::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 use frontdesk::store::sample_shop::Sampling;
 
-use super::{TestStore, opened, tenant};
+use super::{TestStore, count_jobs, opened, tenant};
+
+const RETURNS_JOBS: [&str; 3] = [ISSUE_LABEL, SEND_MAIL, SAY_DECISION];
 
 pub const ZONE: chrono_tz::Tz = chrono_tz::Asia::Ho_Chi_Minh;
 
-/// A shop with the sample's orders, at the moment that they were made.
+/// A shop with the sample orders, at the time of their creation.
 pub struct Shop {
     pub test: TestStore,
     pub tenant: TenantId,
@@ -48,7 +46,7 @@ pub fn number(text: &str) -> OrderNumber {
 impl Shop {
     pub async fn open() -> Self {
         let test = TestStore::open().await;
-        // As fine as PostgreSQL keeps it.
+        // PostgreSQL stores microseconds.
         let (tenant, now) = (tenant("acme"), Utc::now().trunc_subsecs(6));
         let made = test.store.tenant(&tenant).make_sample(&sample::shop(&tenant, now, ZONE), false).await.unwrap();
         assert_eq!(made, Sampling::Done { policies: true });
@@ -89,13 +87,13 @@ impl Shop {
         self.store().tenant(&self.tenant).create_return(&new, &self.desk()).await.unwrap()
     }
 
-    /// What a person decides on the escalation.
+    /// Applies a person's decision on the escalation.
     pub async fn resolve(&self, id: &str, decision: Resolution, why: &str) -> Resolving {
         let verdict = Verdict { decision, why, terms: &self.terms, random: [9; 4] };
         self.store().tenant(&self.tenant).resolve_escalation(id, &verdict, &self.person()).await.unwrap()
     }
 
-    /// A return of the whole order, which is open.
+    /// Creates a return of the whole order.
     pub async fn returned(&self, order: &str) -> Rma {
         match self.ask(order, &[1], Action::Return, "r-1", "too small").await {
             ReturnOutcome::Created { rma, .. } => *rma,
@@ -111,19 +109,24 @@ impl Shop {
         self.store().tenant(&self.tenant).find_rma(&rma.number).await.unwrap().unwrap()
     }
 
-    /// What was recorded about the order: who did what.
+    /// Lists the audit entries of the order: who did what.
     pub async fn recorded(&self, order: &str) -> Vec<String> {
         let entries = self.store().tenant(&self.tenant).list_audit_of_order(&number(order)).await.unwrap();
         entries.iter().map(|entry| format!("{} {}", entry.who, entry.what)).collect()
     }
 
-    pub async fn waiting_jobs(&self) -> u64 {
-        self.store().count_jobs(JobKind::RETURNS).await.unwrap().waiting
+    /// Leases the due jobs of returns.
+    pub async fn due_jobs(&self) -> Vec<LeasedJob> {
+        self.store().lease_jobs(&RETURNS_JOBS, self.now, std::time::Duration::from_secs(60), 9).await.unwrap()
     }
 
-    /// The RMA's label, made by the desk.
+    pub async fn waiting_jobs(&self) -> u64 {
+        count_jobs(self.store(), &RETURNS_JOBS).await.waiting
+    }
+
+    /// Issues the RMA's label as the desk does.
     pub async fn labelled(&self, rma: &Rma) -> LabelOutcome {
-        // No two RMAs of a shop have the same.
+        // Tracking numbers are unique within a shop.
         let tracking = TrackingNumber::new(rma.id.0.as_u64_pair().1);
         self.store().tenant(&self.tenant).issue_label(&rma.number, &tracking, &self.desk()).await.unwrap()
     }
@@ -132,7 +135,7 @@ impl Shop {
         self.store().tenant(&self.tenant).advance_rma(&rma.number, to, &self.person()).await.unwrap()
     }
 
-    /// Takes the steps, all of which are legal.
+    /// Takes these steps, which must be allowed.
     pub async fn walk(&self, rma: &Rma, steps: &[RmaStatus]) {
         for to in steps {
             assert!(matches!(self.advance(rma, *to).await, Advance::Done(_)), "{to}");
@@ -154,7 +157,7 @@ fn mail(order: &Order, rma: &Rma) -> NewMail {
 }
 
 #[tokio::test]
-async fn a_return_comes_with_its_order_ticket_label_mail_and_record() {
+async fn return_creates_ticket_jobs_mail_and_audit() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     assert_eq!((rma.status, rma.refund.to_string()), (RmaStatus::Initiated, "129.99 USD".to_owned()));
@@ -168,14 +171,13 @@ async fn a_return_comes_with_its_order_ticket_label_mail_and_record() {
     let mails = door.list_mails_of(&rma.number).await.unwrap();
     assert_eq!((mails.len(), mails[0].status, mails[0].to.as_str()), (1, MailStatus::Queued, "john.doe@example.com"));
     assert_eq!(shop.recorded("77893").await, ["desk rma.created", "desk order.status", "desk mail.queued"]);
-    let jobs =
-        shop.store().lease_jobs(JobKind::RETURNS, shop.now, std::time::Duration::from_secs(60), 9).await.unwrap();
-    let found: BTreeSet<_> = jobs.iter().map(|job| (job.kind.as_str(), job.subject)).collect();
+    let jobs = shop.due_jobs().await;
+    let found: BTreeSet<_> = jobs.iter().map(|job| (job.name.as_str(), job.subject)).collect();
     assert_eq!(found, BTreeSet::from([("issue_label", rma.id.0), ("send_mail", mails[0].id.0)]));
 }
 
 #[tokio::test]
-async fn fifty_at_once_with_one_key_are_one_return() {
+async fn concurrent_requests_create_one_return() {
     let shop = std::sync::Arc::new(Shop::open().await);
     let asking = (0..50).map(|n| {
         let shop = shop.clone();
@@ -201,7 +203,7 @@ async fn fifty_at_once_with_one_key_are_one_return() {
 }
 
 #[tokio::test]
-async fn the_same_asking_that_comes_again_was_created_and_another_one_is_a_duplicate() {
+async fn repeated_request_is_created_another_is_duplicate() {
     let shop = Shop::open().await;
     let first = shop.returned("77893").await;
     for (request, is_new) in [("r-1", true), ("r-2", false)] {
@@ -212,13 +214,13 @@ async fn the_same_asking_that_comes_again_was_created_and_another_one_is_a_dupli
 }
 
 #[tokio::test]
-async fn an_item_is_in_one_rma_whatever_is_asked_for_at_once() {
+async fn item_is_in_at_most_one_rma() {
     let shop = std::sync::Arc::new(Shop::open().await);
     let asks: [(&[u32], Action); 4] =
         [(&[1], Action::Return), (&[1], Action::Refund), (&[1, 1], Action::Return), (&[1], Action::Refund)];
     let asking = asks.into_iter().cycle().take(24).enumerate().map(|(n, (lines, action))| {
         let shop = shop.clone();
-        // The electronics of this order may come back in both ways.
+        // The electronics of this order may be returned and refunded.
         tokio::spawn(async move { shop.ask("ABC-100003", lines, action, &format!("r-{n}"), "x").await })
     });
     for asked in asking.collect::<Vec<_>>() {
@@ -230,24 +232,24 @@ async fn an_item_is_in_one_rma_whatever_is_asked_for_at_once() {
 }
 
 #[tokio::test]
-async fn what_the_rules_refuse_is_refused_whoever_asks_and_leaves_nothing() {
+async fn refused_return_stores_nothing() {
     let shop = Shop::open().await;
     for (order, lines, action, reason, why) in [
-        ("77894", &[1][..], Action::Return, "x", Why::WindowOver),
-        ("77896", &[1], Action::Return, "x", Why::FinalSale),
-        ("77897", &[1], Action::Return, "x", Why::FraudFlag),
-        ("77898", &[1], Action::Return, "x", Why::ReturnsTooFrequent),
-        ("77899", &[1], Action::Return, "x", Why::NotDelivered),
-        ("77900", &[1], Action::Return, "x", Why::AlreadyInRma),
-        ("77893", &[1], Action::Return, "they are shattered", Why::Damaged),
-        ("77893", &[2], Action::Return, "x", Why::ItemsUnknown),
-        ("77893", &[], Action::Return, "x", Why::ItemsUnknown),
-        // The return is open, the refund is over.
-        ("77893", &[1], Action::Refund, "x", Why::Approved),
-        ("00000", &[1], Action::Return, "x", Why::OrderNotFound),
+        ("77894", &[1][..], Action::Return, "x", Cause::WindowOver),
+        ("77896", &[1], Action::Return, "x", Cause::FinalSale),
+        ("77897", &[1], Action::Return, "x", Cause::FraudFlag),
+        ("77898", &[1], Action::Return, "x", Cause::ReturnsTooFrequent),
+        ("77899", &[1], Action::Return, "x", Cause::NotDelivered),
+        ("77900", &[1], Action::Return, "x", Cause::AlreadyInRma),
+        ("77893", &[1], Action::Return, "they are shattered", Cause::Damaged),
+        ("77893", &[2], Action::Return, "x", Cause::ItemsUnknown),
+        ("77893", &[], Action::Return, "x", Cause::ItemsUnknown),
+        // The return window is open, the refund window has ended.
+        ("77893", &[1], Action::Refund, "x", Cause::Approved),
+        ("00000", &[1], Action::Return, "x", Cause::OrderNotFound),
     ] {
         match shop.ask(order, lines, action, "r-1", reason).await {
-            ReturnOutcome::Refused(decision) => assert_eq!(decision.why, why, "{order}"),
+            ReturnOutcome::Refused(decision) => assert_eq!(decision.cause, why, "{order}"),
             other => panic!("{order} {other:?}"),
         }
         assert_eq!(shop.recorded(order).await, [""; 0], "{order}");
@@ -258,7 +260,7 @@ async fn what_the_rules_refuse_is_refused_whoever_asks_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn after_a_rejection_the_same_may_be_asked_for_again() {
+async fn rejected_return_may_be_requested_again() {
     let shop = Shop::open().await;
     let first = shop.returned("77893").await;
     use RmaStatus::{InTransit, Inspected, Received, Rejected};
@@ -273,7 +275,7 @@ async fn after_a_rejection_the_same_may_be_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_return_is_judged_by_the_day_on_which_it_was_asked_for_whenever_it_is_made() {
+async fn return_is_decided_by_its_request_day() {
     let shop = Shop::open().await;
     let order = number("77893");
     let made_at = shop.now + TimeDelta::days(20);
@@ -294,14 +296,14 @@ async fn a_return_is_judged_by_the_day_on_which_it_was_asked_for_whenever_it_is_
     };
     // 35 days after delivery.
     let late = ask(made_at).await;
-    assert!(matches!(&late, ReturnOutcome::Refused(decision) if decision.why == Why::WindowOver), "{late:?}");
+    assert!(matches!(&late, ReturnOutcome::Refused(decision) if decision.cause == Cause::WindowOver), "{late:?}");
     let in_time = ask(shop.now).await;
     let ReturnOutcome::Created { rma, .. } = in_time else { panic!("{in_time:?}") };
     assert_eq!((rma.created_at, rma.number.made_at()), (made_at, made_at.timestamp()));
 }
 
 #[tokio::test]
-async fn an_order_that_has_not_left_the_shop_is_cancelled_by_one_ticket() {
+async fn pending_order_is_cancelled_by_one_ticket() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let cancel = async |order: &str, request: &str| {
@@ -317,7 +319,7 @@ async fn an_order_that_has_not_left_the_shop_is_cancelled_by_one_ticket() {
 }
 
 #[tokio::test]
-async fn another_shop_sees_and_changes_nothing_of_it() {
+async fn other_shop_sees_and_changes_nothing() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let other = tenant("bcme");
@@ -344,7 +346,7 @@ async fn another_shop_sees_and_changes_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn the_newest_ten_orders_of_an_address_are_listed_newest_first() {
+async fn ten_newest_orders_are_listed() {
     let shop = Shop::open().await;
     let email: Email = "buyer-77898@example.com".parse().unwrap();
     let orders = shop.store().tenant(&shop.tenant).list_orders_by_email(&email).await.unwrap();
@@ -353,7 +355,7 @@ async fn the_newest_ten_orders_of_an_address_are_listed_newest_first() {
 }
 
 #[tokio::test]
-async fn a_return_outlives_the_conversation_that_it_was_asked_for_in() {
+async fn return_outlives_its_conversation() {
     let shop = Shop::open().await;
     let conversation = opened(shop.store(), &shop.tenant).await;
     let order = number("77893");

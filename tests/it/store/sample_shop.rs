@@ -1,9 +1,8 @@
-//! The sample shop: made as often as one likes, and never to a real shop's cost.
+//! The sample shop can be created repeatedly, and never changes a real shop.
 
 use chrono::{TimeDelta, Utc};
 use frontdesk::cli::seed::sample;
-use frontdesk::domain::commerce::Order;
-use frontdesk::domain::commerce::OrderStatus;
+use frontdesk::domain::commerce::{Order, OrderStatus};
 use frontdesk::domain::returns::ListedOrder;
 use frontdesk::store::sample_shop::Sampling;
 
@@ -11,7 +10,7 @@ use super::returns::{Shop, ZONE, number};
 use super::{TestStore, tenant};
 
 #[tokio::test]
-async fn the_sample_made_again_starts_over_and_stays_out_of_a_real_shop() {
+async fn sample_resets_and_refuses_a_real_shop() {
     let shop = Shop::open().await;
     shop.returned("77893").await;
     let door = shop.store().tenant(&shop.tenant);
@@ -20,7 +19,7 @@ async fn the_sample_made_again_starts_over_and_stays_out_of_a_real_shop() {
     assert_eq!(shop.order("77893").await.status, OrderStatus::Delivered);
     assert_eq!(shop.waiting_jobs().await, 0);
     assert_eq!(door.count_orders().await.unwrap(), sample.orders.len() as u64);
-    // As if it were the shop's own.
+    // An order that is not in the sample.
     let mut real = sample.clone();
     real.orders.truncate(1);
     real.orders[0].number = number("REAL-1");
@@ -32,7 +31,7 @@ async fn the_sample_made_again_starts_over_and_stays_out_of_a_real_shop() {
 }
 
 #[tokio::test]
-async fn a_shop_with_orders_of_its_own_gets_no_policies_of_the_samples() {
+async fn real_shop_gets_no_sample_policies() {
     let TestStore { store, _folder } = TestStore::open().await;
     let (shop, now) = (tenant("real"), Utc::now());
     let door = store.tenant(&shop);

@@ -28,7 +28,7 @@ async fn list(store: &Store, shop: &str, scope: VectorScope<'_>) -> Vec<String> 
 }
 
 #[tokio::test]
-async fn a_vector_comes_back_bit_by_bit_and_pages_follow_each_other() {
+async fn vector_reads_back_exactly_in_pages() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let store = store.tenant(&shop);
@@ -45,7 +45,7 @@ async fn a_vector_comes_back_bit_by_bit_and_pages_follow_each_other() {
 }
 
 #[tokio::test]
-async fn every_write_takes_a_version_and_one_that_removes_says_so() {
+async fn every_write_takes_a_version() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let scoped = store.tenant(&shop);
@@ -71,7 +71,7 @@ async fn every_write_takes_a_version_and_one_that_removes_says_so() {
 }
 
 #[tokio::test]
-async fn a_conversation_takes_its_vectors_with_it_and_no_other_shops() {
+async fn deleted_conversation_removes_its_vectors() {
     let TestStore { store, _folder } = TestStore::open().await;
     let id = opened(&store, &tenant("acme")).await;
     let conversation = id.to_string();

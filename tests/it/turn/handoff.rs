@@ -1,4 +1,4 @@
-//! A person takes conversations over: what is told then, and what is told no more.
+//! Handoff: a person takes a conversation, answers in it, and gives it back.
 
 use std::time::Duration;
 
@@ -30,15 +30,15 @@ async fn conversation(app: &TestApp, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_customer_who_asks_for_a_person_waits_and_the_bot_goes_on() {
+async fn bot_answers_while_customer_waits_for_a_person() {
     let app = TestApp::start().await;
-    for (wish, told) in [("cho gặp nhân viên", "báo cho nhân viên"), ("I want to talk to a human", "told the team")]
+    for (wish, reply) in [("cho gặp nhân viên", "báo cho nhân viên"), ("I want to talk to a human", "told the team")]
     {
         let id = app.open(&json!({})).await;
         let events = app.ask(&id, wish).await;
         assert_eq!(events.kinds(), ["social"], "{wish}");
         let text = events.text("social");
-        assert!(text.contains(told) && text.contains("1900 636 979"), "{text}");
+        assert!(text.contains(reply) && text.contains("1900 636 979"), "{text}");
         assert_eq!(conversation(&app, &id).await["status"], "waiting", "{wish}");
         assert_eq!(app.ask(&id, WARRANTY).await.kinds().first().map(String::as_str), Some("cute_greeting"));
         assert_eq!(conversation(&app, &id).await["status"], "waiting");
@@ -46,7 +46,7 @@ async fn a_customer_who_asks_for_a_person_waits_and_the_bot_goes_on() {
 }
 
 #[tokio::test]
-async fn without_a_console_nobody_is_told_and_nobody_says_so() {
+async fn without_console_no_handoff_is_offered() {
     let app = TestApp::builder().env("CONSOLE", "off").start().await;
     let id = app.open(&json!({})).await;
     let text = app.ask(&id, "cho gặp nhân viên").await.text("social");
@@ -55,7 +55,7 @@ async fn without_a_console_nobody_is_told_and_nobody_says_so() {
 }
 
 #[tokio::test]
-async fn a_wish_for_a_person_asks_no_model() {
+async fn handoff_request_needs_no_model() {
     let ollama = ScriptedOllama::start().await;
     for classifier in ["rules_first", "llm_first"] {
         let app = TestApp::builder().ollama(&ollama).env("CLASSIFIER", classifier).start().await;
@@ -67,29 +67,25 @@ async fn a_wish_for_a_person_asks_no_model() {
 }
 
 #[tokio::test]
-async fn a_taken_conversations_turn_is_its_start_and_its_end() {
+async fn turn_of_taken_conversation_has_no_reply() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, WARRANTY).await;
     let taken = hand(&app, &id, "take").await;
-    assert_eq!(
-        (&taken["status"], &taken["agent"]),
-        (&json!("taken"), &Value::Null),
-        "in development nobody has a name"
-    );
+    assert_eq!((&taken["status"], &taken["agent"]), (&json!("taken"), &Value::Null), "development mode has no names");
     let events = app.ask(&id, "cho gặp nhân viên").await;
     assert_eq!(events.ids(), ["2.1", "2.2"]);
     assert_eq!(types(&events), ["turn.start", "turn.done"]);
     assert_eq!((events.status(), &events.first("turn.start")["sender"]), ("completed", &json!("user")));
-    assert_eq!(conversation(&app, &id).await["status"], "taken", "who has a person waits for none");
-    // As often as one likes, and what is given back is answered again.
+    assert_eq!(conversation(&app, &id).await["status"], "taken", "a taken conversation does not wait");
+    // Taking twice is allowed. After giving back, the bot answers again.
     hand(&app, &id, "take").await;
     assert_eq!(hand(&app, &id, "give-back").await["status"], "bot");
     assert!(app.ask(&id, WARRANTY).await.kinds().contains(&"warranty_result".to_owned()));
 }
 
 #[tokio::test]
-async fn a_closed_conversation_opens_when_the_customer_writes() {
+async fn customer_message_reopens_a_closed_conversation() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     assert_eq!(hand(&app, &id, "close").await["status"], "closed");
@@ -101,8 +97,12 @@ async fn a_closed_conversation_opens_when_the_customer_writes() {
     assert_eq!(waiting.status(), "completed");
     hand(&app, &id, "close").await;
     let closed = hand(&app, &id, "reopen").await;
-    assert_eq!((&closed["status"], &closed["waiting_since"]), (&json!("bot"), &Value::Null), "nobody waits any more");
-    // A click that comes late finds somebody waiting, and leaves it so.
+    assert_eq!(
+        (&closed["status"], &closed["waiting_since"]),
+        (&json!("bot"), &Value::Null),
+        "the customer no longer waits"
+    );
+    // A late click on "reopen" does not change a waiting conversation.
     app.ask(&id, "talk to a human").await;
     assert_eq!(hand(&app, &id, "reopen").await["status"], "waiting");
     assert_eq!(hand(&app, &id, "take").await["status"], "taken");
@@ -112,7 +112,7 @@ async fn a_closed_conversation_opens_when_the_customer_writes() {
 }
 
 #[tokio::test]
-async fn taking_over_cuts_a_reply_off_and_leaves_the_model() {
+async fn taking_over_cuts_off_the_running_reply() {
     let (app, ollama) = stalled(TestApp::builder()).await;
     let id = app.open(&json!({})).await;
     let mut running = Live::say(&app, &id, QUESTION, None).await;
@@ -120,20 +120,20 @@ async fn taking_over_cuts_a_reply_off_and_leaves_the_model() {
     let path = format!("/conversations/{id}/messages");
     assert_eq!(app.post(&path, &json!({"text": WARRANTY})).send().await.unwrap().status(), 202);
     hand(&app, &id, "take").await;
-    // Told only when the turn has ended.
+    // The request returns when the turn has ended.
     assert_eq!(turn(&app, &id, 1).await["status"], "cancelled");
     let events = running.events().await;
     assert_eq!(events.status(), "cancelled");
     let reply = app.history(&id).await.into_iter().find(|message| message["metadata"]["type"] == "reply").unwrap();
     assert_eq!(reply["metadata"]["cut"], true);
-    assert_eq!(ended(&app, &id, 2).await, "completed", "what waited behind it is not cancelled");
+    assert_eq!(ended(&app, &id, 2).await, "completed", "waiting turns are not cancelled");
     assert_eq!(app.history(&id).await.iter().filter(|message| message["turn"] == 2).count(), 1, "and not answered");
-    crate::support::eventually("the model is left", || ollama.closed_early() == 1).await;
+    crate::support::eventually("the request to the model is closed", || ollama.closed_early() == 1).await;
 }
 
-/// Bots speak in many conversations at once, and each is taken over at some moment of its turn.
+/// Many conversations at once, each taken at a random moment of its turn.
 #[tokio::test]
-async fn no_bot_speaks_after_a_person_has_taken_over() {
+async fn bot_is_silent_after_a_person_takes_over() {
     let ollama = ScriptedOllama::start().await;
     ollama.otherwise(|_| {
         Some(Play::reply(&"Dạ shop có hàng ạ. ".repeat(40)).in_packets_of(200).paced(Duration::from_millis(1)))
@@ -142,7 +142,7 @@ async fn no_bot_speaks_after_a_person_has_taken_over() {
     let mut dice = StdRng::seed_from_u64(20_261_122);
     let mut rounds = Vec::new();
     for round in 0..120 {
-        // Every fourth before anything was told; the others somewhere in the reply.
+        // Every fourth before the first event, the others during the reply.
         rounds.push(if round % 4 == 0 { 0 } else { dice.random_range(1..80) });
     }
     let mut cut = 0;
@@ -150,10 +150,10 @@ async fn no_bot_speaks_after_a_person_has_taken_over() {
         let taken = join_all(batch.iter().map(|after| take_over(&app, *after))).await;
         cut += taken.into_iter().filter(|was_cut| *was_cut).count();
     }
-    assert!(cut > 10, "only {cut} replies were under way: the race was not tried");
+    assert!(cut > 10, "only {cut} replies were running: the race was not tested");
 }
 
-/// Takes a conversation over in which two questions wait, after so many events. Whether a reply was cut off.
+/// Takes a conversation with two waiting questions after so many events. Returns whether a reply was cut off.
 async fn take_over(app: &TestApp, after: usize) -> bool {
     let id = app.open(&json!({})).await;
     let mut stream = Live::follow(app, &id, None).await;
@@ -183,9 +183,9 @@ fn only_people_speak(events: &[Value]) {
     }
 }
 
-/// Turns begin at the very moment at which their conversations are taken over.
+/// Turns start at the moment at which their conversations are taken.
 #[tokio::test]
-async fn a_turn_that_begins_while_a_person_takes_over_is_stopped_or_silent() {
+async fn turn_starting_during_handoff_is_silent() {
     let app = TestApp::start().await;
     let mut dice = StdRng::seed_from_u64(20_261_122);
     for _ in 0..30 {
@@ -209,7 +209,7 @@ async fn a_turn_that_begins_while_a_person_takes_over_is_stopped_or_silent() {
     }
 }
 
-/// All events of the conversation that are stored.
+/// Returns all stored events of the conversation.
 async fn events(app: &TestApp, id: &str) -> Vec<Value> {
     let shop = TenantId::default();
     let stored = app.inner.store.tenant(&shop).list_events(id.parse().unwrap(), EventId::ZERO, None, 100_000).await;
@@ -217,7 +217,7 @@ async fn events(app: &TestApp, id: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn answers_and_customers_messages_come_in_the_order_of_acceptance() {
+async fn answers_and_messages_keep_acceptance_order() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     hand(&app, &id, "take").await;
@@ -229,7 +229,7 @@ async fn answers_and_customers_messages_come_in_the_order_of_acceptance() {
         let request = app.post(path, &json!({"text": format!("{who} {n}")}));
         async move {
             let mut response = request.try_clone().unwrap().send().await.unwrap();
-            // A conversation has at most eight messages of a customer waiting.
+            // At most eight messages of a customer may wait in a conversation.
             while response.status() == 429 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 response = request.try_clone().unwrap().send().await.unwrap();
@@ -253,7 +253,7 @@ async fn answers_and_customers_messages_come_in_the_order_of_acceptance() {
 }
 
 #[tokio::test]
-async fn an_answer_that_a_killed_server_left_is_told_to_its_end() {
+async fn answer_is_completed_after_a_kill() {
     for told in 1..=4_usize {
         let app = TestApp::start().await;
         let id = app.open(&json!({})).await;
@@ -289,7 +289,7 @@ async fn an_answer_that_a_killed_server_left_is_told_to_its_end() {
     }
 }
 
-/// What an answer of Lan's, which is the conversation's first turn, tells.
+/// The events of the first turn, an answer by Lan.
 fn answer_events(message_id: MessageId) -> Vec<Value> {
     let start = Event::TurnStart { turn: 1, message_id, sender: Sender::Agent, text: "Dạ còn hàng ạ".to_owned() };
     vec![
@@ -305,7 +305,7 @@ fn answer_events(message_id: MessageId) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_person_stays_through_a_restart() {
+async fn handoff_survives_a_restart() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     hand(&app, &id, "take").await;
@@ -315,7 +315,7 @@ async fn a_person_stays_through_a_restart() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_what_the_person_said() {
+async fn model_history_includes_the_persons_answers() {
     let ollama = ScriptedOllama::start().await;
     ollama.reply("Dạ shop có hàng ạ.");
     let app = TestApp::builder().ollama(&ollama).start().await;

@@ -30,7 +30,7 @@ async fn done(sink: &mut TurnSink) -> Result<(), SinkClosed> {
 }
 
 #[tokio::test]
-async fn an_event_that_is_refused_ends_its_own_turn_alone() {
+async fn refused_event_ends_only_its_own_turn() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let (journal, writer) = Journal::new(store.clone(), Duration::from_secs(30));
@@ -43,16 +43,16 @@ async fn an_event_that_is_refused_ends_its_own_turn_alone() {
         let sink = journal.sink(shop.clone(), id, 1, feed.clone(), broken.clone());
         turns.push((id, sink, broken, feed));
     }
-    // Somebody else wrote where the second turn's third event belongs.
+    // The third event of the second turn has another writer's row in its place.
     let mut intruder = journal.sink(shop.clone(), turns[1].0, 1, turns[1].3.clone(), CancellationToken::new());
     let writing = tokio::spawn(writer);
     for _ in 0..3 {
         intruder.emit(delta("intruder"), vec![]).await.unwrap();
     }
-    // All of it waits for the writer at once, so that one commit would take everything.
+    // All events wait for the writer, so that one commit would store them.
     for n in 0..20 {
         for (_, sink, _, _) in &mut turns {
-            // The second turn is refused from its first event on, sooner or later.
+            // The second turn is refused from its first event on, at some point.
             let _ = sink.emit(delta(&format!("piece {n}")), vec![]).await;
         }
     }
@@ -73,7 +73,7 @@ async fn an_event_that_is_refused_ends_its_own_turn_alone() {
 }
 
 #[tokio::test]
-async fn what_waits_for_the_writer_is_stored_and_shown_in_order() {
+async fn waiting_events_are_stored_and_published_in_order() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
@@ -121,7 +121,7 @@ async fn endless_turn_ends_at_its_byte_limit() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_after_a_turn_that_the_store_refused() {
+async fn conversation_continues_after_a_refused_turn() {
     let app = TestApp::start().await;
     meddle(
         &app,

@@ -1,5 +1,5 @@
-//! For any turns, any readers, any places where they disconnect and any order of what happens: each reader sees 1 to n of
-//! its turn, or of every turn, each once.
+//! Property tests: whatever the order of turns, readers and disconnects, each reader sees the events 1 to n of its turns
+//! exactly once.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::store::{TestStore, accepted, opened, tenant};
 
-/// A turn: whether each of its events is shown after it is stored (a commit may seem lost although it happened), and
-/// how often others get to run before the next one.
+/// A turn: whether each of its events is published after its commit (a commit may succeed although it seems to fail), and
+/// how often other tasks run before the next one.
 type Play = Vec<(bool, u8)>;
 
-/// A reader: the turn it reads, how many steps it comes late, and its pauses, over and over.
+/// A reader: the turn it reads, how many steps later it starts, and its pauses, repeated.
 type Reading = (prop::sample::Index, u8, Vec<u8>);
 
 fn turns() -> impl Strategy<Value = Vec<Play>> {
@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_reader_sees_every_event_of_its_turn_once_and_in_order(turns in turns(), readings in readings()) {
+    fn readers_of_a_turn_see_each_event_once(turns in turns(), readings in readings()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let seen = runtime.block_on(play(turns.clone(), readings.clone()));
         for ((index, ..), seen) in readings.iter().zip(seen) {
@@ -54,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_reader_that_comes_and_goes_sees_every_event_of_every_turn_once(
+    fn reconnecting_reader_sees_each_event_once(
         turns in turns(),
         late in 0_u8..120,
         cuts in prop::collection::vec(1_usize..9, 1..6),
@@ -69,8 +69,8 @@ proptest! {
     }
 }
 
-/// Reads the whole conversation from its beginning in pieces: after so many events the reader is gone, and the next one
-/// resumes behind the last event.
+/// Reads the whole conversation in pieces: after so many events the reader disconnects, and the next one resumes after the
+/// last event.
 async fn come_and_go(turns: Vec<Play>, late: u8, cuts: Vec<usize>) -> Vec<EventId> {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
@@ -89,7 +89,7 @@ async fn come_and_go(turns: Vec<Play>, late: u8, cuts: Vec<usize>) -> Vec<EventI
                 for _ in 0..cut.min(total - seen.len()) {
                     match reader.next().await {
                         Some(Item::Event(frame)) => seen.push(frame.id),
-                        other => panic!("nothing is missing, and yet: {other:?} behind {seen:?}"),
+                        other => panic!("unexpected item {other:?} after {seen:?}"),
                     }
                 }
                 if seen.len() == total {

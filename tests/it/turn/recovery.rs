@@ -1,4 +1,4 @@
-//! What a start finds that a killed server left behind.
+//! Recovery of turns that a killed server left unfinished.
 
 use chrono::Utc;
 use frontdesk::domain::{Event, EventId, Kind, MessageId, Sender, TenantId};
@@ -11,13 +11,13 @@ use crate::store;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_running_turn_is_ended_and_queued_ones_run_in_order() {
+async fn recovery_ends_running_and_runs_queued_turns() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     app.ask(&id, "hello").await;
     let database = app.database_url.clone();
     let builder = app.stop().await;
-    // What a server that is killed leaves: a turn that began to answer, and two behind it.
+    // A killed server leaves a turn with half a reply, and two queued turns.
     let shop = TenantId::default();
     let conversation = id.parse().unwrap();
     let left = store::open(&database).await;
@@ -66,7 +66,7 @@ async fn a_running_turn_is_ended_and_queued_ones_run_in_order() {
 }
 
 #[tokio::test]
-async fn a_second_start_finds_nothing_to_mend() {
+async fn second_start_has_nothing_to_recover() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let first = Live::say(&app, &id, "kiểm tra bảo hành ABC123", Some("k")).await.text().await;
@@ -77,7 +77,7 @@ async fn a_second_start_finds_nothing_to_mend() {
 
 #[tokio::test]
 async fn turn_ends_whatever_the_database_refuses() {
-    // What is refused, and what the turn's stream ends with.
+    // What the database refuses, and the last events of the turn.
     let cases = [
         (
             "CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.sender = 'assistant' BEGIN SELECT RAISE(ABORT, 'no'); END",
@@ -99,9 +99,9 @@ async fn turn_ends_whatever_the_database_refuses() {
         let app = TestApp::start().await;
         let id = app.open(&json!({})).await;
         meddle(&app, sqlite, postgres).await;
-        // Its own stream ends, too.
+        // The turn's event stream ends as well.
         let shown = Live::say(&app, &id, "kiểm tra bảo hành ABC123", None).await.text().await;
-        assert_eq!(shown.contains("turn.done"), last.is_some(), "only what is stored is shown: {shown}");
+        assert_eq!(shown.contains("turn.done"), last.is_some(), "only stored events are published: {shown}");
         for turn in 1..=2 {
             assert_eq!(ended(&app, &id, turn).await, "interrupted", "{sqlite}");
             let cancel =

@@ -11,7 +11,7 @@ use crate::support::eventually;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 #[tokio::test]
-async fn a_server_that_wakes_up_late_writes_nothing_into_a_turn_that_another_has_ended() {
+async fn late_server_writes_nothing_into_ended_turns() {
     let ollama = ScriptedOllama::start().await;
     let long = format!("{BEGINNING} {}", "có hàng ".repeat(10_000));
     ollama.play(Play::reply(&long).in_packets_of(400).paced(Duration::from_millis(2)));
@@ -23,15 +23,15 @@ async fn a_server_that_wakes_up_late_writes_nothing_into_a_turn_that_another_has
     let next = TestApp::builder().beside(&late).start().await;
     assert_eq!(ended(&next, &id, 1).await, "interrupted");
     let events = count_rows(&next, "events", &id).await;
-    // The late one is refused with its next word, gives its turn up, and hangs up on the model.
-    eventually("the late server's turn is given up", || ollama.closed_early() == 1).await;
+    // The late server's next event is refused. It ends its turn and closes the request to the model.
+    eventually("the late server's turn has ended", || ollama.closed_early() == 1).await;
     let message = json!({"text": "hi"});
     refused(late.post(&format!("/conversations/{id}/messages"), &message), 503, "unavailable").await;
     assert_eq!(count_rows(&next, "events", &id).await, events);
     assert_eq!(ended(&next, &id, 1).await, "interrupted");
-    // What was stored is what the other one tells, and it goes on.
-    let told = next.history(&id).await;
-    let text = told.last().unwrap()["text"].as_str().unwrap();
+    // The other server has the stored text, and continues the conversation.
+    let history = next.history(&id).await;
+    let text = history.last().unwrap()["text"].as_str().unwrap();
     assert!(long.starts_with(text) && text.starts_with(BEGINNING), "{text}");
     assert_eq!(next.ask(&id, "kiểm tra bảo hành ABC123").await.status(), "completed");
 }

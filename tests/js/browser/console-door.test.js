@@ -1,4 +1,4 @@
-// Who gets into the console, and for how long.
+// Signing in to the console, and sessions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -11,7 +11,7 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-test("who has the key gets in, is greeted by name, and gets out again", async () => {
+test("a valid key signs in and out", async () => {
   const page = await enter(stage, { name: "Lan" });
   await page.locator("#who", { hasText: "Lan" }).waitFor();
   await page.locator(".list .empty").waitFor();
@@ -55,7 +55,7 @@ test("the header shows development and has no sign-out", async () => {
   }
 });
 
-test("what is still being read while somebody signs out is given up, and not refused", async () => {
+test("signing out aborts running requests", async () => {
   const page = await enter(stage);
   await page.locator(".list h1").waitFor();
   const held = new Promise((resolve) => page.route("**/console/api/conversations?*", resolve));
@@ -69,7 +69,7 @@ test("what is still being read while somebody signs out is given up, and not ref
   assertClean(page);
 });
 
-test("a wrong key is told what to do, and nothing of the shop is shown", async () => {
+test("a wrong key shows an error and no data", async () => {
   const page = await stage.page({ path: "/console#/figures", expected: [REFUSED] });
   await signIn(page, { key: "wrong" });
   await page.locator(".failure", { hasText: "Khóa này không đúng" }).waitFor();
@@ -80,7 +80,7 @@ test("a wrong key is told what to do, and nothing of the shop is shown", async (
   assertClean(page);
 });
 
-test("a session that is over is asked for again, and goes on where it was", async () => {
+test("an expired session resumes after a new sign-in", async () => {
   const short = await Stage.open({ CONSOLE_SESSION_HOURS: "0.002" });
   try {
     const page = await enter(short, { view: "knowledge", expected: [REFUSED] });
@@ -96,7 +96,7 @@ test("a session that is over is asked for again, and goes on where it was", asyn
   }
 });
 
-test("a view that is left and entered moves the focus to its title, and the address names it", async () => {
+test("changing the view moves focus and address", async () => {
   const page = await enter(stage);
   for (const [view, title] of [["knowledge", "Kiến thức"], ["warranty", "Cập nhật bảo hành"], ["personas", "Trợ lý AI"], ["figures", "Báo cáo"], ["inbox", "Hội thoại"]]) {
     await page.locator(`#rail a[href="#/${view}"]`).focus();
@@ -110,7 +110,7 @@ test("a view that is left and entered moves the focus to its title, and the addr
   assertClean(page);
 });
 
-test("the console speaks both languages, and remembers which", async () => {
+test("the console remembers its language", async () => {
   const page = await enter(stage);
   await page.locator("h1", { hasText: "Hội thoại" }).waitFor();
   await page.locator("#language").click();

@@ -1,4 +1,4 @@
-// A person takes over, answers, and gives back.
+// A person takes a conversation, answers and returns it to the bot.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -14,7 +14,7 @@ const answer = async (page, text) => {
   await page.locator(".answer textarea").press("Enter");
 };
 
-test("taken over in the middle of a reply, the bot is silent and the customer sees who speaks", async () => {
+test("taking over stops the bot and shows the person", async () => {
   const reply = stage.model.next();
   const customer = await stage.page();
   await say(customer, QUESTION);
@@ -29,7 +29,7 @@ test("taken over in the middle of a reply, the bot is silent and the customer se
   reply.say("Dell Inspiron ạ. ");
   reply.end();
   await quiet(customer);
-  assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA", "whoever takes over can write at once");
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA", "the person who takes over can write at once");
 
   await answer(page, "Chào anh, em là Lan đây ạ.");
   const theirs = await message(customer, "Chào anh, em là Lan đây ạ.");
@@ -42,7 +42,7 @@ test("taken over in the middle of a reply, the bot is silent and the customer se
   const before = await customer.locator(".message").count();
   await say(customer, "laptop nào rẻ nhất ạ?");
   await message(page, "laptop nào rẻ nhất ạ?");
-  await page.locator("#heard", { hasText: "Khách: laptop nào rẻ nhất ạ?" }).waitFor({ state: "attached" });
+  await page.locator("#announcements", { hasText: "Khách: laptop nào rẻ nhất ạ?" }).waitFor({ state: "attached" });
   await quiet(customer);
   assert.equal(await customer.locator(".message").count(), before + 1, "the bot says nothing");
   assert.equal((await customer.locator(".bubble").allInnerTexts()).join().includes("Dell Inspiron ạ"), false);
@@ -59,7 +59,7 @@ test("taken over in the middle of a reply, the bot is silent and the customer se
   for (const each of [page, customer]) assertClean(each);
 });
 
-test("a customer who asks for a person waits in sight: in the list, in the title, and is counted away when taken", async () => {
+test("waiting customers are counted until they are taken", async () => {
   const page = await enter(stage, { view: "figures" });
   await page.locator(".column.figures").waitFor();
   const { id, customer } = await talk(stage, "cho mình gặp nhân viên");
@@ -74,7 +74,7 @@ test("a customer who asks for a person waits in sight: in the list, in the title
   for (const each of [page, customer]) assertClean(each);
 });
 
-test("a sound says that somebody waits, if it is wanted", async () => {
+test("a sound announces a waiting customer, if enabled", async () => {
   const page = await enter(stage);
   await page.evaluate(() => {
     window.tones = 0;
@@ -99,7 +99,7 @@ test("a sound says that somebody waits, if it is wanted", async () => {
   assertClean(page);
 });
 
-test("what is typed while an answer is on its way is the next answer", async () => {
+test("text typed during sending becomes the next answer", async () => {
   const { id } = await talk(stage, "xin chào");
   const page = await enter(stage, { view: `inbox/${id}` });
   await page.locator('[data-action="take"]').click();
@@ -124,7 +124,7 @@ test("what is typed while an answer is on its way is the next answer", async () 
   assertClean(page);
 });
 
-test("two people do not answer by accident: the second one sees who has the conversation, and may take it", async () => {
+test("a second person sees who has the conversation", async () => {
   const { id } = await talk(stage, "xin chào");
   const lan = await enter(stage, { name: "Lan", view: `inbox/${id}` });
   const minh = await enter(stage, { name: "Minh", view: `inbox/${id}` });
@@ -138,12 +138,12 @@ test("two people do not answer by accident: the second one sees who has the conv
   for (const each of [lan, minh]) assertClean(each);
 });
 
-test("an answer that could not be sent stays in the field and is said once", async () => {
+test("a failed answer stays and is stored once", async () => {
   const { id, customer } = await talk(stage, "xin chào");
   const page = await enter(stage, { view: `inbox/${id}`, expected: [/status of 503/] });
   await page.locator('[data-action="take"]').click();
   await page.route("**/answers", async (route) => {
-    // Taken in, but the answer is lost on its way back.
+    // The server accepts the answer, but the response is lost.
     await route.fetch();
     await route.fulfill({ status: 503, json: { code: "unavailable" } });
     await page.unroute("**/answers");

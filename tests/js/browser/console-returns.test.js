@@ -1,4 +1,4 @@
-// Orders and returns beside a conversation: how they stand, their next steps, and what a person decides.
+// Orders and returns of a conversation: their state, their next steps and decisions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -16,19 +16,19 @@ after(() => stage?.close());
 
 const returnsOf = (id) => stage.server.api("GET", `/console/api/conversations/${id}/returns`);
 
-/** The panel, unfolded. */
+/** Returns the unfolded panel. */
 async function unfolded(page) {
   await page.locator(".returns > summary").click();
   return page.locator(".returns");
 }
 
-/** Presses the button of that step and confirms it. */
+/** Presses the button of this step and confirms. */
 async function step(page, to) {
   await page.locator(`[data-step="${to}"]`).click();
   await page.locator("dialog[open] .button.strong").click();
 }
 
-test("how a return stands is said in words, and a person takes its next steps", async () => {
+test("a return shows its state and next steps", async () => {
   const id = await stage.server.conversation(SHOP, "where is order 77912?", "buyer-77898@example.com");
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
   const summary = page.locator(".returns > summary");
@@ -40,7 +40,7 @@ test("how a return stands is said in words, and a person takes its next steps", 
 
   await page.locator('[data-step="Inspected"]').click();
   await page.keyboard.press("Escape");
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.step), "Inspected", "whoever thinks better of it is back where they were");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.step), "Inspected", "cancelling returns the focus to the button");
   await step(page, "Inspected");
   await summary.getByText("items inspected").waitFor();
   assert.deepEqual(await panel.locator("[data-step]").allInnerTexts(), ["Approve", "Reject"]);
@@ -48,7 +48,7 @@ test("how a return stands is said in words, and a person takes its next steps", 
   await panel.locator(".record > summary").click();
   const last = panel.locator(".record li").last();
   assert.match(await last.innerText(), /Return[^]*Lan[^]*RMA-[^]*status: items received → items inspected/);
-  await page.locator("#heard", { hasText: "items inspected" }).waitFor({ state: "attached" });
+  await page.locator("#announcements", { hasText: "items inspected" }).waitFor({ state: "attached" });
 
   await page.locator("#language").click();
   await summary.getByText("đã kiểm tra hàng").waitFor();
@@ -57,7 +57,7 @@ test("how a return stands is said in words, and a person takes its next steps", 
   assertClean(page);
 });
 
-test("an escalation is decided with a reason, which is kept while it is written", async () => {
+test("an escalation's form keeps its text until decided", async () => {
   const said = ["return order 77893", "john.doe@example.com", "yes", "Actually, the boots are shattered."];
   const id = await stage.server.conversation(SHOP, ...said);
   const page = await enter(stage, { locale: "en-US", view: `inbox/${id}` });
@@ -78,7 +78,7 @@ test("an escalation is decided with a reason, which is kept while it is written"
   assert.equal(await why.inputValue(), "Seen the photos", "neither the words nor the focus are lost");
 
   await panel.locator('[data-decision="more_info"]').click();
-  await page.locator("#heard", { hasText: "still open" }).waitFor({ state: "attached" });
+  await page.locator("#announcements", { hasText: "still open" }).waitFor({ state: "attached" });
   await why.fill("Seen the photos");
   await panel.locator('[data-decision="approve"]').click();
   await panel.locator(".escalation").waitFor({ state: "detached" });
@@ -91,7 +91,7 @@ test("an escalation is decided with a reason, which is kept while it is written"
   assertClean(page);
 });
 
-test("what somebody else does is shown, and who comes second is told", async () => {
+test("other people's steps are shown and conflicts reported", async () => {
   const id = await stage.server.conversation(SHOP, "return order 77895", "buyer-77895@example.com", "yes");
   const [lan, minh] = [await enter(stage, { locale: "en-US", name: "Lan", view: `inbox/${id}` }), await enter(stage, { locale: "en-US", name: "Minh", view: `inbox/${id}`, expected: [/status of 409/] })];
   for (const page of [lan, minh]) {
@@ -109,7 +109,7 @@ test("what somebody else does is shown, and who comes second is told", async () 
   for (const page of [lan, minh]) assertClean(page);
 });
 
-test("a conversation without returns shows nothing of them and asks for them once", async () => {
+test("a conversation without returns shows no panel", async () => {
   const id = await stage.server.conversation({ persona: "system_persona_vi" }, "bảo hành LAP-0001");
   const page = await enter(stage, { locale: "en-US" });
   let asked = 0;

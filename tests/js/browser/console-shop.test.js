@@ -1,4 +1,4 @@
-// What the shop looks after: its documents, its warranties, who speaks, and what went wrong.
+// The console's views of documents, warranties, personas and reports.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const HEAD = "serial,product_name,warranty_end_date\n";
 const rows = (numbers, product) => numbers.map((number) => `DROP-${1000 + number},${product},2027-01-0${1 + (number % 9)}\n`).join("");
 const range = (from, to) => Array.from({ length: to - from }, (_, at) => from + at);
 
-// As somebody drops a file that lies on the desk.
+// Drops a file on the page.
 async function drop(page, text) {
   const files = await page.evaluateHandle((text) => {
     const dropped = new DataTransfer();
@@ -27,7 +27,7 @@ async function drop(page, text) {
   await page.locator(".preview, .result .failure").waitFor();
 }
 
-// That customers are greeted with this, as soon as the server has read the file.
+// Waits until the server has reloaded the persona with this greeting.
 async function greeted(text) {
   const patience = AbortSignal.timeout(30_000);
   while (!(await (await fetch(stage.server.url, { signal: patience })).text()).includes(text)) await pause(100);
@@ -36,7 +36,7 @@ async function greeted(text) {
   await customer.close();
 }
 
-test("a dropped list is looked at, and written only when somebody says so", async () => {
+test("a dropped list is written only after confirmation", async () => {
   const page = await enter(stage, { view: "warranty" });
   await drop(page, HEAD + rows(range(0, 3), "Chuột"));
   await page.locator(".preview .strong", { hasText: "Nhập 3 dòng" }).click();
@@ -61,7 +61,7 @@ test("a dropped list is looked at, and written only when somebody says so", asyn
   assertClean(page);
 });
 
-test("a file that is no list says so, and another one can be dropped", async () => {
+test("an invalid file is reported and replaceable", async () => {
   const page = await enter(stage, { view: "warranty", expected: [/status of 422/] });
   await drop(page, "a;b\n1;2\n");
   await page.locator(".result .failure").waitFor();
@@ -72,7 +72,7 @@ test("a file that is no list says so, and another one can be dropped", async () 
   assertClean(page);
 });
 
-test("a persona's text is checked while it is written, saved, used at once, and brought back", async () => {
+test("a persona's text is checked, saved and restored", async () => {
   const page = await enter(stage, { view: "personas/system_persona_vi" });
   const field = page.locator(".source");
   await page.locator(".greetings .bubble", { hasText: "Chào quý khách! Em là nhân viên SSTC" }).waitFor();
@@ -86,7 +86,7 @@ test("a persona's text is checked while it is written, saved, used at once, and 
 
   await field.fill(text.replace(/^Greeting:.*$/m, "Greeting: Xin chào, em là Mai ạ!"));
   await page.locator(".greetings .bubble", { hasText: "Xin chào, em là Mai ạ!" }).waitFor();
-  // What is not saved waits for whoever comes back.
+  // An unsaved text is restored on return.
   await page.locator('#rail a[href="#/figures"]').click();
   await page.locator(".column.figures").waitFor();
   await page.goBack();
@@ -106,7 +106,7 @@ test("a persona's text is checked while it is written, saved, used at once, and 
   assertClean(page);
 });
 
-test("two people who edit one persona are told of each other", async () => {
+test("concurrent edits of a persona are reported", async () => {
   const [first, second] = [await enter(stage, { view: "personas/system_persona_en" }), await enter(stage, { name: "Minh", view: "personas/system_persona_en", expected: [/status of 409/] })];
   for (const [page, word] of [[first, "Hello"], [second, "Hey"]]) {
     await page.locator(".greetings .bubble").first().waitFor();
@@ -136,7 +136,7 @@ test("a shop without customers has no questions yet", async () => {
   }
 });
 
-test("a question that no document answers is shown with those who asked it", async () => {
+test("unanswered questions link to their conversations", async () => {
   const { id } = await talk(stage, "shop có bán máy giặt không?");
   await talk(stage, "SHOP CO BAN MAY GIAT KHONG");
   const page = await enter(stage, { view: "knowledge" });
@@ -149,7 +149,7 @@ test("a question that no document answers is shown with those who asked it", asy
   assertClean(page);
 });
 
-test("a wrong reply becomes a case", async () => {
+test("a reported reply becomes a case", async () => {
   stage.model.nextSays("Dạ shop không có laptop ạ. ");
   const { id } = await talk(stage, QUESTION);
   const page = await enter(stage);
@@ -167,7 +167,7 @@ test("a wrong reply becomes a case", async () => {
   assertClean(page);
 });
 
-test("the figures show what was asked, by intent, and say their numbers to whoever cannot see them", async () => {
+test("reports show questions by intent and as tables", async () => {
   await talk(stage, "bảo hành DROP-9999");
   const page = await enter(stage, { view: "figures" });
   const plot = page.locator(".plot").first();

@@ -1,4 +1,4 @@
-// What a first visit costs, and what the browser is told to allow.
+// The size of a first visit, and the page's security policy.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -23,7 +23,7 @@ async function visit(context) {
   return { page, ...seen, bytes: seen.bytes };
 }
 
-test("a first visit costs at most 60 KiB and asks nobody else", async () => {
+test("a first visit loads at most 60 KiB", async () => {
   const context = await stage.context();
   const first = await visit(context);
   const again = await visit(context);
@@ -46,7 +46,7 @@ for (const scheme of ["light", "dark"]) {
   });
 }
 
-test("a page loads nothing but our own files, and runs nothing that stands in a page", async () => {
+test("pages load only our files, without inline code", async () => {
   const page = await stage.page({ expected: [/Content Security Policy|violates the following|Trusted Type/] });
   await message(page, "Chào quý khách!");
   assert.equal(page.wrong.length, 0);

@@ -1,8 +1,8 @@
-// Conversations that are not there any more, and pages that may not open one.
+// Deleted conversations, and pages that may not open one.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { PHONE, QUESTION, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
+import { PHONE, QUESTION, VARIANTS, Stage, assertAccessible, assertClean, message, picture, quiet, say } from "./stage.js";
 
 const REFUSED = /status of (401|404)/;
 const HELD = "frontdesk:system_persona_vi:conversation";
@@ -21,7 +21,7 @@ async function talk() {
   return { page, id };
 }
 
-test("a conversation that was removed is followed by a new one, and the page says so", async () => {
+test("a deleted conversation is replaced with a notice", async () => {
   const { page, id } = await talk();
   await stage.server.api("DELETE", `/conversations/${id}`);
   await page.reload();
@@ -30,9 +30,9 @@ test("a conversation that was removed is followed by a new one, and the page say
   assertClean(page);
 });
 
-test("a message to a conversation that was removed meanwhile opens a new one", async () => {
+test("a message to a deleted conversation opens another", async () => {
   const { page, id } = await talk();
-  // The page does not notice before it writes.
+  // The page notices the deletion only when it sends.
   await page.route("**/events?*", (route) => route.abort("connectionrefused"));
   page.expected.push(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED/);
   await page.route(`**/conversations/${id}`, (route) => route.abort("connectionrefused"));
@@ -47,7 +47,7 @@ test("a message to a conversation that was removed meanwhile opens a new one", a
   assertClean(page);
 });
 
-test("a token that is not taken any more is followed by a new conversation", async () => {
+test("a rejected token starts a new conversation", async () => {
   const { page } = await talk();
   await page.context().clearCookies();
   await page.reload();
@@ -68,25 +68,23 @@ test("a token is renewed before it expires", async () => {
   assertClean(page);
 });
 
-// In each language and theme: what a page without a conversation says above all, and that everybody can read it.
+// Asserts the notice of a page without a conversation and its accessibility, in each language and theme.
 async function assertNotice(stage, path, titles, name) {
-  for (const [language, title] of Object.entries(titles)) {
-    for (const scheme of ["light", "dark"]) {
-      const page = await stage.page({ path: `${path}language=${language}`, scheme, size: PHONE, expected: [REFUSED] });
-      await page.getByRole("heading", { name: title }).waitFor();
-      await assertAccessible(page, `${name}, ${language}, ${scheme}`);
-      await picture(page, `${name}-${language}-${scheme}-phone`);
-      assertClean(page);
-      await page.context().close();
-    }
+  for (const [language, scheme] of VARIANTS) {
+    const page = await stage.page({ path: `${path}language=${language}`, scheme, size: PHONE, expected: [REFUSED] });
+    await page.getByRole("heading", { name: titles[language] }).waitFor();
+    await assertAccessible(page, `${name}, ${language}, ${scheme}`);
+    await picture(page, `${name}-${language}-${scheme}-phone`);
+    assertClean(page);
+    await page.context().close();
   }
 }
 
-test("an address that names nobody says so", async () => {
-  await assertNotice(stage, "/?persona=nobody&", { vi: "Không tìm thấy trợ lý", en: "Assistant not found" }, "unknown");
+test("an unknown persona shows a notice", async () => {
+  await assertNotice(stage, "/?persona=unknown&", { vi: "Không tìm thấy trợ lý", en: "Assistant not found" }, "unknown");
 });
 
-test("where the chat is closed the page says so, and the widget shows no button", async () => {
+test("a closed chat shows a notice without widget", async () => {
   const closed = await Stage.open({ WEB_CHAT: "off" });
   try {
     await assertNotice(closed, "/?", { vi: "Trò chuyện đang tạm đóng", en: "Chat is closed" }, "closed");

@@ -1,4 +1,4 @@
-// A language model that says what a test tells it to, when the test tells it to. Speaks Ollama's protocol.
+// A language model with replies that a test scripts, speaking Ollama's protocol.
 import { createServer } from "node:http";
 
 const PATIENCE_MS = 60_000;
@@ -15,14 +15,14 @@ export class Model {
     return model;
   }
 
-  /** The next reply that the server asks for; the test says its words. */
+  /** Returns the next reply, whose text the test sends. */
   next() {
     const reply = new Reply();
     this.#scripted.push(reply);
     return reply;
   }
 
-  /** The next reply, whole at once. */
+  /** Scripts the next reply, complete at once. */
   nextSays(text) {
     const reply = this.next();
     reply.say(text);
@@ -42,7 +42,7 @@ export class Model {
     }
     let body = "";
     for await (const piece of request) body += piece;
-    // Asked for an intent: the rules decide.
+    // A request for an intent: leave it to the rules.
     if (JSON.parse(body || "{}").stream === false) return response.end(line("{}", true));
     const reply = this.#scripted.shift() ?? whole("Dạ vâng ạ.");
     reply.attach(response);
@@ -55,7 +55,7 @@ class Reply {
   #asked;
 
   constructor() {
-    /** Fulfilled when the server has asked for it; a test that waits for nothing must end all the same. */
+    /** Resolves when the server has asked for the reply. */
     this.asked = new Promise((asked, never) => {
       const timer = setTimeout(() => never(new Error("the model was not asked")), PATIENCE_MS);
       timer.unref();
@@ -72,7 +72,7 @@ class Reply {
     this.#write((response) => response.end(line("", true)));
   }
 
-  /** Breaks off, as a model does that dies. */
+  /** Breaks the connection, as if the model had died. */
   breakOff() {
     this.#write((response) => response.destroy());
   }

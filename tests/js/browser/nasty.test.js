@@ -1,4 +1,4 @@
-// Texts that would do harm if they were more than text.
+// Texts that would do harm as markup.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -26,13 +26,13 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-// What stands in the last bubble of that kind, letter for letter.
+// Returns the exact text of the last bubble of this kind.
 const shown = (page, kind) => page.locator(`.message.${kind} .bubble`).last().evaluate((element) => element.textContent);
-// Page and server remove marks that turn the direction of text.
+// Page and server remove marks that change the direction of text.
 const withoutTurns = (text) => text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "");
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && scroller.scrollWidth <= scroller.clientWidth);
 
-test("whatever a customer writes is shown as it was written", async () => {
+test("a customer's text is shown exactly as written", async () => {
   const page = await stage.page({ size: PHONE });
   for (const [name, text] of Object.entries(NASTY)) {
     await say(page, text);
@@ -50,14 +50,14 @@ test("whatever a customer writes is shown as it was written", async () => {
   assertClean(page);
 });
 
-test("whatever the model says runs nothing and fits", async () => {
+test("model output runs no code and fits", async () => {
   const page = await stage.page({ size: PHONE });
   for (const [name, text] of Object.entries(NASTY)) {
     stage.model.nextSays(`[${text}]`);
     await say(page, QUESTION);
     await page.waitForFunction((count) => document.querySelectorAll(".message.reply:not(.growing)").length === count, 1 + Object.keys(NASTY).indexOf(name));
     await quiet(page);
-    // Links and pictures of others are taken out before they come here, so the words differ.
+    // The server removes foreign links and images, so the words differ.
     assert.ok(await fits(page), `${name} fits`);
   }
   assert.equal(await page.locator(".message a, .message img, .message iframe, .message style, .message script").count(), 0);
@@ -65,7 +65,7 @@ test("whatever the model says runs nothing and fits", async () => {
   assertClean(page);
 });
 
-test("whatever a person of the shop writes, which nothing filters on its way, runs nothing and fits", async () => {
+test("a person's text runs no code and fits", async () => {
   const page = await stage.page({ context: await tapped(await stage.context({ size: PHONE })) });
   await say(page, "xin chào");
   await quiet(page);
@@ -76,14 +76,14 @@ test("whatever a person of the shop writes, which nothing filters on its way, ru
   }
   assert.equal(await page.locator(".message.agent").count(), Object.keys(NASTY).length);
   assert.equal(await page.locator(".message img, .message iframe, .message style, .message script").count(), 0);
-  // Staff may write addresses of the web; anything else stays text.
+  // Staff may write web addresses; anything else stays text.
   const links = await page.locator(".message a").evaluateAll((all) => all.map(({ protocol, target, rel }) => `${protocol} ${target} ${rel}`));
   assert.deepEqual([...new Set(links)], ["https: _blank noopener noreferrer"]);
   assert.equal(await page.title(), "SSTC");
   assertClean(page);
 });
 
-test("a link to our own pages can be followed, in a page of its own", async () => {
+test("links to our pages open in new tabs", async () => {
   const page = await stage.page();
   stage.model.nextSays(`Xem [trang này](${stage.server.url}/?language=en) ạ.`);
   await say(page, QUESTION);

@@ -1,5 +1,5 @@
-// A person of the shop in the conversation. The events are played into the page's own stream, and the history is the
-// server's with a person's messages added, so what is proved here is the page's half.
+// A person of the shop answers in the chat. The test plays the events into the page's stream and adds the person's messages to
+// the server's history, so it covers only the page.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -12,7 +12,7 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-// A page with one answered turn.
+// Opens a page with one answered turn.
 async function talk() {
   const page = await stage.page({ context: await tapped(await stage.context()) });
   stage.model.nextSays("Dạ em đây ạ.");
@@ -24,11 +24,11 @@ async function talk() {
 
 const asked = (turn, text) => ({ type: "turn.start", turn, message_id: `q${turn}`, sender: "user", text });
 
-// Everything behind the first turn, in the order in which it stands there: lines between messages, names, messages.
+// Returns everything after the first turn, in order: lines between messages, names, messages.
 const below = (page) =>
   page.evaluate(() => [...document.querySelectorAll(".turn:not([data-turn='0'], [data-turn='1']) :is(.notice, .by:not(.unseen), .bubble)")].map((element) => element.innerText));
 
-test("a person's answer is shown once, under the person's name, live and after a reload", async () => {
+test("a person's answer appears once with the name", async () => {
   const page = await talk();
   await play(page, 2, written(2, "a2", "Chào quý khách, em là Lan.", "Lan"));
   await play(page, 3, written(3, "a3", "Quý khách cần gì ạ?", "Lan"));
@@ -51,7 +51,7 @@ test("a person's answer is shown once, under the person's name, live and after a
     "Dạ có nhiều máy nhẹ ạ.",
   ];
   assert.deepEqual(await below(page), shown);
-  const heard = (await page.locator("#heard p").allInnerTexts()).slice(-5);
+  const heard = (await page.locator("#announcements p").allInnerTexts()).slice(-5);
   assert.deepEqual(heard, [
     PERSON,
     "Lan · nhân viên cửa hàng: Chào quý khách, em là Lan.",
@@ -73,13 +73,13 @@ test("a person's answer is shown once, under the person's name, live and after a
   await page.reload();
   await message(page, shown[7]);
   assert.deepEqual(await below(page), shown);
-  // An event about a message that the history has changes nothing.
+  // An event for a message of the history changes nothing.
   await play(page, 2, written(2, "a2", "Chào quý khách, em là Lan.", "Lan"));
   assert.deepEqual(await below(page), shown);
   assertClean(page);
 });
 
-test("while a person has the conversation, a customer's message ends the typing sign, and nothing looks like an error", async () => {
+test("messages to a person show neither typing nor errors", async () => {
   const page = await talk();
   await page.route("**/messages", (route) => route.fulfill({ status: 202, json: { message_id: "q2", turn: 2, status: "queued" } }));
   await say(page, "cho gặp nhân viên");
@@ -90,7 +90,7 @@ test("while a person has the conversation, a customer's message ends the typing 
   await quiet(page);
   assert.deepEqual(await below(page), ["cho gặp nhân viên"]);
   assert.equal(await page.locator(".trouble, .again, .turn:last-child .note").count(), 0);
-  // A person's answer is nothing that could be stopped.
+  // A person's answer cannot be stopped.
   await play(page, 3, written(3, "a3", "Em nghe ạ.", "Lan").slice(0, 3));
   await message(page, "Em nghe ạ.");
   assert.equal(await page.locator("#running").isVisible(), false);
@@ -98,7 +98,7 @@ test("while a person has the conversation, a customer's message ends the typing 
   assertClean(page);
 });
 
-test("a reply that a person of the shop stopped is not asked again", async () => {
+test("a reply stopped by staff offers no retry", async () => {
   const page = await talk();
   await play(page, 2, [
     asked(2, "máy nào nhẹ?"),
@@ -109,12 +109,12 @@ test("a reply that a person of the shop stopped is not asked again", async () =>
   ]);
   await play(page, 3, written(3, "a3", "Em là Lan ạ.", "Lan"));
   await page.getByText("Đã dừng trả lời").waitFor();
-  // The person is there to be asked.
+  // The customer can ask the person.
   assert.equal(await page.getByRole("button", { name: "Hỏi lại" }).isVisible(), false);
   assertClean(page);
 });
 
-test("a person's name is text, and one without a name is of the shop", async () => {
+test("a person's name is escaped and optional", async () => {
   const page = await talk();
   await play(page, 2, written(2, "a2", "Chào ạ.", `<img src=x onerror="document.title='broken'"> {name}`));
   await play(page, 3, written(3, "a3", "Em đây ạ."));

@@ -1,4 +1,4 @@
-// Reading: by keyboard, by ear, and while more arrives.
+// Reading: with the keyboard, with a screen reader, and while text arrives.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -11,7 +11,7 @@ after(() => stage?.close());
 const atEnd = (page) => page.evaluate(() => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 4);
 const LONG = `${"Thêm một đoạn dài, mà trên màn hình hẹp của điện thoại thì phải xuống dòng mới đọc được cho hết câu này.\n\n".repeat(40)}Dòng cuối. `;
 
-test("the page follows a reply while the reader is at the end, and leaves a reader above alone", async () => {
+test("the page scrolls only at the end", async () => {
   const page = await stage.page({ size: PHONE });
   const reply = stage.model.next();
   await say(page, QUESTION);
@@ -34,7 +34,7 @@ test("the page follows a reply while the reader is at the end, and leaves a read
   assertClean(page);
 });
 
-test("a reader at the end stays there when the screen is turned", async () => {
+test("rotating the screen keeps the end visible", async () => {
   const page = await stage.page({ size: DESK });
   stage.model.nextSays(LONG);
   await say(page, QUESTION);
@@ -50,13 +50,13 @@ test("a reader at the end stays there when the screen is turned", async () => {
   assertClean(page);
 });
 
-test("what comes in the very moment in which the page scrolls is followed", async () => {
+test("text that arrives during scrolling is followed", async () => {
   const page = await stage.page({ size: PHONE });
   stage.model.nextSays(LONG);
   await say(page, QUESTION);
   await message(page, "Dòng cuối.");
   await quiet(page);
-  // The browser tells of the scrolling after both, when the reader seems to be far from the end.
+  // The browser reports the scrolling after both, when the reader seems to be far from the end.
   await page.evaluate(() => {
     scroller.scrollTop -= 10;
     const more = document.createElement("div");
@@ -69,7 +69,7 @@ test("what comes in the very moment in which the page scrolls is followed", asyn
   assertClean(page);
 });
 
-test("what the reader has selected stays selected while the reply grows", async () => {
+test("a growing reply keeps the selection", async () => {
   const page = await stage.page();
   const reply = stage.model.next();
   await say(page, QUESTION);
@@ -85,7 +85,7 @@ test("what the reader has selected stays selected while the reply grows", async 
   assertClean(page);
 });
 
-test("everything can be reached and used with the keyboard alone", async () => {
+test("everything works with the keyboard", async () => {
   const page = await stage.page();
   const reply = stage.model.next();
   await page.locator("#text:focus").waitFor();
@@ -101,22 +101,22 @@ test("everything can be reached and used with the keyboard alone", async () => {
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate(() => document.activeElement.id || document.activeElement.tagName.toLowerCase()));
   }
-  for (const place of ["anew", "scroller", "summary", "text", "send"]) assert.ok(reached.has(place), `${place} of ${[...reached]}`);
-  await page.locator("#anew").focus();
+  for (const place of ["new-chat", "scroller", "summary", "text", "send"]) assert.ok(reached.has(place), `${place} of ${[...reached]}`);
+  await page.locator("#new-chat").focus();
   await page.keyboard.press("Enter");
   await page.locator("dialog[open]").waitFor();
   await page.keyboard.press("Escape");
   await page.locator("dialog[open]").waitFor({ state: "detached" });
-  assert.equal(await page.evaluate(() => document.activeElement.id), "anew");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "new-chat");
   assertClean(page);
 });
 
-test("screen readers hear a message once, when it is whole", async () => {
+test("screen readers announce only complete messages, once", async () => {
   const page = await stage.page();
   await page.evaluate(() => {
     window.announced = [];
     const note = (changes) => announced.push(...changes.flatMap(({ addedNodes }) => [...addedNodes].map((node) => node.textContent)));
-    new MutationObserver(note).observe(document.getElementById("heard"), { childList: true, subtree: true });
+    new MutationObserver(note).observe(document.getElementById("announcements"), { childList: true, subtree: true });
   });
   const reply = stage.model.next();
   await say(page, QUESTION);
@@ -132,7 +132,7 @@ test("screen readers hear a message once, when it is whole", async () => {
   assertClean(page);
 });
 
-test("nothing moves for a reader who wants less motion", async () => {
+test("reduced motion disables animations", async () => {
   const page = await stage.page();
   const reply = await stage.speaking(page, "Dạ em");
   assert.equal(await page.evaluate(() => document.getAnimations().length), 0);

@@ -1,10 +1,10 @@
-// Replies that are interrupted from outside: by a reload, a crash of the server, a lost network.
+// Replies that are interrupted by a reload, a crash of the server or a lost network.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { QUESTION, Stage, assertClean, message, quiet, say, texts } from "./stage.js";
 
-// What a browser says of a server that is not there.
+// The browser's messages about an unreachable server.
 const GONE = /Failed to load resource: net::ERR_|ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_INCOMPLETE_CHUNKED/;
 
 let stage;
@@ -13,7 +13,7 @@ after(() => stage?.close());
 
 const ask = (page) => stage.speaking(page, "Em đang tìm");
 
-test("a reload brings the conversation back, and a reply goes on where it was", async () => {
+test("a reload restores the conversation and running reply", async () => {
   const page = await stage.page();
   stage.model.nextSays("Câu trước ạ.");
   await say(page, QUESTION);
@@ -39,19 +39,19 @@ test("a reload brings the conversation back, and a reply goes on where it was", 
   assertClean(page);
 });
 
-test("a server that is killed in a reply comes back, and the page with it", async () => {
+test("the page reconnects after the server is killed", async () => {
   const page = await stage.page({ expected: [GONE] });
   await ask(page);
   await stage.server.kill();
   await page.getByText("Mất kết nối, đang kết nối lại…").waitFor();
-  // Written while nobody listens: kept, and sent when somebody does.
+  // Written while the server is down: stored, and sent later.
   await say(page, "cảm ơn shop");
   await page.getByText("Chưa gửi được. Tin nhắn sẽ tự gửi khi có kết nối.").waitFor();
   await stage.server.start();
   await page.getByText("Câu trả lời bị gián đoạn").waitFor();
   await page.locator("#connection:not(.lost)").waitFor({ state: "attached" });
   await quiet(page);
-  assert.match(await page.locator("#heard").innerText(), /Đã kết nối lại\./);
+  assert.match(await page.locator("#announcements").innerText(), /Đã kết nối lại\./);
   assert.equal(await page.locator(".message.user", { hasText: "cảm ơn shop" }).count(), 1);
   const reply = await ask(page);
   reply.end();
@@ -59,7 +59,7 @@ test("a server that is killed in a reply comes back, and the page with it", asyn
   assertClean(page);
 });
 
-test("a reply that is being said when the server is stopped is said to its end, and the page waits for the next server", async () => {
+test("a stopping server completes the running reply", async () => {
   const page = await stage.page({ expected: [GONE] });
   const reply = await ask(page);
   const stopped = stage.server.stop();
@@ -76,7 +76,7 @@ test("a reply that is being said when the server is stopped is said to its end, 
   assertClean(page);
 });
 
-test("what was written without a connection goes out after a reload", async () => {
+test("unsent messages are sent after a reload", async () => {
   const page = await stage.page({ expected: [GONE] });
   await (await ask(page)).end();
   await quiet(page);
@@ -93,7 +93,7 @@ test("what was written without a connection goes out after a reload", async () =
   assertClean(page);
 });
 
-test("a page that is offline says so, and goes on by itself", async () => {
+test("an offline page shows it and reconnects", async () => {
   const page = await stage.page({ expected: [GONE] });
   const reply = await ask(page);
   await page.context().setOffline(true);
@@ -107,13 +107,13 @@ test("a page that is offline says so, and goes on by itself", async () => {
   assertClean(page);
 });
 
-test("a page that learns that it missed too much reads the history again", async () => {
+test("a reset reloads the history", async () => {
   const page = await stage.page();
   const reply = await ask(page);
   reply.end();
   await quiet(page);
   const id = await page.evaluate(() => JSON.parse(localStorage.getItem("frontdesk:system_persona_vi:conversation")).id);
-  // The server says it to whoever gives an id that it does not know.
+  // The server sends this for an unknown event id.
   await page.route("**/history?*", async (route) => {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), last_event_id: "900.1" } });

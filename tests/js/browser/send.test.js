@@ -1,4 +1,4 @@
-// Writing: a message is sent once, and never lost.
+// Sending: a message is stored once and never lost.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -21,13 +21,13 @@ test("a double click sends once", async () => {
   assertClean(page);
 });
 
-test("an answer that is lost on the way is asked for again under the same key, and the message stands once", async () => {
+test("a lost response is retried with the same key", async () => {
   const page = await stage.page({ expected: [/ERR_FAILED/] });
   const keys = [];
   await page.route("**/messages", async (route) => {
     keys.push(route.request().headers()["idempotency-key"]);
     if (keys.length > 1) return route.continue();
-    // The server has taken it; the page never hears of that.
+    // The server stores the message, but the response is lost.
     await route.fetch();
     await route.abort();
   });
@@ -44,7 +44,7 @@ test("an answer that is lost on the way is asked for again under the same key, a
   assertClean(page);
 });
 
-test("a message that is refused for now goes out after the countdown, else by hand, under one key", async () => {
+test("a rate limited message is resent after the countdown", async () => {
   const context = await stage.context();
   const page = await stage.page({ context, expected: [/status of (429|503|500|403)/] });
   await page.clock.install();
@@ -82,7 +82,7 @@ test("a message that is refused for now goes out after the countdown, else by ha
   assertClean(page);
 });
 
-test("several messages are sent in the order in which they were written", async () => {
+test("messages are sent in order", async () => {
   const page = await stage.page();
   const held = stage.model.next();
   for (const text of ["tư vấn laptop thứ nhất", "tư vấn laptop thứ hai", "tư vấn laptop thứ ba"]) await say(page, text);
@@ -94,19 +94,19 @@ test("several messages are sent in the order in which they were written", async 
   assertClean(page);
 });
 
-test("a text that is too long stays where it is, and the page says why", async () => {
+test("a too long text stays with a reason", async () => {
   const page = await stage.page();
   const long = "ạ".repeat(101);
   await say(page, long);
   await page.getByText("Tin nhắn dài 101 ký tự (tối đa 100).").waitFor();
   assert.equal(await page.locator("#text").inputValue(), long);
-  // Letters, not the units that a script counts them in.
+  // Counts characters, not UTF-16 units.
   await page.locator("#text").fill("😀".repeat(100));
   assert.equal(await page.locator("#hint").innerText(), "");
   assertClean(page);
 });
 
-test("what is being written survives a reload", async () => {
+test("a draft survives a reload", async () => {
   const page = await stage.page();
   await page.locator("#text").fill("tôi đang viết dở");
   await page.reload();
@@ -115,7 +115,7 @@ test("what is being written survives a reload", async () => {
   assertClean(page);
 });
 
-test("enter sends, shift and enter begins a line, and enter in the middle of a letter does neither", async () => {
+test("enter sends, except with shift or during composition", async () => {
   const page = await stage.page();
   const field = page.locator("#text");
   const height = await field.evaluate((element) => element.offsetHeight);
@@ -124,7 +124,7 @@ test("enter sends, shift and enter begins a line, and enter in the middle of a l
   await field.pressSequentially("dòng hai");
   assert.equal(await field.inputValue(), "dòng một\ndòng hai");
   assert.ok((await field.evaluate((element) => element.offsetHeight)) > height, "the field grows");
-  // As Telex does it: the letter is composed, and Enter ends that.
+  // Like the Telex input method: Enter ends the composition.
   await field.evaluate((element) => {
     for (const [isComposing, keyCode] of [[true, 13], [false, 229]]) {
       element.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing, keyCode, bubbles: true, cancelable: true }));

@@ -1,4 +1,4 @@
-// The real server, with a folder and a port of its own, which both outlive a restart.
+// A real server with a folder and a port that survive its restart.
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,14 +7,14 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
-// Nobody's own settings.
+// Without the settings of the developer's environment.
 const known = [...readFileSync(join(ROOT, ".env.example"), "utf8").matchAll(/^#([A-Z_]+)=/gm)].map((match) => match[1]);
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !known.includes(name)));
 
 export class Server {
   #process;
 
-  /** A server that answers with `model`; `settings` are variables of its environment. */
+  /** Starts a server that answers with `model`. `settings` are environment variables. */
   static async start(model, settings = {}) {
     const server = new Server();
     server.folder = mkdtempSync(join(tmpdir(), "browser-test-"));
@@ -25,11 +25,11 @@ export class Server {
     server.settings = {
       BIND_ADDR: `127.0.0.1:${server.port}`,
       DATABASE_URL: "sqlite://database/frontdesk.db",
-      // As in production: a page of our own has no key.
+      // As in production, where our pages send no key.
       X_API_KEYS: "browser-test-key",
       WEB_CHAT: "on",
       LLM: "ollama",
-      // The scripted model only talks.
+      // The scripted model has no embeddings.
       EMBED: "off",
       LINK_HOSTS: "127.0.0.1",
       OLLAMA_HOST: model.url,
@@ -62,7 +62,7 @@ export class Server {
     return this.#end("SIGKILL");
   }
 
-  /** Has the server finish what it does, and end. */
+  /** Drains and stops the server. */
   stop() {
     return this.#end("SIGTERM");
   }
@@ -74,7 +74,7 @@ export class Server {
     await gone;
   }
 
-  /** Asks the API as the shop does. */
+  /** Sends a request as the shop. */
   async api(method, path, body) {
     const headers = { "x-api-key": "browser-test-key", "content-type": "application/json" };
     const response = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) });
@@ -82,21 +82,21 @@ export class Server {
     return text ? JSON.parse(text) : undefined;
   }
 
-  /** A conversation that the shop opens for a customer, in which these texts were said, each answered to its end. */
+  /** Opens a conversation as the shop, with these messages, each answered completely. */
   async conversation(wish, ...texts) {
     const { id } = await this.api("POST", "/conversations", wish);
     for (const text of texts) await this.say(id, text);
     return id;
   }
 
-  /** Says it as the customer, and waits for the end of the turn. */
+  /** Sends a message as the customer and waits for the end of the turn. */
   async say(id, text) {
     const headers = { "x-api-key": "browser-test-key", "content-type": "application/json" };
     const response = await fetch(`${this.url}/conversations/${id}/stream`, { method: "POST", headers, body: JSON.stringify({ text }) });
     await response.text();
   }
 
-  /** Runs one of the program's commands beside the server. */
+  /** Runs one of the program's commands on the server's folder. */
   async run(...args) {
     const command = spawn(resolve(process.env.FRONTDESK), args, { cwd: this.folder, env: { ...environment, ...this.settings }, stdio: "ignore" });
     const code = await new Promise((done) => command.once("exit", done));

@@ -1,4 +1,4 @@
-// A shop's own site, under another name than the chat server's, with styles that would spoil anything they reached.
+// A shop's site on another host than the chat server, with styles that would break anything they reached.
 import { createServer } from "node:http";
 
 const STYLE = `* { font-size: 40px !important; color: red !important; } iframe, button, div { display: none !important; }

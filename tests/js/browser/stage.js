@@ -1,4 +1,4 @@
-// What a test stands on: a model, a server, a browser; and pages that tell of everything that went wrong in them.
+// The setup of a test: a model, a server, a browser, and pages that record every problem.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,13 +7,20 @@ import { join } from "node:path";
 import { Model } from "./model.js";
 import { Server } from "./server.js";
 
-// npm's packages may be installed elsewhere.
+// The npm packages may be installed elsewhere.
 const require = createRequire(process.env.BROWSER_PACKAGES ? join(process.env.BROWSER_PACKAGES, "/") : import.meta.url);
 const { chromium } = require("playwright-core");
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 export const PHONE = { width: 360, height: 740 };
 export const DESK = { width: 1280, height: 800 };
+/**
+ * The languages and colour schemes in which every state is checked. Labels depend on the language and contrast on the scheme,
+ * so two pairs cover both. SCREENSHOTS takes pictures of all four.
+ */
+export const VARIANTS = process.env.SCREENSHOTS
+  ? [["vi", "light"], ["en", "light"], ["vi", "dark"], ["en", "dark"]]
+  : [["vi", "light"], ["en", "dark"]];
 export const QUESTION = "tư vấn mua laptop cho sinh viên";
 
 export class Stage {
@@ -25,15 +32,15 @@ export class Stage {
     stage.server = await Server.start(stage.model, settings);
     stage.browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-      // Chromium's sandbox cannot be set up by root, which is what a container runs as.
+      // Chromium's sandbox does not work as root, the user of a container.
       chromiumSandbox: process.getuid() !== 0,
-      // Instead of Playwright's own list, which takes away what browsers give to a frame: storage of its own.
+      // Replaces Playwright's list of disabled features, which would change the storage of frames.
       args: ["--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades"],
     });
     return stage;
   }
 
-  /** A browser of a customer's own, with nothing remembered. */
+  /** Opens a browser context without stored data. */
   async context(options = {}) {
     const { scheme = "light", size = DESK, ...more } = options;
     const context = await this.browser.newContext({ viewport: size, colorScheme: scheme, reducedMotion: "reduce", locale: "vi-VN", ...more });
@@ -41,7 +48,7 @@ export class Stage {
     return context;
   }
 
-  /** The chat page in `context`. `expected`: what its console may say. `hosts`: whom else it may ask. */
+  /** Opens the chat page in `context`. `expected`: allowed console messages. `hosts`: other hosts that it may call. */
   async page({ context, path = "/", url = this.server.url + path, expected = [], hosts = [], ...options } = {}) {
     const own = context ?? (await this.context(options));
     const page = await own.newPage();
@@ -61,12 +68,12 @@ export class Stage {
     return page;
   }
 
-  /** Asks on `page`, and has the model begin its reply with these words; gives the reply, which is still being said. */
+  /** Asks a question on `page`, starts the model's reply with these words and returns the running reply. */
   async speaking(page, words) {
     const reply = this.model.next();
     await say(page, QUESTION);
     await reply.asked;
-    // A word is shown once it has its end.
+    // A word is shown when the next character arrives.
     reply.say(`${words} `);
     await message(page, words);
     return reply;
@@ -79,26 +86,26 @@ export class Stage {
   }
 }
 
-/** Says something as a customer does. */
+/** Sends a message as the customer. */
 export async function say(page, text) {
   await page.locator("#text").fill(text);
   await page.locator("#text").press("Enter");
 }
 
-/** Waits until a message with this text is shown, and gives it. */
+/** Waits until a message with this text is shown and returns it. */
 export async function message(page, text) {
   const found = page.locator(".message", { hasText: text }).last();
   await found.waitFor();
   return found;
 }
 
-/** Waits until no turn runs and nothing is on its way. */
+/** Waits until no turn runs and every message is sent. */
 export async function quiet(page) {
   await page.locator("#running").waitFor({ state: "hidden" });
   await page.waitForFunction(() => !document.querySelector(".user .note, .typing"));
 }
 
-/** Has every page of `context` keep its stream of events at hand, for `play`. */
+/** Exposes the event stream of every page of `context`, for `play`. */
 export async function tapped(context) {
   await context.addInitScript(() => {
     window.EventSource = class extends EventSource {
@@ -118,7 +125,7 @@ export const play = (page, turn, events) =>
     [turn, events],
   );
 
-/** What the server sends when a person of the shop writes. */
+/** The events of a person's message. */
 export const written = (turn, id, text, name) => [
   { type: "turn.start", turn, message_id: id, sender: "agent", text },
   { type: "message.start", message_id: id, kind: "agent" },
@@ -127,26 +134,26 @@ export const written = (turn, id, text, name) => [
   { type: "turn.done", turn, status: "completed", timings_ms: {} },
 ];
 
-/** The text of every message that is shown, in order. */
+/** Returns the text of every message on the page, in order. */
 export const texts = (page) => page.locator(".message .bubble").allInnerTexts();
 
-/** That the browser had nothing to complain of, and asked nobody but our server. */
+/** Asserts that the page logged no problem and called only our server. */
 export function assertClean(page) {
   const wrong = page.wrong.filter((text) => !page.expected.some((pattern) => pattern.test(text)));
   assert.deepEqual(wrong, [], "the browser's console");
   assert.deepEqual(page.foreign, [], "requests to other hosts");
 }
 
-/** That axe finds nothing, with what the page (or one of its frames) shows now. */
+/** Asserts that axe finds no violation on the page (or frame). */
 export async function assertAccessible(page, what) {
-  // Through the debugger, which a policy of the page does not hold up.
+  // Evaluated by the debugger, to which the page's policy does not apply.
   if (!(await page.evaluate("typeof axe !== 'undefined'"))) await page.evaluate(AXE);
   const { violations } = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })");
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("; ")}`);
   assert.deepEqual(found, [], `axe on ${what}`);
 }
 
-/** Writes a picture to the folder SCREENSHOTS, if that is set. */
+/** Saves a screenshot in the folder SCREENSHOTS, if set. */
 export async function picture(page, name) {
   const folder = process.env.SCREENSHOTS;
   if (!folder) return;

@@ -1,4 +1,4 @@
-// Stopping a reply, and replies that break off by themselves.
+// Stopped and interrupted replies.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -8,7 +8,7 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-test("the stop button ends a reply, and what was said stays", async () => {
+test("the stop button keeps the partial reply", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
   await page.getByRole("button", { name: "Dừng" }).click();
@@ -22,7 +22,7 @@ test("the stop button ends a reply, and what was said stays", async () => {
   assertClean(page);
 });
 
-test("escape stops a reply as well", async () => {
+test("escape stops a reply", async () => {
   const page = await stage.page();
   await stage.speaking(page, "Dạ em đang nói");
   await page.keyboard.press("Escape");
@@ -31,7 +31,7 @@ test("escape stops a reply as well", async () => {
   assertClean(page);
 });
 
-test("a reply that breaks off says so, and the question can be asked again", async () => {
+test("an interrupted reply offers to ask again", async () => {
   const page = await stage.page();
   const reply = await stage.speaking(page, "Dạ em đang nói");
   reply.breakOff();

@@ -1,4 +1,4 @@
-// Several pages on one conversation.
+// Several pages with one conversation.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -8,7 +8,7 @@ let stage;
 before(async () => (stage = await Stage.open()));
 after(() => stage?.close());
 
-test("two tabs on one conversation show the same, whoever writes", async () => {
+test("two tabs of one conversation show the same", async () => {
   const context = await stage.context();
   const [one, two] = [await stage.page({ context }), await stage.page({ context })];
   const reply = stage.model.next();
@@ -29,7 +29,7 @@ test("two tabs on one conversation show the same, whoever writes", async () => {
   for (const page of [one, two]) assertClean(page);
 });
 
-test("a tab follows when the other one begins anew", async () => {
+test("a tab follows another tab's new conversation", async () => {
   const context = await stage.context();
   const [one, two] = [await stage.page({ context }), await stage.page({ context })];
   stage.model.nextSays("Dạ em đây ạ.");

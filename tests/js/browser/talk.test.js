@@ -1,4 +1,4 @@
-// A conversation in which nothing goes wrong.
+// A conversation without failures.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -8,7 +8,7 @@ let stage;
 before(async () => (stage = await Stage.open({ LLM_MAX_CONCURRENT: "1" })));
 after(() => stage?.close());
 
-test("the persona greets at once, before there is a conversation", async () => {
+test("the persona greets before a conversation exists", async () => {
   const page = await stage.page();
   await message(page, "Chào quý khách! Em là nhân viên SSTC");
   assert.equal(await page.title(), "SSTC");
@@ -18,7 +18,7 @@ test("the persona greets at once, before there is a conversation", async () => {
   assertClean(page);
 });
 
-test("a reply grows as it is said, and ends with its sources and a quieter question", async () => {
+test("a reply streams and ends with its sources", async () => {
   const page = await stage.page();
   const reply = stage.model.next();
   await say(page, QUESTION);
@@ -29,7 +29,7 @@ test("a reply grows as it is said, and ends with its sources and a quieter quest
   assert.equal(await page.locator(".typing").count(), 0);
   reply.say("Inspiron** ");
   await page.locator(".message.reply strong", { hasText: "Dell Inspiron" }).waitFor();
-  assert.equal(await page.locator("#heard").innerText(), "SSTC: Dạ em rất vui được giúp quý khách! 💖 Em sẽ hỗ trợ ngay ạ.");
+  assert.equal(await page.locator("#announcements").innerText(), "SSTC: Dạ em rất vui được giúp quý khách! 💖 Em sẽ hỗ trợ ngay ạ.");
   reply.say("ạ.");
   reply.end();
   await quiet(page);
@@ -42,11 +42,11 @@ test("a reply grows as it is said, and ends with its sources and a quieter quest
   assert.equal(await sources.locator("li").first().isVisible(), false);
   await sources.locator("summary").click();
   assert.match(await sources.locator("li").first().innerText(), /Laptop/);
-  assert.match(await page.locator("#heard").innerText(), /SSTC: Dạ em gợi ý Dell Inspiron ạ\./);
+  assert.match(await page.locator("#announcements").innerText(), /SSTC: Dạ em gợi ý Dell Inspiron ạ\./);
   assertClean(page);
 });
 
-test("lists, headings, bold and code of a reply are elements of the page", async () => {
+test("lists, headings, bold and code become elements", async () => {
   const page = await stage.page();
   stage.model.nextSays("## Gợi ý\n\n1. **Dell** nhẹ\n2. `ASUS` rẻ\n\n- hợp học tập\n\n```\ntên sản phẩm\n```\n");
   await say(page, QUESTION);
@@ -59,7 +59,7 @@ test("lists, headings, bold and code of a reply are elements of the page", async
   assertClean(page);
 });
 
-test("whoever waits for the model sees the place in the queue", async () => {
+test("a waiting customer sees the queue position", async () => {
   const [first, second] = [await stage.page(), await stage.page()];
   const [held, next] = [stage.model.next(), stage.model.next()];
   await say(first, QUESTION);
@@ -76,7 +76,7 @@ test("whoever waits for the model sees the place in the queue", async () => {
   for (const page of [first, second]) assertClean(page);
 });
 
-test("the page speaks the language of the conversation, and changes with it", async () => {
+test("the page follows the conversation's language", async () => {
   const page = await stage.page();
   await page.getByLabel("Tin nhắn của quý khách").waitFor();
   await say(page, "please speak english with me");
@@ -94,7 +94,7 @@ test("the page speaks the language of the conversation, and changes with it", as
   assertClean(page);
 });
 
-test("the first page follows the browser's language, and the first message decides", async () => {
+test("the browser's language applies until the first message", async () => {
   const page = await stage.page({ locale: "en-GB" });
   await message(page, "I'm SSTC's AI assistant");
   await say(page, "bảo hành");
@@ -105,7 +105,7 @@ test("the first page follows the browser's language, and the first message decid
   assertClean(page);
 });
 
-test("a switch changes the page's language for good", async () => {
+test("the language button overrides the conversation's language", async () => {
   const page = await stage.page();
   await message(page, "Chào quý khách!");
   await page.getByRole("button", { name: "English" }).click();
@@ -118,7 +118,7 @@ test("a switch changes the page's language for good", async () => {
   assertClean(page);
 });
 
-test("the address chooses who speaks, and in which language", async () => {
+test("the address selects persona and language", async () => {
   const page = await stage.page({ path: "/?persona=system_persona_en", locale: "fr-FR" });
   await page.getByLabel("Your message").waitFor();
   const other = await stage.page({ path: "/?language=en" });
@@ -133,7 +133,7 @@ test("the address chooses who speaks, and in which language", async () => {
   for (const each of [page, other]) assertClean(each);
 });
 
-test("a new conversation begins when the customer says so twice", async () => {
+test("a new conversation needs a confirmation", async () => {
   const page = await stage.page();
   stage.model.nextSays("Dạ em đây ạ.");
   await say(page, QUESTION);

@@ -1,4 +1,4 @@
-// The chat on another site's pages.
+// The chat on another site.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
@@ -20,7 +20,7 @@ const visit = (site, options = {}) => stage.page({ url: site.url, hosts: [site.u
 const chat = (page) => page.frameLocator("iframe");
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 
-test("a line of script gives another site a button and a panel in which to talk", async () => {
+test("the widget adds a button and a panel", async () => {
   const context = await stage.context();
   await context.addInitScript(() => (window.early = Object.keys(window)));
   const page = await visit(allowed, { context });
@@ -33,10 +33,10 @@ test("a line of script gives another site a button and a panel in which to talk"
   stage.model.nextSays("Dạ em đây ạ.");
   await say(frame, QUESTION);
   await message(frame, "Dạ em đây ạ.");
-  // The site's own styles do not reach it.
+  // The site's styles do not reach it.
   const size = await page.locator("iframe").evaluate((element) => element.getBoundingClientRect().width);
   assert.ok(size > 380 && size < 400, `${size}`);
-  // No cookie reaches the frame: the token is held for this tab.
+  // The frame receives no cookie, so the tab stores the token.
   const inside = page.frames().find((frame) => frame.url().startsWith(stage.server.url));
   assert.ok(await inside.evaluate(() => JSON.parse(sessionStorage.getItem("frontdesk:system_persona_vi:conversation")).token));
   assert.equal(await inside.evaluate(() => localStorage.length), 0);
@@ -46,7 +46,7 @@ test("a line of script gives another site a button and a panel in which to talk"
   assertClean(page);
 });
 
-test("where the browser gives a frame no storage the widget talks all the same", async () => {
+test("the widget works without storage", async () => {
   const context = await stage.context();
   await context.addInitScript(() => {
     if (window.parent === window) return;
@@ -62,7 +62,7 @@ test("where the browser gives a frame no storage the widget talks all the same",
   assertClean(page);
 });
 
-test("the keyboard opens, writes and closes, and the focus is where one expects it", async () => {
+test("the widget works with the keyboard", async () => {
   const page = await visit(allowed);
   const focused = () => page.evaluate(() => document.activeElement.shadowRoot?.activeElement?.tagName ?? document.activeElement.tagName);
   await button(page, "Trò chuyện với SSTC").waitFor();
@@ -85,7 +85,7 @@ test("the keyboard opens, writes and closes, and the focus is where one expects 
   assertClean(page);
 });
 
-test("an answer that comes while the panel is closed shows on the button", async () => {
+test("the button marks answers to a closed panel", async () => {
   const page = await visit(allowed);
   await button(page, "Trò chuyện với SSTC").click();
   await message(chat(page), "Chào quý khách!");
@@ -104,7 +104,7 @@ test("an answer that comes while the panel is closed shows on the button", async
   assertClean(page);
 });
 
-test("on a phone the panel is the screen", async () => {
+test("on a phone the panel fills the screen", async () => {
   const page = await visit(allowed, { size: PHONE });
   await button(page, "Trò chuyện với SSTC").click();
   await message(chat(page), "Chào quý khách!");
@@ -115,7 +115,7 @@ test("on a phone the panel is the screen", async () => {
   assertClean(page);
 });
 
-test("the host page chooses who speaks and in which language", async () => {
+test("the host page selects persona and language", async () => {
   allowed.attributes = 'data-persona="system_persona_en"';
   const page = await visit(allowed);
   await button(page, "Trò chuyện với SSTC").click();
@@ -125,7 +125,7 @@ test("the host page chooses who speaks and in which language", async () => {
   await button(page, "Chat with SSTC").click();
   await chat(page).getByLabel("Your message").waitFor();
   assertClean(page);
-  allowed.attributes = 'data-persona="nobody"';
+  allowed.attributes = 'data-persona="unknown"';
   const other = await visit(allowed, { expected: [/data-persona must be one of .*system_persona_en, system_persona_vi/] });
   assert.equal(await other.locator("button").count(), 0);
   assert.equal(other.wrong.length, 1);
@@ -133,7 +133,7 @@ test("the host page chooses who speaks and in which language", async () => {
   allowed.attributes = "";
 });
 
-test("a site that WIDGET_ORIGINS does not name shows nothing, and the browser's console says why", async () => {
+test("an unlisted site shows no widget and warns", async () => {
   const page = await visit(refused, { expected: [/frontdesk: .*WIDGET_ORIGINS/] });
   await page.waitForFunction(() => document.readyState === "complete");
   assert.equal(await page.locator("button").count(), 0);
@@ -141,7 +141,7 @@ test("a site that WIDGET_ORIGINS does not name shows nothing, and the browser's 
   assertClean(page);
 });
 
-test("a frame that the browser refuses takes the widget away", async () => {
+test("a blocked frame removes the widget", async () => {
   const page = await visit(allowed, { expected: [/frontdesk: .*WIDGET_ORIGINS|frame-ancestors|ERR_BLOCKED_BY|Refused to/] });
   await page.route("**/?widget=1*", (route) => route.fulfill({ headers: { "content-security-policy": "frame-ancestors 'none'" }, body: "" }));
   await button(page, "Trò chuyện với SSTC").click();

@@ -1,4 +1,4 @@
-// What the console counts and says, without a browser.
+// The console's totals and texts, without a browser.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ const { intents, runs, scale, totals } = await import(`data:text/javascript,${en
 
 const day = (by_intent, more = {}) => ({ turns: 0, by_intent, without_person: 0, asked_person: 0, model_failed: 0, ...more });
 
-test("days come to what they hold together", () => {
+test("totals add up all days", () => {
   const days = [day({}, { turns: 3, without_person: 2, asked_person: 1 }), day({}), day({}, { turns: 1, without_person: 1, model_failed: 1 })];
   assert.deepEqual(totals(days), { turns: 4, withoutPerson: 3, askedPerson: 1, modelFailed: 1 });
   assert.deepEqual(totals([]), { turns: 0, withoutPerson: 0, askedPerson: 0, modelFailed: 0 });
 });
 
-test("an intent has a series if it was understood on any day, in an order that stays", () => {
+test("each intent has a series in stable order", () => {
   const found = intents([day({ zebra: 1, unknown: 2 }), day({ warranty: 0, shopping: 3, returns: 1 })]);
   assert.deepEqual(found.map(({ name }) => name), ["shopping", "unknown", "returns", "zebra"]);
   assert.deepEqual(found.map(({ values }) => values), [[0, 3], [2, 0], [0, 1], [1, 0]]);
@@ -40,11 +40,11 @@ for (const [most, whole, steps] of [
   });
 }
 
-test("a line is broken where a day has no value", () => {
+test("a line breaks at a day without value", () => {
   assert.deepEqual(runs([null, 1, 2, null, 0, undefined]), [[[1, 1], [2, 2]], [[4, 0]]]);
 });
 
-// The words of a file, by table and name, as the server gives them to the page.
+// The texts of a file by table and key, as the server sends them to the page.
 function texts(language) {
   let table = "";
   const found = new Map();
@@ -57,11 +57,12 @@ function texts(language) {
   return found;
 }
 
-const scripts = readdirSync(FOLDER).filter((name) => /\.(js|html)$/.test(name)).map((name) => readFileSync(join(FOLDER, name), "utf8")).join("\n");
+// The console shares render.js, which also has texts.
+const scripts = readdirSync(FOLDER).filter((name) => /\.(js|html)$/.test(name)).map((name) => readFileSync(join(FOLDER, name), "utf8")).concat(read("src/http/web/assets/render.js")).join("\n");
 const tables = new Set([...texts("en").keys()].filter((key) => key.includes(".")).map((key) => key.split(".")[0]));
 const EVENTS = /^(message|turn|conversation)\.(start|end|done|changed|deleted)$/;
 
-test("every word that the console says is there, in both languages", () => {
+test("every console text exists in both languages", () => {
   const said = [...scripts.matchAll(/"([a-z_]+)\.([a-z_0-9]+)"/g)].filter(([, table]) => tables.has(table)).map(([, table, name]) => `${table}.${name}`);
   const wanted = new Set(said.filter((key) => !EVENTS.test(key)));
   assert.ok(wanted.size > 100, `${wanted.size}`);
@@ -71,8 +72,8 @@ test("every word that the console says is there, in both languages", () => {
   }
 });
 
-test("no word is kept that nothing says", () => {
-  // Tables whose names are made when they are said: by a status, a kind, a number of days.
+test("every text of the console is used", () => {
+  // Tables whose keys are computed: from a status, a kind, a number of days.
   const made = [...scripts.matchAll(/`([a-z_]+)\.\$\{/g)].map(([, table]) => table);
   const words = [...scripts.matchAll(/word\("([a-z_]+)"/g)].map(([, table]) => table);
   const sentences = [...scripts.matchAll(/sentence\("([a-z_]+)"/g)].map(([, table]) => table);
@@ -82,6 +83,6 @@ test("no word is kept that nothing says", () => {
     const table = plain.includes(".") ? plain.split(".")[0] : "";
     return !whole.has(table) && !scripts.includes(`"${plain}"`) && !scripts.includes(`{${plain}}`);
   });
-  // Made of another key: `inbox.empty` and a status, and the hint of each.
+  // Computed from another key: `inbox.empty` and a status, and the hint of each.
   assert.deepEqual(unsaid.filter((key) => !/^inbox\.empty_/.test(key)), []);
 });

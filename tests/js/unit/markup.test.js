@@ -1,4 +1,4 @@
-// What the chat page makes of a reply's text, without a browser.
+// Parsing the markup of replies, without a browser.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,16 +17,16 @@ const cases = [
   ["plain text stays", "a < b & c", [paragraph("a < b & c")]],
   ["a line break stays inside its paragraph", "a\nb\n\nc", [paragraph("a\nb"), paragraph("c")]],
   ["bold", "a **b c** d", [paragraph("a ", bold("b c"), " d")]],
-  ["stars alone are stars", "2 ** 3 ** 4, **", [paragraph("2 ** 3 ** 4, **")]],
+  ["single asterisks stay", "2 ** 3 ** 4, **", [paragraph("2 ** 3 ** 4, **")]],
   ["bold that is not closed is text", "a **b", [paragraph("a **b")]],
-  ["code holds what it holds", "`**a** [b](/c)`", [paragraph(code("**a** [b](/c)"))]],
+  ["code is not parsed", "`**a** [b](/c)`", [paragraph(code("**a** [b](/c)"))]],
   ["a fence", "a\n```js\nx < **y**\n```\nb", [paragraph("a"), code("x < **y**"), paragraph("b")]],
   ["a fence that is not closed yet", "```\nx", [code("x")]],
   ["a heading", "## A b\nc", [{ kind: "heading", spans: ["A b"] }, paragraph("c")]],
   ["a list", "- a\n- **b**\nc", [{ kind: "list", start: null, items: [["a"], [bold("b")]] }, paragraph("c")]],
   ["a list with empty lines between", "* a\n\n* b", [{ kind: "list", start: null, items: [["a"], ["b"]] }]],
   ["an item of two lines", "- a\n  b\n- c", [{ kind: "list", start: null, items: [["a\nb"], ["c"]] }]],
-  ["numbers go on", "3. a\n4. b", [{ kind: "list", start: 3, items: [["a"], ["b"]] }]],
+  ["numbers continue", "3. a\n4. b", [{ kind: "list", start: 3, items: [["a"], ["b"]] }]],
   ["a year begins no list", "2025. Năm mới", [paragraph("2025. Năm mới")]],
   ["a link to our host", "[a](/b)", [paragraph(link("https://chat.shop.example/b", "a"))]],
   ["a link to a host below an allowed one", "[a](https://eu.parts.example/b)", [paragraph(link("https://eu.parts.example/b", "a"))]],
@@ -73,7 +73,7 @@ const cuts = [
 ];
 for (const [text, expected] of cuts) test(`${JSON.stringify(text)} breaks off as ${JSON.stringify(expected)}`, () => assert.equal(closed(text), expected));
 
-test("what was said is never lost, wherever the text is cut", () => {
+test("no text is lost wherever it ends", () => {
   const letters = (blocks) => JSON.stringify(blocks).replace(/"kind":"\w+"/g, "");
   const text = "Dạ **em** gợi ý:\n\n1. `A`: [xem](/a)\n2. B\n\n```\nmã\n```\n";
   for (let end = 0; end <= text.length; end += 1) {
@@ -82,15 +82,15 @@ test("what was said is never lost, wherever the text is cut", () => {
   }
 });
 
-test("a text that opens for ever is read to its end", () => {
+test("unclosed markup is parsed to the end", () => {
   for (const piece of ["**a ", "`", "[a](", "- ", "```\n", "![", "https://"]) assert.ok(parse(piece.repeat(5000), allow).length);
 });
 
-test("a preview has the words without the markup", () => {
+test("a preview has no markup", () => {
   assert.equal(plain("## Giá\n- **A** [xem ở đây](/a)\n- `B`\n\n```\nmã\n```"), "Giá A xem ở đây B mã");
 });
 
-test("a person's link may lead anywhere on the web, and nowhere else", () => {
+test("a person's links may lead to any site", () => {
   const allow = allowWeb("https://chat.shop.example/");
   assert.equal(allow("https://ghn.vn/track?id=1"), "https://ghn.vn/track?id=1");
   for (const address of ["javascript:alert(1)", "data:text/html,x", "https://shop.example@evil.example/", "file:///etc/passwd"]) assert.equal(allow(address), null, address);

@@ -8,11 +8,13 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::desks::machine::Step;
 use crate::desks::returns::route::{Worker, decide};
-use crate::desks::returns::rules::Answer;
+use crate::desks::returns::rules::Topic;
 use crate::desks::returns::tests::sample;
+use crate::dialogue::utterance::Entities;
+use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::order_number::{Confidence, Found};
 use crate::domain::identity::Contact;
-use crate::domain::returns::{Action, Why, ticket::idempotency_key};
+use crate::domain::returns::{Action, Cause, ticket::idempotency_key};
 
 /// How many events the walk is long.
 const EVENTS: usize = 10_000;
@@ -36,7 +38,7 @@ impl World {
         of[self.roll(of.len())].clone()
     }
 
-    fn message(&mut self) -> Heard {
+    fn message(&mut self) -> Utterance {
         let number = |text: &str| Found { number: text.parse().expect("a number"), confidence: Confidence::Named };
         let contact = |text: &str| Contact::Email(text.parse().expect("an address"));
         let answer = self.pick(&[
@@ -47,38 +49,46 @@ impl World {
             Some(Answer::Cancel),
             Some(Answer::Again),
         ]);
-        Heard {
-            text: "words".to_owned(),
-            why: "words".to_owned(),
-            intent: self.pick(&[
-                None,
-                None,
-                Some(Intent::Return),
-                Some(Intent::Refund),
-                Some(Intent::OrderStatus),
-                Some(Intent::Other),
-            ]),
-            wants_both: self.roll(6) == 0,
-            wants_cancel: self.roll(8) == 0,
-            number: self.pick(&[None, None, Some(number("77893")), Some(number("77894"))]),
-            may_name_order: self.roll(8) == 0,
-            contact: self.pick(&[None, None, Some(contact("a@example.com"))]),
-            answer,
-            to_cancelling: answer,
-            other_contact: self.pick(&[None, None, Some(contact("b@example.com"))]),
-            more_numbers: self.pick(&[vec![], vec![], vec![number("77894").number]]),
-            says_no: self.roll(4) == 0,
-            says_cancel: self.roll(8) == 0,
-            asks: self.roll(8) == 0,
-            is_doubtful: self.roll(12) == 0,
-            is_bare: self.roll(4) == 0,
-            points_back: self.roll(4) == 0,
-            greets: self.roll(12) == 0,
-            asks_exception: self.roll(12) == 0,
-            damage: self.roll(12) == 0,
-            wants_person: self.roll(30) == 0,
-            ..Heard::default()
+        let intent = self.pick(&[
+            None,
+            None,
+            Some(Intent::Return),
+            Some(Intent::Refund),
+            Some(Intent::OrderStatus),
+            Some(Intent::Other),
+        ]);
+        let mut orders = self.pick(&[vec![], vec![], vec![number("77893")], vec![number("77894")]]);
+        if !orders.is_empty() && self.roll(3) == 0 {
+            orders.push(number("77894"));
         }
+        let (mail, other) = (|| contact("a@example.com"), || contact("b@example.com"));
+        let contacts = self.pick(&[vec![], vec![], vec![], vec![mail()], vec![mail(), other()]]);
+        let has_unread_order = self.roll(8) == 0;
+        let utterance = Utterance {
+            text: "words".to_owned(),
+            explanation: "words".to_owned(),
+            intent,
+            answer,
+            answer_to_cancel: answer,
+            entities: Entities { orders, contacts, has_unread_order },
+            ..Utterance::default()
+        };
+        let acts = [
+            (Act::LeaveOpen, 6),
+            (Act::Request(Topic::Cancellation), 8),
+            (Act::Hesitate, 4),
+            (Act::Mention(Topic::Cancellation), 8),
+            (Act::Question, 8),
+            (Act::Equivocate, 12),
+            (Act::OnlyAnswer, 4),
+            (Act::PointBack, 4),
+            (Act::Greet, 12),
+            (Act::Ask(Topic::Exception), 12),
+            (Act::Report(Topic::Damage), 12),
+            (Act::WantPerson, 30),
+        ];
+        let said = acts.into_iter().filter(|(_, sides)| self.roll(*sides) == 0);
+        said.fold(utterance, |utterance, (act, _)| utterance.with(act))
     }
 
     /// What a worker comes back with.
@@ -91,7 +101,7 @@ impl World {
                 1 => Event::OrderLocked,
                 3 if state.other_contact.is_some() => {
                     let order = sample::order_of(state.order_number.clone().expect("a number"));
-                    Event::Under("b@example.com".to_owned(), Box::new(Event::OrderFound(order, None)))
+                    Event::WithContact("b@example.com".to_owned(), Box::new(Event::OrderFound(order, None)))
                 }
                 2 if state.meta.contact_fits && !state.contact_given => Event::OtherContact,
                 _ => Event::OrderFound(sample::order_of(state.order_number.clone().expect("a number")), None),
@@ -105,9 +115,9 @@ impl World {
                     Some(id) => Event::AskedBefore(ActionTicket { id: id.clone(), status: TicketStatus::Duplicate }),
                     None => Event::Decided(
                         match self.roll(7) {
-                            0 => sample::refused(Why::NotShipped),
-                            1 => sample::refused(Why::WindowOver),
-                            2 => sample::refused(Why::Damaged),
+                            0 => sample::refused(Cause::NotShipped),
+                            1 => sample::refused(Cause::WindowOver),
+                            2 => sample::refused(Cause::Damaged),
                             3 => sample::open(true, false),
                             4 => sample::open(false, true),
                             _ => sample::approved(),
@@ -119,7 +129,7 @@ impl World {
             Worker::DecideAction => Event::ActionDecided,
             Worker::ProcessReturn | Worker::ProcessRefund | Worker::ProcessCancel => self.process(state),
             Worker::SendEmail => {
-                let ticket = state.action_ticket.as_ref().expect("a ticket");
+                let ticket = state.action_ticket().expect("a ticket");
                 if self.mailed.contains(&ticket.id) {
                     return Event::Mailed(EmailStatus::Sent);
                 }
@@ -142,7 +152,7 @@ impl World {
         let open = match action {
             Action::Return => decision.is_return_eligible,
             Action::Refund => decision.is_refund_eligible,
-            Action::Cancel => decision.why == Why::NotShipped,
+            Action::Cancel => decision.cause == Cause::NotShipped,
         };
         assert!(open, "a ticket that the decision does not allow: {state:?}");
         let key = idempotency_key(&order.number, action, None, 0);
@@ -164,11 +174,9 @@ fn check(state: &State) {
     }
     assert!(state.order.is_none() || state.order_number.is_some(), "an order without its number: {state:?}");
     assert!(state.eligibility.is_none() || state.order.is_some(), "a decision about no order: {state:?}");
-    if state.action_ticket.is_some() && !state.conversation_complete {
+    if state.ticket.is_some() && state.stage != Stage::Over {
         assert!(state.order.is_some() && state.user_confirmed_order == Some(true), "{state:?}");
     }
-    assert!(state.email_status.is_none() || state.action_ticket.is_some(), "a mail without a ticket: {state:?}");
-    assert!(state.escalation_ticket.is_none() || state.escalate.is_some(), "{state:?}");
     let text = serde_json::to_value(state).expect("a state");
     assert_eq!(&serde_json::from_value::<State>(text).expect("a state"), state, "what is saved is read back");
 }

@@ -9,7 +9,7 @@ use super::tools::{OrderId, ToolError};
 use crate::desks::Turn;
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
-use crate::desks::returns::state::{Escalate, Intent, SeenOrder, State, TicketStatus};
+use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Stage, State, TicketStatus};
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
@@ -49,7 +49,7 @@ impl Bench<'_> {
         // What was given for another order is no guess at this one.
         asked.contact_given &= self.state.order_number.as_ref().is_none_or(|known| known == number);
         let found = match self.desk.look_up(self.turn, &asked).await? {
-            Event::Under(contact, found) => {
+            Event::WithContact(contact, found) => {
                 self.state.meta.contact = Some(contact);
                 *found
             }
@@ -156,7 +156,7 @@ impl Bench<'_> {
 
     /// The flow is about this order from now on.
     fn turn_to(&mut self, order: &Order, lines: Option<Vec<u32>>) {
-        let seen = self.desk.seen(order);
+        let seen = self.desk.order_snapshot(order);
         self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
     }
 
@@ -172,8 +172,8 @@ impl Bench<'_> {
 
     /// Returns an error if the request has its outcome: a turn announces one, and the next message begins another request.
     fn check_open(&self) -> Result<(), ToolError> {
-        let made = self.state.action_ticket.as_ref().is_some_and(|ticket| ticket.status == TicketStatus::Created);
-        if made || self.state.escalation_ticket.is_some() { Err(ToolError::Settled) } else { Ok(()) }
+        let made = self.state.action_ticket().is_some_and(|ticket| ticket.status == TicketStatus::Created);
+        if made || self.state.handoff.ticket().is_some() { Err(ToolError::Settled) } else { Ok(()) }
     }
 
     /// Keeps that an order was not found. A look-up of a number that the customer did not write drops nothing that the
@@ -203,8 +203,10 @@ fn missed(state: State, number: &OrderNumber, event: Event) -> State {
 }
 
 /// The flow is about that order. What was made for another one is left as it is, and no longer talked of.
-fn turned_to(mut state: State, seen: SeenOrder, lines: Option<Vec<u32>>) -> State {
-    state.error = None;
+fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
+    if matches!(state.stage, Stage::Failed(_)) {
+        state.stage = Stage::Working;
+    }
     if state.order.as_ref().is_some_and(|order| order.number == seen.number) {
         state.order = Some(seen);
         return state;
@@ -214,18 +216,15 @@ fn turned_to(mut state: State, seen: SeenOrder, lines: Option<Vec<u32>>) -> Stat
         state.order_number = Some(seen.number.clone());
         state.order_match_confidence = Some(MODEL_CONFIDENCE);
     }
-    state.action_ticket = None;
-    state.email_status = None;
-    state.refund = None;
+    state.ticket = None;
     advance(state, Event::OrderFound(seen, lines))
 }
 
 /// A person is to look at it, whatever came before.
-pub(super) fn turned_over(mut state: State, why: Escalate) -> State {
-    state.conversation_complete = false;
-    // What was not found is the person's matter now.
-    state.error = None;
-    state.escalate.get_or_insert(why);
+pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
+    // The person also deals with what was not found.
+    state.stage = Stage::Working;
+    state.handoff.request(why);
     state
 }
 

@@ -10,7 +10,7 @@ use crate::desks::machine::{Step, go_on};
 use crate::desks::returns::Returns;
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::route::route;
-use crate::desks::returns::state::{Escalate, State};
+use crate::desks::returns::state::{HandoffReason, State};
 use crate::desks::returns::work::status_of;
 use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
@@ -44,8 +44,8 @@ impl Returns {
                 warn!(why = why.as_str(), "Giving up on the language model");
                 turn.note("gave_up", why.as_str());
                 // What was made is announced like any other return; the customer can ask for more.
-                if state.action_ticket.is_none() {
-                    state = turned_over(state, Escalate::GaveUp);
+                if state.ticket.is_none() {
+                    state = turned_over(state, HandoffReason::GaveUp);
                 }
             }
             Ended::WithoutModel | Ended::MachinesQuestion => {
@@ -138,16 +138,18 @@ impl Returns {
 fn without_idle_question(state: State) -> State {
     let confirmed = State { user_confirmed_order: Some(true), ..state.clone() };
     let is_offered = state.eligibility.is_some() && !matches!(route(&confirmed), Step::Run(_));
-    if state.action_ticket.is_some() || is_offered { confirmed } else { state }
+    if state.ticket.is_some() || is_offered { confirmed } else { state }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::desks::returns::route::{ReturnsStep, Worker};
-    use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Intent, Question, TicketStatus};
+    use crate::desks::returns::state::{
+        ActionTicket, EmailStatus, Ending, FlowTicket, Intent, Mail, Question, TicketStatus,
+    };
     use crate::desks::returns::tests::sample;
-    use crate::domain::returns::{Decision, Why};
+    use crate::domain::returns::{Cause, Decision};
 
     fn found() -> State {
         State {
@@ -164,9 +166,11 @@ mod tests {
 
     fn ticketed() -> State {
         let id = "RMA-1700000000-AB12".to_owned();
-        let ticket = Some(ActionTicket { id, status: TicketStatus::Created });
-        let (email_status, user_confirmed_order) = (Some(EmailStatus::Sent), Some(true));
-        State { action_ticket: ticket, email_status, user_confirmed_order, ..decided(sample::approved()) }
+        let ticket = FlowTicket {
+            mail: Mail::Settled(EmailStatus::Sent),
+            ..FlowTicket::new(ActionTicket { id, status: TicketStatus::Created })
+        };
+        State { ticket: Some(ticket), user_confirmed_order: Some(true), ..decided(sample::approved()) }
     }
 
     #[test]
@@ -181,9 +185,9 @@ mod tests {
             // Nobody has said yes to anything: eligible is not asked for.
             ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
             ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
-            ("refused", decided(sample::refused(Why::WindowOver)), Step::Finish(Ending::NotEligible)),
-            ("a review", decided(sample::refused(Why::FraudFlag)), Step::Run(Worker::Escalate)),
-            ("not shipped", decided(sample::refused(Why::NotShipped)), Step::Ask(Question::OfferCancel)),
+            ("refused", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
+            ("a review", decided(sample::refused(Cause::FraudFlag)), Step::Run(Worker::Escalate)),
+            ("not shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
             ("made", ticketed(), Step::Finish(Ending::Done)),
             ("made before", advance(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
         ];

@@ -133,9 +133,9 @@ fn is_invisible(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::desks::returns::advance::{Event, advance};
-    use crate::desks::returns::state::{Escalate, Intent};
+    use crate::desks::returns::state::{Handoff, HandoffReason, Intent};
     use crate::desks::returns::tests::sample;
-    use crate::domain::returns::Why;
+    use crate::domain::returns::Cause;
 
     fn words() -> DecisionWords {
         let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("prompts");
@@ -190,10 +190,10 @@ mod tests {
             ("a refund without a number", wants(Intent::Refund), None),
             ("a return", asked.clone(), None),
             ("an approval", advance(asked.clone(), Event::Decided(sample::approved(), vec![1])), None),
-            ("a refusal", decided(Why::WindowOver), None),
-            ("a review", decided(Why::FraudFlag), None),
-            ("damage", decided(Why::Damaged), None),
-            ("a ticket", State { escalate: Some(Escalate::Assistant), ..wants(Intent::Other) }, None),
+            ("a refusal", decided(Cause::WindowOver), None),
+            ("a review", decided(Cause::FraudFlag), None),
+            ("damage", decided(Cause::Damaged), None),
+            ("a ticket", State { handoff: Handoff::Due(HandoffReason::Assistant), ..wants(Intent::Other) }, None),
         ] {
             assert_eq!(models_message(&state), expected, "{what}");
         }

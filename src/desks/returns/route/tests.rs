@@ -1,8 +1,10 @@
 use super::super::advance::{Event, advance};
-use super::super::rules::{Answer, Heard};
-use super::super::state::{ActionTicket, Meta};
+use super::super::rules::Utterance;
+use super::super::state::{ActionTicket, FlowTicket, Meta};
 use super::super::tests::sample;
 use super::*;
+use crate::dialogue::utterance::Entities;
+use crate::dialogue::{Act, Answer};
 use crate::domain::commerce::order_number::{Confidence, Found};
 
 /// A state on which the row decides, and the step that it gives.
@@ -15,30 +17,34 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
     let decided = |decision: Decision| State { eligibility: Some(decision), ..confirmed(Intent::Return) };
     let wants = |action: Action| State { desired_action: Some(action), ..decided(sample::approved()) };
     let ticketed = |status: TicketStatus| State {
-        action_ticket: Some(ActionTicket { id: "RMA-1-AAAA".to_owned(), status }),
+        ticket: Some(FlowTicket::new(ActionTicket { id: "RMA-1-AAAA".to_owned(), status })),
         ..wants(Action::Return)
     };
-    let mailed = |email: EmailStatus| State { email_status: Some(email), ..ticketed(TicketStatus::Created) };
-    let trouble = |error: Trouble| State { error: Some(error), ..mailed(EmailStatus::Sent) };
-    let escalated = State { escalate: Some(Escalate::Person), ..State::default() };
+    let with_mail = |status: TicketStatus, mail: Mail| {
+        let ticket = ticketed(status).ticket.map(|of_flow| FlowTicket { mail, ..of_flow });
+        State { ticket, ..ticketed(status) }
+    };
+    let mailed = |email: EmailStatus| with_mail(TicketStatus::Created, Mail::Settled(email));
+    let trouble = |trouble: Trouble| State { stage: Stage::Failed(trouble), ..mailed(EmailStatus::Sent) };
+    let escalated = State { handoff: Handoff::Due(HandoffReason::Person), ..State::default() };
     vec![
-        (1, "an error is told before all else", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
+        (1, "an error is reported first", trouble(Trouble::OrderNotFound), Step::Ask(Question::NotFound)),
         (1, "too many guesses", trouble(Trouble::OrderLocked), Step::Ask(Question::Locked)),
         (1, "the shop's own fault", trouble(Trouble::Internal), Step::Ask(Question::Trouble)),
-        (1, "a handoff stands above every flow", escalated.clone(), Step::Run(Worker::Escalate)),
+        (1, "a handoff comes before every flow", escalated, Step::Run(Worker::Escalate)),
         (
             1,
             "and ends it",
-            State { escalation_ticket: Some("TICKET-1-AAAA".to_owned()), ..escalated },
+            State { handoff: Handoff::Opened(HandoffReason::Person, "TICKET-1-AAAA".to_owned()), ..State::default() },
             Step::Finish(Ending::Escalated),
         ),
-        (2, "a flow that is over waits", State { conversation_complete: true, ..found(Intent::Return) }, Step::Wait),
+        (2, "a flow that is over waits", State { stage: Stage::Over, ..found(Intent::Return) }, Step::Wait),
         (3, "the status is shown without a question", found(Intent::OrderStatus), Step::Run(Worker::ShowStatus)),
         (3, "once", State { status_shown: true, ..found(Intent::OrderStatus) }, Step::Finish(Ending::StatusShown)),
         (
             4,
             "a question waits for its answer",
-            State { asked: Some(Question::Confirm), ..found(Intent::Return) },
+            State { stage: Stage::Asked(Question::Confirm), ..found(Intent::Return) },
             Step::Wait,
         ),
         (5, "the intent comes first", State::default(), Step::Run(Worker::ClassifyIntent)),
@@ -78,8 +84,8 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
         (8, "is it this order?", found(Intent::Return), Step::Ask(Question::Confirm)),
         (9, "no", State { user_confirmed_order: Some(false), ..found(Intent::Refund) }, Step::Finish(Ending::Declined)),
         (10, "the policy is checked", confirmed(Intent::Return), Step::Run(Worker::CheckPolicy)),
-        (11, "neither window is open", decided(sample::refused(Why::WindowOver)), Step::Finish(Ending::NotEligible)),
-        (11, "nothing was shipped", decided(sample::refused(Why::NotShipped)), Step::Ask(Question::OfferCancel)),
+        (11, "neither window is open", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
+        (11, "nothing was shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
         (12, "what was asked for is open", decided(sample::approved()), Step::Run(Worker::DecideAction)),
         (
             12,
@@ -102,7 +108,7 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
         (
             15,
             "and may be left",
-            State { leaves_mail: true, ..mailed(EmailStatus::Failed) },
+            with_mail(TicketStatus::Created, Mail::Left(EmailStatus::Failed)),
             Step::Finish(Ending::MailLeft),
         ),
         (16, "a mail that is sent is the end", mailed(EmailStatus::Sent), Step::Finish(Ending::Done)),
@@ -111,7 +117,7 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
         (
             16,
             "a ticket that was there before",
-            State { email_status: Some(EmailStatus::None), ..ticketed(TicketStatus::Duplicate) },
+            with_mail(TicketStatus::Duplicate, Mail::Settled(EmailStatus::None)),
             Step::Finish(Ending::Duplicate),
         ),
         (16, "nothing for this desk", asked(Intent::Other), Step::Finish(Ending::Other)),
@@ -119,7 +125,7 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
 }
 
 #[test]
-fn every_row_of_the_seeds_table_decides_what_it_says() {
+fn every_row_of_the_table_decides_what_it_says() {
     for (row, case, state, step) in rows() {
         assert_eq!(decide(&state), (row, step), "row {row}: {case}");
     }
@@ -147,15 +153,15 @@ fn a_first_no_asks_for_another_order_and_a_second_one_ends_it() {
         intent: Some(Intent::Return),
         order_number: Some(sample::number()),
         order: Some(sample::order()),
-        asked: Some(Question::Confirm),
+        stage: Stage::Asked(Question::Confirm),
         ..State::default()
     };
-    let no = || Event::Said(Heard { answer: Some(Answer::No), says_no: true, ..Heard::default() });
+    let no = || Event::Said(Utterance { answer: Some(Answer::No), ..Utterance::default() }.with(Act::Hesitate));
     let first = advance(confirm.clone(), no());
     assert_eq!((first.order.is_none(), route(&first)), (true, Step::Ask(Question::OtherOrder)));
     let again = State { declines: 1, ..confirm.clone() };
     assert_eq!(route(&advance(again, no())), Step::Finish(Ending::Declined));
-    let cancel = Event::Said(Heard { answer: Some(Answer::Cancel), ..Heard::default() });
+    let cancel = Event::Said(Utterance { answer: Some(Answer::Cancel), ..Utterance::default() });
     assert_eq!(route(&advance(confirm, cancel)), Step::Finish(Ending::Declined));
 }
 
@@ -169,14 +175,13 @@ fn a_new_flow_forgets_the_old_one_and_keeps_who_the_customer_is() {
         ..Meta::default()
     };
     let over = State {
-        conversation_complete: true,
-        email_status: Some(EmailStatus::Sent),
+        stage: Stage::Over,
         order_match_confidence: Some(1.0),
         reason: "too small".to_owned(),
         meta: meta.clone(),
         ..rows().swap_remove(33).2
     };
-    let said = Heard { intent: Some(Intent::OrderStatus), ..Heard::default() };
+    let said = Utterance { intent: Some(Intent::OrderStatus), ..Utterance::default() };
     let next = advance(over, Event::Said(said));
     let kept = Meta { idempotency_key: None, flow: 1, ..meta };
     assert_eq!(next, State { intent: Some(Intent::OrderStatus), meta: kept, ..State::default() });
@@ -185,25 +190,25 @@ fn a_new_flow_forgets_the_old_one_and_keeps_who_the_customer_is() {
 #[test]
 fn nothing_that_was_shipped_or_doubted_is_called_off() {
     let offered = State {
-        eligibility: Some(sample::refused(Why::NotShipped)),
+        eligibility: Some(sample::refused(Cause::NotShipped)),
         user_confirmed_order: Some(true),
         intent: Some(Intent::Return),
         order_number: Some(sample::number()),
         order: Some(sample::order()),
-        asked: Some(Question::OfferCancel),
+        stage: Stage::Asked(Question::OfferCancel),
         ..State::default()
     };
-    let heard = |to_cancelling| Heard { to_cancelling, ..Heard::default() };
+    let says = |answer_to_cancel| Utterance { answer_to_cancel, ..Utterance::default() };
     for (said, action) in [
-        (heard(Some(Answer::Yes)), Some(Action::Cancel)),
+        (says(Some(Answer::Yes)), Some(Action::Cancel)),
         // A bare "dung" is "đúng" and "đừng".
-        (Heard { is_doubtful: true, ..heard(Some(Answer::Yes)) }, None),
-        (heard(Some(Answer::Cancel)), None),
-        (heard(Some(Answer::No)), None),
-        (heard(None), None),
+        (says(Some(Answer::Yes)).with(Act::Equivocate), None),
+        (says(Some(Answer::Cancel)), None),
+        (says(Some(Answer::No)), None),
+        (says(None), None),
         // A yes to something else, and the wish for a return.
-        (Heard { answer: Some(Answer::Yes), ..heard(None) }, None),
-        (Heard { intent: Some(Intent::Return), ..heard(None) }, None),
+        (Utterance { answer: Some(Answer::Yes), ..says(None) }, None),
+        (Utterance { intent: Some(Intent::Return), ..says(None) }, None),
     ] {
         assert_eq!(advance(offered.clone(), Event::Said(said.clone())).desired_action, action, "{said:?}");
     }
@@ -219,10 +224,14 @@ fn a_yes_that_names_another_order_is_no_yes_to_this_one() {
             order: Some(sample::order()),
             user_confirmed_order: Some(true).filter(|_| asked != Question::Confirm),
             eligibility: Some(sample::approved()).filter(|_| asked != Question::Confirm),
-            asked: Some(asked),
+            stage: Stage::Asked(asked),
             ..State::default()
         };
-        let said = Heard { answer: Some(Answer::Yes), number: Some(number.clone()), ..Heard::default() };
+        let said = Utterance {
+            answer: Some(Answer::Yes),
+            entities: Entities { orders: vec![number.clone()], ..Entities::default() },
+            ..Utterance::default()
+        };
         let next = advance(state, Event::Said(said));
         assert_eq!((next.user_confirmed_order, next.desired_action), (None, None), "{asked:?}");
         assert_eq!(route(&next), Step::Run(Worker::LookUpOrder), "{asked:?}");

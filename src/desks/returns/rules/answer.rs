@@ -1,38 +1,28 @@
-//! Reads whether a question of ours was answered, and how. What cannot be undone is done on a yes alone, so a yes is only
-//! what says nothing else; a no and a cancel may stand among other words; whatever is left is no answer, and the question
-//! is put again.
+//! Reads whether and how a message answers a question of the desk.
+//!
+//! Only a yes lets the desk do what cannot be undone, so a message is a yes only if it says nothing else. A no and a cancel count
+//! among other words, too. Anything else is not an answer, and the desk repeats its question.
 
 use std::ops::Range;
 
 use serde::Deserialize;
 
+use crate::dialogue::Answer;
 use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
 
-/// How a question of ours was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Yes,
-    No,
-    /// Ends whatever is going on.
-    Cancel,
-    /// Do it again.
-    Again,
-}
-
-/// What a message answers.
+/// How a message answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub answer: Option<Answer>,
-    /// The answer where the offer is to call an order off: "cancel it" is a yes there, and "keep it" a no.
-    pub to_cancelling: Option<Answer>,
-    /// The word for calling something off is in it.
-    pub says_cancel: bool,
-    /// Something in it holds back, whatever else it says: a no, a "wait", a "but".
-    pub holds_back: bool,
-    /// It asks something.
-    pub asks: bool,
-    /// The yes may be meant as its opposite: *dung* is *đúng*, *đừng* and *dừng*.
-    pub is_doubtful: bool,
+    /// The answer if the question was whether to cancel an order.
+    pub answer_to_cancel: Option<Answer>,
+    /// The message contains the word for cancelling something.
+    pub mentions_cancel: bool,
+    /// See [`Act::Hesitate`](crate::dialogue::Act::Hesitate).
+    pub hesitates: bool,
+    pub has_question: bool,
+    /// See [`Act::Equivocate`](crate::dialogue::Act::Equivocate).
+    pub equivocates: bool,
 }
 
 /// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.toml`).
@@ -55,7 +45,7 @@ pub struct AnswerRules {
     wishing: Vec<Pattern>,
 }
 
-/// The lists as the file has them; what each is for stands there.
+/// The lists of the rule file, which explains each.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnswerFile {
@@ -76,7 +66,7 @@ pub(super) struct AnswerFile {
     wishing: Vec<String>,
 }
 
-/// One part of a message between punctuation marks.
+/// A part of a message between punctuation marks.
 struct Clause {
     words: Range<usize>,
     asks: bool,
@@ -105,8 +95,8 @@ impl AnswerRules {
         })
     }
 
-    /// What the message answers. `tells_damage` says whether a part of it tells of damage: a negation there ("it does not
-    /// turn on") is none of the answer's.
+    /// Reads the answer in a message. A negation in a clause that reports damage ("it does not turn on") is not a no;
+    /// `tells_damage` decides which clauses do.
     pub fn read(&self, wording: &Wording<'_>, tells_damage: impl Fn(&str) -> bool) -> Reading {
         let harmless = cover(&self.harmless, wording, &[]);
         let clauses = self.clauses(wording, &harmless, tells_damage);
@@ -118,15 +108,15 @@ impl AnswerRules {
         let answer = seen.answer();
         Reading {
             answer,
-            to_cancelling: if seen.is_told(&keeping) { Some(Answer::No) } else { at_offer.answer() },
-            says_cancel: cancelling.contains(&true),
-            holds_back: seen.holds_back || matches!(answer, Some(Answer::No | Answer::Cancel)),
-            asks: clauses.iter().any(|clause| clause.asks),
-            is_doubtful: finds(&self.doubtful, wording, &[]),
+            answer_to_cancel: if seen.states(&keeping) { Some(Answer::No) } else { at_offer.answer() },
+            mentions_cancel: cancelling.contains(&true),
+            hesitates: seen.hesitates || matches!(answer, Some(Answer::No | Answer::Cancel)),
+            has_question: clauses.iter().any(|clause| clause.asks),
+            equivocates: finds(&self.doubtful, wording, &[]),
         }
     }
 
-    /// Whether there is nothing in it but answers, numbers and addresses.
+    /// Whether the message is nothing but answers, numbers and addresses.
     pub fn is_nothing_else(&self, wording: &Wording<'_>) -> bool {
         let lists = [&self.yes, &self.weak_yes, &self.no, &self.cancel, &self.again, &self.around];
         let answers = merged(lists.map(|patterns| cover(patterns, wording, &[])));
@@ -156,7 +146,7 @@ impl AnswerRules {
     }
 }
 
-/// What the lists find in a message.
+/// The words of a message that each list matches.
 struct Seen<'s> {
     clauses: &'s [Clause],
     yes: Vec<bool>,
@@ -165,9 +155,9 @@ struct Seen<'s> {
     again: Vec<bool>,
     weak_yes: Vec<bool>,
     unsure: Vec<bool>,
-    /// The words that may stand beside a yes.
-    beside: Vec<bool>,
-    holds_back: bool,
+    /// The words that may accompany a yes.
+    allowed: Vec<bool>,
+    hesitates: bool,
 }
 
 impl<'s> Seen<'s> {
@@ -183,8 +173,8 @@ impl<'s> Seen<'s> {
         let mut yes = of(&rules.yes);
         yes.iter_mut().zip(also_yes).for_each(|(yes, also)| *yes |= also);
         let weak_yes = of(&rules.weak_yes);
-        // What is said behind an answer may belong to it: "that is not my order" has words of a yes.
-        let beside = merged([
+        // Words after an answer may belong to it: "that is not my order" has words of a yes.
+        let allowed = merged([
             yes.clone(),
             weak_yes.clone(),
             of(&rules.around),
@@ -195,7 +185,7 @@ impl<'s> Seen<'s> {
         ]);
         let (negations, brakes) = (of(&rules.negations), of(&rules.brakes));
         let unsure = of(&rules.unsure);
-        let holds_back = clauses.iter().any(|clause| {
+        let hesitates = clauses.iter().any(|clause| {
             let denies = has(&negations, clause) && !clause.tells_damage;
             denies || has(&brakes, clause) || has(&unsure, clause)
         });
@@ -207,35 +197,35 @@ impl<'s> Seen<'s> {
             yes,
             weak_yes,
             unsure,
-            beside,
-            holds_back,
+            allowed,
+            hesitates,
         }
     }
 
     /// A cancel is stronger than a no, a no than a yes ("no, that's not correct").
     fn answer(&self) -> Option<Answer> {
-        if self.is_told(&self.cancel) {
+        if self.states(&self.cancel) {
             Some(Answer::Cancel)
-        } else if self.is_told(&self.no) {
+        } else if self.states(&self.no) {
             Some(Answer::No)
-        } else if self.holds_back || self.clauses.iter().any(|clause| clause.asks) {
+        } else if self.hesitates || self.clauses.iter().any(|clause| clause.asks) {
             None
-        } else if self.is_told(&self.again) {
+        } else if self.states(&self.again) {
             Some(Answer::Again)
         } else {
             self.agrees().then_some(Answer::Yes)
         }
     }
 
-    /// Whether a part of the message has such a word that neither asks nor doubts.
-    fn is_told(&self, flags: &[bool]) -> bool {
+    /// Whether a clause that neither asks nor doubts has a flagged word.
+    fn states(&self, flags: &[bool]) -> bool {
         self.clauses.iter().any(|clause| !clause.asks && has(flags, clause) && !has(&self.unsure, clause))
     }
 
     /// "Yes, I bought it for my son" agrees; "ok" does only where nothing else is said ("ok, let my son decide").
     fn agrees(&self) -> bool {
         let is_clean =
-            |clause: &Clause| clause.tells_damage || self.beside[clause.words.clone()].iter().all(|word| *word);
+            |clause: &Clause| clause.tells_damage || self.allowed[clause.words.clone()].iter().all(|word| *word);
         let agrees_with = |flags: &[bool]| self.clauses.iter().any(|clause| has(flags, clause) && is_clean(clause));
         agrees_with(&self.yes) || (agrees_with(&self.weak_yes) && self.clauses.iter().all(is_clean))
     }
@@ -258,7 +248,7 @@ fn merged<const N: usize>(lists: [Vec<bool>; N]) -> Vec<bool> {
     merged
 }
 
-/// For each word, whether it is part of a number or an address.
+/// Returns for each word whether it is part of a number or an address.
 fn figures(wording: &Wording<'_>) -> Vec<bool> {
     let mut figures = Vec::with_capacity(wording.tokens().len());
     let mut tokens = wording.tokens().iter().peekable();

@@ -1,22 +1,22 @@
-//! Takes out of a message what stands in it as a name and not as words: addresses, order numbers, numbers of returns.
-//! *huy.do@example.com* calls nothing off, and the word before 77893 goes with an order.
+//! Replaces addresses and numbers in a message by placeholder words, so that patterns do not match inside them:
+//! *huy.do@example.com* is not *do*.
 
 use std::collections::HashSet;
 
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::order_number::find::{Candidate, candidates};
 
-/// Stands for an order number. It is a word of the rule file's goods; no customer types it.
+/// Replaces an order number. The rule file lists it among the goods; no customer types it.
 pub(super) const ORDER: &str = "order0";
-/// Stands for an e-mail address.
+/// Replaces an e-mail address.
 const MAIL: &str = "mail0";
-/// Stands for the number of a return or of a ticket.
+/// Replaces the number of a return or a ticket.
 const RETURN: &str = "rma0";
 
-/// What the shop's own numbers begin with.
+/// The beginnings of the shop's own numbers.
 const OWN_NUMBERS: [&str; 2] = ["rma-", "ticket-"];
 
-/// The text with one word for each address, order number and number of a return in it.
+/// Returns the text with a placeholder for each address, order number and return number.
 pub(super) fn cut(text: &str, orders: &[OrderNumber]) -> String {
     let orders: HashSet<&str> = orders.iter().map(OrderNumber::as_str).collect();
     let mut cut = String::with_capacity(text.len());
@@ -28,9 +28,9 @@ pub(super) fn cut(text: &str, orders: &[OrderNumber]) -> String {
                 let name = cut.trim_end().rfind(char::is_whitespace).map_or(0, |space| space + 1);
                 cut.truncate(name);
             }
-            put(&mut cut, word, MAIL);
+            push_placeholder(&mut cut, word, MAIL);
         } else if OWN_NUMBERS.iter().any(|prefix| is_own_number(word, prefix)) {
-            put(&mut cut, word, RETURN);
+            push_placeholder(&mut cut, word, RETURN);
         } else {
             cut.push_str(&without_orders(word, &orders));
         }
@@ -40,17 +40,17 @@ pub(super) fn cut(text: &str, orders: &[OrderNumber]) -> String {
     cut.replace(" - ", ", ").replace(['–', '—'], ", ")
 }
 
-/// The text without the words that stand for something.
-pub(super) fn without_stand_ins(cut: &str) -> String {
-    [ORDER, MAIL, RETURN].iter().fold(cut.to_owned(), |text, stand_in| text.replace(stand_in, " "))
+/// Returns the text without placeholders.
+pub(super) fn without_placeholders(cut: &str) -> String {
+    [ORDER, MAIL, RETURN].iter().fold(cut.to_owned(), |text, placeholder| text.replace(placeholder, " "))
 }
 
-/// The word's stand-in, with the punctuation around it.
-fn put(cut: &mut String, word: &str, stand_in: &str) {
+/// Appends the placeholder of a word, with the punctuation around it.
+fn push_placeholder(cut: &mut String, word: &str, placeholder: &str) {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     let start = word.find(bare).unwrap_or(0);
     cut.push_str(word[..start].trim_end_matches('@'));
-    cut.push_str(stand_in);
+    cut.push_str(placeholder);
     cut.push_str(&word[start + bare.len()..]);
 }
 
@@ -60,7 +60,7 @@ fn is_own_number(word: &str, prefix: &str) -> bool {
     start.eq_ignore_ascii_case(prefix) && rest.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The word with each order number in it as a word of its own: *đơn77893* is two.
+/// Returns the word with each order number as a separate placeholder: *đơn77893* becomes two words.
 fn without_orders(word: &str, orders: &HashSet<&str>) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut at = 0;
@@ -107,6 +107,6 @@ mod tests {
         ] {
             assert_eq!(cut(text, &orders), expected, "{text:?}");
         }
-        assert_eq!(without_stand_ins("đơn order0 của mail0").split_whitespace().collect::<Vec<_>>(), ["đơn", "của"]);
+        assert_eq!(without_placeholders("đơn order0 của mail0").split_whitespace().collect::<Vec<_>>(), ["đơn", "của"]);
     }
 }

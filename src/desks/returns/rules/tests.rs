@@ -17,11 +17,11 @@ fn the_rules_know_what_a_message_is_about() {
     let mut wrong = Vec::new();
     for line in table("returns_intents.tsv").lines().skip(1) {
         let (text, wanted) = line.split_once('\t').expect("two columns");
-        let heard = rules.hear(text);
-        let got = match heard.intent {
-            _ if heard.asks_policy => "policy",
-            _ if heard.wants_person => "person",
-            None if heard.damage => "damage",
+        let utterance = rules.parse(text);
+        let got = match utterance.intent {
+            _ if utterance.asks(Topic::Policy) => "policy",
+            _ if utterance.wants_person() => "person",
+            None if utterance.reports(Topic::Damage) => "damage",
             Some(intent) => intent.as_str(),
             None => "-",
         };
@@ -35,28 +35,28 @@ fn the_rules_know_what_a_message_is_about() {
 #[test]
 fn an_order_number_a_contact_and_damage_are_read_in_one_message() {
     let rules = rules();
-    let heard = rules.hear("Order 77893 arrived shattered, my mail is John.Doe@example.com");
-    assert_eq!(heard.number.map(|found| found.number.to_string()).as_deref(), Some("77893"));
-    assert!(matches!(heard.contact, Some(Contact::Email(email)) if email.as_str() == "john.doe@example.com"));
-    assert!(heard.damage);
-    let spelled = rules.hear("it is seven seven eight nine three");
-    assert!(spelled.may_name_order && spelled.number.is_none());
-    assert!(rules.hear("77 893").may_name_order);
-    assert!(!rules.hear("I want to return my boots").may_name_order);
+    let utterance = rules.parse("Order 77893 arrived shattered, my mail is John.Doe@example.com");
+    assert_eq!(utterance.order().map(|found| found.number.to_string()).as_deref(), Some("77893"));
+    assert!(matches!(utterance.contact(), Some(Contact::Email(email)) if email.as_str() == "john.doe@example.com"));
+    assert!(utterance.reports(Topic::Damage));
+    let spelled = rules.parse("it is seven seven eight nine three");
+    assert!(spelled.entities.has_unread_order && spelled.order().is_none());
+    assert!(rules.parse("77 893").entities.has_unread_order);
+    assert!(!rules.parse("I want to return my boots").entities.has_unread_order);
 }
 
 #[test]
 fn a_question_about_the_policy_swallows_no_order_and_no_wish_for_a_person() {
     let rules = rules();
-    let heard = |text: &str| {
-        let heard = rules.hear(text);
-        (heard.asks_policy, heard.wants_person, heard.intent)
+    let parsed = |text: &str| {
+        let utterance = rules.parse(text);
+        (utterance.asks(Topic::Policy), utterance.wants_person(), utterance.intent)
     };
-    assert_eq!(heard("How do I return something?"), (true, false, None));
-    assert_eq!(heard("How do I return order 77893?"), (false, false, Some(Intent::Return)));
-    let person = heard("I want to talk to a human about your return policy");
+    assert_eq!(parsed("How do I return something?"), (true, false, None));
+    assert_eq!(parsed("How do I return order 77893?"), (false, false, Some(Intent::Return)));
+    let person = parsed("I want to talk to a human about your return policy");
     assert_eq!((person.0, person.1), (false, true));
-    assert!(!heard("what is your policy? my mail is john.doe@example.com").0);
+    assert!(!parsed("what is your policy? my mail is john.doe@example.com").0);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_message_that_only_answers_is_no_reason_and_no_contact_stands_in_one() {
         "số điện thoại của em là 0912 345 678",
         "cancel",
     ] {
-        assert_eq!(rules.hear(text).why, "", "{text}");
+        assert_eq!(rules.parse(text).explanation, "", "{text}");
     }
     for (text, why) in [
         ("I want to return order 77893, too small", "I want to return order 77893, too small"),
@@ -85,7 +85,7 @@ fn a_message_that_only_answers_is_no_reason_and_no_contact_stands_in_one() {
         ("yes, they arrived shattered", "yes, they arrived shattered"),
         ("yes, only the socks", "yes, only the socks"),
     ] {
-        assert_eq!(rules.hear(text).why, why, "{text}");
+        assert_eq!(rules.parse(text).explanation, why, "{text}");
     }
 }
 
@@ -95,10 +95,10 @@ fn bare_ticket_asks_about_it_and_goodbye_asks_nothing() {
     for text in
         ["my ticket?", "and my ticket?", "so, the ticket", "ticket?", "ticket của em", "phiếu của mình đâu rồi ạ"]
     {
-        assert!(rules.hear(text).asks_ticket, "{text}");
+        assert!(rules.parse(text).asks(Topic::Ticket), "{text}");
     }
     for text in ["I lost my ticket to the concert order", "open a ticket please", "the boots are in my case"] {
-        assert!(!rules.hear(text).asks_ticket, "{text}");
+        assert!(!rules.parse(text).asks(Topic::Ticket), "{text}");
     }
     for text in [
         "bye",
@@ -110,7 +110,7 @@ fn bare_ticket_asks_about_it_and_goodbye_asks_nothing() {
         "bye em",
         "have a great day",
     ] {
-        assert!(rules.hear(text).says_goodbye, "{text}");
+        assert!(rules.parse(text).says_goodbye(), "{text}");
     }
     for text in [
         "bye, but where is my order?",
@@ -121,6 +121,6 @@ fn bare_ticket_asks_about_it_and_goodbye_asks_nothing() {
         "I want to buy boots",
         "a colleague please, bye",
     ] {
-        assert!(!rules.hear(text).says_goodbye, "{text}");
+        assert!(!rules.parse(text).says_goodbye(), "{text}");
     }
 }

@@ -1,24 +1,24 @@
 //! An order and decisions for tests.
 
-use crate::desks::returns::state::{SeenItem, SeenOrder};
+use crate::desks::returns::state::{ItemSnapshot, OrderSnapshot};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::OrderStatus;
-use crate::domain::returns::{Decision, ReasonCode, Why};
+use crate::domain::returns::{Cause, Decision, ReasonCode};
 
 pub fn number() -> OrderNumber {
     "77893".parse().expect("a number")
 }
 
-pub fn order() -> SeenOrder {
+pub fn order() -> OrderSnapshot {
     order_of(number())
 }
 
-pub fn order_of(number: OrderNumber) -> SeenOrder {
-    SeenOrder {
+pub fn order_of(number: OrderNumber) -> OrderSnapshot {
+    OrderSnapshot {
         number,
         status: OrderStatus::Delivered,
         ordered_on: "2026-11-01".parse().expect("a day"),
-        items: vec![SeenItem { line: 1, name: "Hiking Boots".to_owned(), quantity: 1 }],
+        items: vec![ItemSnapshot { line: 1, name: "Hiking Boots".to_owned(), quantity: 1 }],
         masked_email: "j***@example.com".to_owned(),
     }
 }
@@ -31,23 +31,23 @@ pub fn open(for_return: bool, for_refund: bool) -> Decision {
     Decision {
         eligible: true,
         reason_code: ReasonCode::Approved,
-        why: Why::Approved,
+        cause: Cause::Approved,
         is_return_eligible: for_return,
         is_refund_eligible: for_refund,
-        ..refused(Why::WindowOver)
+        ..refused(Cause::WindowOver)
     }
 }
 
-pub fn refused(why: Why) -> Decision {
+pub fn refused(cause: Cause) -> Decision {
     Decision {
         eligible: false,
         reason_code: ReasonCode::DataError,
-        why,
+        cause,
         refused_lines: Vec::new(),
         policy_applied: None,
         policy_version: "1".to_owned(),
         days_since_order: Some(20),
-        requires_manual_review: matches!(why, Why::Damaged | Why::FraudFlag),
+        requires_manual_review: matches!(cause, Cause::Damaged | Cause::FraudFlag),
         is_return_eligible: false,
         is_refund_eligible: false,
         cutoff_days: Some(30),

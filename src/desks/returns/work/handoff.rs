@@ -1,8 +1,8 @@
-//! Handing over to a person, with what the person should know.
+//! Hands a conversation over to a person.
 
 use super::super::Returns;
 use super::super::advance::Event;
-use super::super::state::{Escalate, Intent, State};
+use super::super::state::{HandoffReason, Intent, State};
 use super::by;
 use super::tickets::wanted_lines;
 use crate::desks::{DeskError, Turn};
@@ -10,20 +10,20 @@ use crate::domain::returns::{Action, Claim};
 use crate::store::returns::escalate::NewEscalation;
 
 impl Returns {
-    /// A ticket for a person, with what the person should know.
+    /// Opens a ticket for a person, with a summary of the conversation.
     pub(in crate::desks::returns) async fn escalate(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
-        let why = state.escalate.unwrap_or(Escalate::Person);
-        let rma = state.meta.last_rma.as_ref().filter(|_| why == Escalate::DamageLater);
-        // What the assistant could not finish is no reason to lock a return that was made.
-        let is_about_order = rma.is_none() && why != Escalate::GaveUp;
+        let reason = state.handoff.reason().unwrap_or(HandoffReason::Person);
+        let rma = state.meta.last_rma.as_ref().filter(|_| reason == HandoffReason::DamageLater);
+        // That the assistant did not finish is no reason to lock a return.
+        let is_about_order = rma.is_none() && reason != HandoffReason::GaveUp;
         let order = state.order.as_ref().map(|order| &order.number).filter(|_| is_about_order);
-        let claim = self.claim(turn, state, why).await?;
+        let claim = self.claim(turn, state, reason).await?;
         let new = NewEscalation {
             rma,
             order,
-            priority: state.priority(why),
-            reason: reason_of(why, state),
-            summary: &summary(why, state),
+            priority: state.priority(reason),
+            reason: reason_of(reason, state),
+            summary: &summary(reason, state),
             claim: claim.as_ref(),
         };
         let escalated = self.store_of(turn).escalate(&new, &by(turn)).await?;
@@ -32,14 +32,14 @@ impl Returns {
 }
 
 impl Returns {
-    /// The return that the person is to decide about; `None`: the customer wants a person for something else.
-    async fn claim(&self, turn: &Turn, state: &State, why: Escalate) -> Result<Option<Claim>, DeskError> {
-        let is_review = match why {
-            Escalate::Review | Escalate::DamageTold => true,
-            Escalate::Person | Escalate::Assistant => {
+    /// Returns the claim that the person decides. `None` if the customer wants a person for something else.
+    async fn claim(&self, turn: &Turn, state: &State, reason: HandoffReason) -> Result<Option<Claim>, DeskError> {
+        let is_review = match reason {
+            HandoffReason::Review | HandoffReason::DamageTold => true,
+            HandoffReason::Person | HandoffReason::Assistant => {
                 state.damage_told || state.eligibility.as_ref().is_some_and(|decision| decision.requires_manual_review)
             }
-            Escalate::DamageLater | Escalate::GaveUp => false,
+            HandoffReason::DamageLater | HandoffReason::GaveUp => false,
         };
         let Some(seen) = state.order.as_ref().filter(|_| is_review) else { return Ok(None) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(None) };
@@ -52,22 +52,22 @@ impl Returns {
     }
 }
 
-/// Why a person looks, for that person.
-fn reason_of(why: Escalate, state: &State) -> &'static str {
-    match (why, state.eligibility.as_ref().map(|decision| decision.reason_code.as_str())) {
-        (Escalate::Person, _) => "the customer asks for a person",
-        (Escalate::DamageLater, _) => "damage reported after the return was made",
-        (Escalate::Review, Some("DAMAGED_MANUAL")) => "damaged items",
-        (Escalate::DamageTold, _) => "damaged items that the return rules do not take back",
-        (Escalate::Review, _) => "manual review by the return rules",
-        (Escalate::Assistant, _) if state.damage_told => "damaged items",
-        (Escalate::Assistant, _) => "the assistant cannot help",
-        (Escalate::GaveUp, _) => "the assistant did not come to an end",
+/// Returns the reason of the handoff, for the person.
+fn reason_of(reason: HandoffReason, state: &State) -> &'static str {
+    match (reason, state.eligibility.as_ref().map(|decision| decision.reason_code.as_str())) {
+        (HandoffReason::Person, _) => "the customer asks for a person",
+        (HandoffReason::DamageLater, _) => "damage reported after the return was made",
+        (HandoffReason::Review, Some("DAMAGED_MANUAL")) => "damaged items",
+        (HandoffReason::DamageTold, _) => "damaged items that the return rules do not take back",
+        (HandoffReason::Review, _) => "manual review by the return rules",
+        (HandoffReason::Assistant, _) if state.damage_told => "damaged items",
+        (HandoffReason::Assistant, _) => "the assistant cannot help",
+        (HandoffReason::GaveUp, _) => "the assistant did not come to an end",
     }
 }
 
-/// Seed 001's handoff summary: reason, request, actions taken, next steps.
-fn summary(why: Escalate, state: &State) -> String {
+/// Returns the summary for the person: reason, request, actions taken, next steps.
+fn summary(reason: HandoffReason, state: &State) -> String {
     let request = match state.intent {
         Some(intent) => intent.as_str(),
         None => "not clear yet",
@@ -76,17 +76,17 @@ fn summary(why: Escalate, state: &State) -> String {
     let decision = state
         .eligibility
         .as_ref()
-        .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.why));
+        .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.cause));
     let rma = state.meta.last_rma.as_ref().map_or("none".to_owned(), ToString::to_string);
-    let next = match why {
-        Escalate::Person | Escalate::Assistant => "answer the customer in the conversation",
-        Escalate::GaveUp => "look at what was done, and answer the customer in the conversation",
-        Escalate::DamageLater => "ask for photos, then approve or reject the return",
-        Escalate::DamageTold => "ask for photos, then decide about the order with the customer",
-        Escalate::Review => "look at the order and the customer's history, then approve or reject",
+    let next = match reason {
+        HandoffReason::Person | HandoffReason::Assistant => "answer the customer in the conversation",
+        HandoffReason::GaveUp => "look at what was done, and answer the customer in the conversation",
+        HandoffReason::DamageLater => "ask for photos, then approve or reject the return",
+        HandoffReason::DamageTold => "ask for photos, then decide about the order with the customer",
+        HandoffReason::Review => "look at the order and the customer's history, then approve or reject",
     };
     format!(
         "Reason: {}\nRequest: {request}, order {order}\nActions taken: eligibility {decision}, return {rma}\nNext steps: {next}",
-        reason_of(why, state)
+        reason_of(reason, state)
     )
 }

@@ -1,4 +1,4 @@
-//! Orders: found for whoever may see them, and shown.
+//! Looks up an order for the customer who may see it, and shows its status.
 
 use chrono::Utc;
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use super::super::advance::Event;
 use super::super::items;
 use super::super::rules::written;
 use super::super::scenario::Scenario;
-use super::super::state::{Meta, SeenItem, SeenOrder, State};
-use super::super::voice::Voice;
+use super::super::state::{ItemSnapshot, Meta, OrderSnapshot, State};
+use super::super::texts::VariantPicker;
 use super::{WHO, request_of};
 use crate::desks::{DeskError, Turn};
 use crate::domain::calendar::day_of;
@@ -17,7 +17,7 @@ use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::identity::Contact;
-use crate::domain::identity::attempts::MissSubject;
+use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{MailNumber, Rma};
 use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
@@ -25,7 +25,7 @@ use crate::store::mails::NewMail;
 use crate::store::order_misses::Verification;
 
 impl Returns {
-    /// The order, if it is there and the customer's.
+    /// Looks up the order, if it exists and is the customer's.
     pub(in crate::desks::returns) async fn look_up(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let Some(number) = &state.order_number else { return Ok(Event::OrderNotFound) };
         let store = self.store_of(turn);
@@ -50,7 +50,7 @@ impl Returns {
                         ..state.clone()
                     };
                     let found = Box::pin(self.look_up(turn, &as_first)).await?;
-                    return Ok(Event::Under(written(&contact).to_owned(), Box::new(found)));
+                    return Ok(Event::WithContact(written(&contact).to_owned(), Box::new(found)));
                 }
                 let subjects = self.miss_subjects(turn, number);
                 let limit = self.services.config.returns.misses;
@@ -70,16 +70,16 @@ impl Returns {
         };
         self.record(turn, "order.looked_up", number, json!({ "found": order.is_some() })).await?;
         let Some(order) = order else { return Ok(Event::OrderNotFound) };
-        let seen = self.seen(&order);
-        // What is in a return already does not come back once more.
+        let seen = self.order_snapshot(&order);
+        // Items that are in a return already stay out.
         let open = order.open_lines();
         let rest = (!open.is_empty() && open.len() < order.items.len()).then_some(open);
         let lines = items::part_of(&seen.items, &state.reason).or(rest);
         Ok(Event::OrderFound(seen, lines))
     }
 
-    /// The order, if the contact that opened another one of this conversation opens it as well. If not, nobody guessed: the
-    /// customer has not said yet whose this one is.
+    /// Looks up the order with the contact that opened another one in this conversation. If it does not fit, no miss is counted: the
+    /// customer did not name a contact for this order.
     async fn try_known_contact(
         &self,
         turn: &Turn,
@@ -95,8 +95,8 @@ impl Returns {
         Ok(order.ok_or(Event::OtherContact))
     }
 
-    /// Of two contacts in one message, the one that stands on the order, if one of them does: both together are one attempt.
-    /// Gives whether it is the second one.
+    /// Returns the contact that is on the order, if one of two in a message is, and whether it is the second one. Both together are
+    /// one attempt.
     async fn better_contact(
         &self,
         turn: &Turn,
@@ -110,32 +110,32 @@ impl Returns {
         Ok(if is_better { (other, true) } else { (contact, false) })
     }
 
-    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<MissSubject> {
-        let client = turn.caller.address.map(|address| MissSubject::Client(self.services.client_names.of(address)));
-        let own = [MissSubject::Conversation(turn.conversation.id), MissSubject::Order(number.clone())];
+    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<AttemptSubject> {
+        let client = turn.caller.address.map(|address| AttemptSubject::Client(self.services.client_names.of(address)));
+        let own = [AttemptSubject::Conversation(turn.conversation.id), AttemptSubject::Order(number.clone())];
         own.into_iter().chain(client).collect()
     }
 
-    pub(in crate::desks::returns) fn seen(&self, order: &Order) -> SeenOrder {
-        SeenOrder {
+    pub(in crate::desks::returns) fn order_snapshot(&self, order: &Order) -> OrderSnapshot {
+        OrderSnapshot {
             number: order.number.clone(),
             status: order.status,
             ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
             items: order
                 .items
                 .iter()
-                .map(|item| SeenItem { line: item.line, name: item.name.clone(), quantity: item.quantity })
+                .map(|item| ItemSnapshot { line: item.line, name: item.name.clone(), quantity: item.quantity })
                 .collect(),
             masked_email: order.email.masked(),
         }
     }
 
-    /// Says where the order is, as a list.
+    /// Sends the order's status as a list.
     pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
-        let seen = self.seen(&order);
+        let seen = self.order_snapshot(&order);
         if state.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
         {
@@ -155,8 +155,8 @@ impl Returns {
             (&texts.lines.items, Some(self.item_names(turn, &seen, &all))),
             (&texts.lines.tracking, order.tracking.clone()),
         ];
-        let mut voice = Voice::new(texts, &state.meta.said);
-        let mut text = voice.text(headline(order.status), &[])?;
+        let mut variants = VariantPicker::new(texts, &state.meta.said);
+        let mut text = variants.text(headline(order.status), &[])?;
         let returned = returns.map(|value| (&texts.lines.returned, Some(value)));
         for (line, value) in lines.into_iter().chain(returned) {
             if let Some(value) = value {
@@ -165,39 +165,39 @@ impl Returns {
             }
         }
         let told = status_of(&order);
-        let said = voice.then(Event::StatusShown);
+        let said = Event::after_texts(variants, Event::StatusShown);
         turn.say_with(Kind::OrderStatus, &text, Metadata::of(Kind::OrderStatus).with("order", told)).await?;
         Ok(said)
     }
 }
 
 impl Returns {
-    /// Gives a new link to the label of the order's return, and mails it. `None`: nothing of the order is coming back.
+    /// Sends a new link to the label of the order's return, and mails it. `None` if the order has no open return.
     async fn give_label(&self, turn: &mut Turn, state: &State, order: &Order) -> Result<Option<Event>, DeskError> {
         let store = self.store_of(turn);
         let made = store.list_rmas_of(&order.number).await?;
         let is_open = |rma: &Rma| !rma.status.is_rejected() && !rma.status.has_ended();
         let Some(rma) = made.into_iter().rfind(is_open) else { return Ok(None) };
-        let mut voice = Voice::new(self.texts(turn), &state.meta.said);
+        let mut variants = VariantPicker::new(self.texts(turn), &state.meta.said);
         let number = ("rma_number", rma.number.as_str());
         if rma.escalated || rma.label.is_none() {
             let scenario = if rma.escalated { Scenario::LabelLocked } else { Scenario::LabelLater };
-            let text = voice.text(scenario, &[number])?;
-            let said = voice.then(Event::StatusShown);
+            let text = variants.text(scenario, &[number])?;
+            let said = Event::after_texts(variants, Event::StatusShown);
             turn.say(Kind::ReturnTicket, &text).await?;
             return Ok(Some(said));
         }
-        // The address that the customer named last for this return.
+        // Use the address that the customer named last for this return.
         let sent = store.list_mails_of(&rma.number).await?.pop();
         let id = MailNumber::new(rma.created_at, &[rma.number.as_str(), LABEL_MAIL, &request_of(turn, state)]);
         let mut mail = NewMail::about(LABEL_MAIL, id, order, Some(&rma), turn.language());
         mail.to = sent.map_or(mail.to, |sent| sent.to);
         store.queue_mail(&mail, WHO, Utc::now()).await?;
-        self.services.post.wake();
-        let url = self.services.post.label_link(&turn.conversation.tenant, &rma.number);
+        self.services.jobs.wake();
+        let url = self.services.labels.link(&turn.conversation.tenant, &rma.number);
         let masked = mail.to.masked();
-        let text = voice.text(Scenario::LabelAgain, &[number, ("label_url", &url), ("masked_email", &masked)])?;
-        let said = voice.then(Event::StatusShown);
+        let text = variants.text(Scenario::LabelAgain, &[number, ("label_url", &url), ("masked_email", &masked)])?;
+        let said = Event::after_texts(variants, Event::StatusShown);
         let told = json!({ "rma_number": rma.number, "url": url });
         turn.say_with(Kind::ReturnTicket, &text, Metadata::of(Kind::ReturnTicket).with("label", told)).await?;
         Ok(Some(said))
@@ -207,7 +207,7 @@ impl Returns {
 /// The mail with a link to the label.
 const LABEL_MAIL: &str = "label_ready";
 
-/// The order's status for clients, which read no prose.
+/// Returns the order's status for clients, which do not read the text.
 pub(in crate::desks::returns) fn status_of(order: &Order) -> Value {
     json!({
         "number": order.number, "status": order.status, "ordered_at": order.ordered_at,

@@ -1,4 +1,4 @@
-//! Tickets: whether there is to be one, the one that is made, and the mail about it.
+//! Makes tickets: the decision before one, the ticket, and its mail.
 
 use chrono::Utc;
 use serde_json::json;
@@ -10,7 +10,8 @@ use super::{WHO, by, request_of};
 use crate::desks::{DeskError, Turn};
 use crate::domain::commerce::Order;
 use crate::domain::returns::ticket::idempotency_key;
-use crate::domain::returns::{Action, Rma, Why};
+use crate::domain::returns::{Action, Cause, Rma};
+use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
 
@@ -18,7 +19,7 @@ use crate::store::returns::create::{CancelOutcome, NewReturn, ReturnOutcome};
 const APPROVED_MAIL: &str = "return_approved";
 
 impl Returns {
-    /// What the rules say of the lines that are to come back; or that the same was asked for before.
+    /// Decides about the lines that come back, or finds the ticket of the same request.
     pub(in crate::desks::returns) async fn check_policy(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let store = self.store_of(turn);
@@ -26,13 +27,13 @@ impl Returns {
         let lines = wanted_lines(&order, state);
         let (terms, asked_at) = (self.terms(), turn.accepted_at());
         let decision = store.check_eligibility(&order.number, &lines, &state.reason, &terms, asked_at).await?;
-        let told = json!({ "decision": decision.to_record(), "lines": lines });
-        self.record(turn, "eligibility.decided", &order.number, told).await?;
-        if decision.why == Why::AlreadyInRma {
+        let details = json!({ "decision": decision.to_record(), "lines": lines });
+        self.record(turn, "eligibility.decided", &order.number, details).await?;
+        if decision.cause == Cause::AlreadyInRma {
             let wanted = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
             let made = store.list_rmas_of(&order.number).await?;
             let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines));
-            // Damage concerns the return in which the item is, whatever is asked for now.
+            // Damage concerns the return that has the item, whatever the customer asks for now.
             let damaged = || made.iter().rev().find(|rma| state.damage_told && is_of(rma, &decision.refused_lines));
             if let Some(rma) = same.or_else(damaged) {
                 let id = rma.number.to_string();
@@ -42,7 +43,7 @@ impl Returns {
         Ok(Event::Decided(decision, lines))
     }
 
-    /// The RMA with its ticket, label and mail, in one transaction, once.
+    /// Makes the RMA with its ticket, label and mail, in one transaction, once.
     pub(in crate::desks::returns) async fn process(
         &self,
         turn: &Turn,
@@ -70,7 +71,7 @@ impl Returns {
         let (rma, key, status) = match outcome {
             ReturnOutcome::Created { rma, key } => (rma, key, TicketStatus::Created),
             ReturnOutcome::Duplicate { rma, key } => (rma, key, TicketStatus::Duplicate),
-            // The rules have changed their mind since they were asked: what they say now is told.
+            // The rules decided differently before; the new decision holds.
             ReturnOutcome::Refused(decision) => return Ok(Event::Refused(*decision)),
             ReturnOutcome::BadAmounts => return Ok(Event::Failed),
         };
@@ -82,7 +83,7 @@ impl Returns {
         }))
     }
 
-    /// A ticket that asks the shop to stop the order.
+    /// Makes a ticket that asks the shop to stop the order.
     pub(super) async fn cancel(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let request = request_of(turn, state);
@@ -91,7 +92,7 @@ impl Returns {
         let (ticket, status) = match outcome {
             CancelOutcome::Created(ticket) => (ticket, TicketStatus::Created),
             CancelOutcome::Duplicate(ticket) => (ticket, TicketStatus::Duplicate),
-            // It was shipped meanwhile: the rules are asked again.
+            // The order was shipped in the meantime: decide again.
             CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
                 let (terms, asked_at) = (self.terms(), turn.accepted_at());
                 let lines = state.lines.clone().unwrap_or_default();
@@ -104,9 +105,9 @@ impl Returns {
         Ok(Event::Ticketed(Ticketed { ticket, rma: None, refund: None, key }))
     }
 
-    /// How the first attempt of the mail went; the outbox tries again by itself where it failed.
+    /// Waits for the first attempt to send the mail. The outbox retries a failed one by itself.
     pub(in crate::desks::returns) async fn send_email(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
-        let made_now = state.action_ticket.as_ref().filter(|ticket| ticket.status == TicketStatus::Created);
+        let made_now = state.action_ticket().filter(|ticket| ticket.status == TicketStatus::Created);
         let Some(number) = made_now.and_then(|ticket| ticket.id.parse().ok()) else {
             return Ok(Event::Mailed(EmailStatus::None));
         };
@@ -115,13 +116,17 @@ impl Returns {
         let Some(mail) = mails.into_iter().rev().find(|mail| mail.template == APPROVED_MAIL) else {
             return Ok(Event::Mailed(EmailStatus::None));
         };
-        let other = state.mail_to.as_deref().and_then(|to| to.parse().ok()).filter(|to| *to != mail.to);
+        let other = state
+            .ticket
+            .as_ref()
+            .and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok())
+            .filter(|to| *to != mail.to);
         if mail.status == MailStatus::Failed || other.is_some() {
             store.requeue_mail(mail.id, other.as_ref(), WHO, Utc::now()).await?;
         }
         let within = self.services.config.returns.mail_wait;
-        let settled = self.services.post.settle(&turn.conversation.tenant, mail.id, within);
-        let status = turn.step("mail").take(settled).await?;
+        let attempt = wait_for_attempt(&self.services.jobs, &store, mail.id, within);
+        let status = turn.step("mail").take(attempt).await?;
         Ok(Event::Mailed(match status {
             MailStatus::Queued => EmailStatus::Queued,
             MailStatus::Sent => EmailStatus::Sent,
@@ -130,19 +135,19 @@ impl Returns {
     }
 }
 
-/// What is to come back: what the customer named, or whatever has not come back yet.
+/// Returns the lines that come back: those that the customer named, or all that have not come back yet.
 pub(super) fn wanted_lines(order: &Order, state: &State) -> Vec<u32> {
     let named = state.lines.clone().filter(|lines| !lines.is_empty());
     let open = Some(order.open_lines()).filter(|lines| !lines.is_empty());
     named.or(open).unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
 }
 
-/// Whether one of the lines is on its way back under the RMA.
+/// Whether one of the lines is in this open RMA.
 fn is_of(rma: &Rma, lines: &[u32]) -> bool {
     !rma.status.is_rejected() && !rma.status.has_ended() && rma.lines.iter().any(|line| lines.contains(&line.line))
 }
 
-/// Whether the RMA is for the same, and still stands.
+/// Whether the RMA is for the same request and was not rejected.
 fn is_the_same(rma: &Rma, action: Action, lines: &[u32]) -> bool {
     let of_rma: Vec<u32> = rma.lines.iter().map(|line| line.line).collect();
     rma.action == action && of_rma == lines && !rma.status.is_rejected()

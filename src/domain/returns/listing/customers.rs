@@ -1,13 +1,13 @@
-//! A customer is one, however many orders of theirs are listed.
+//! Joins the customer data of several orders.
 
 use std::collections::BTreeMap;
 
 use super::{BadRow, Field, ListedOrder};
 use crate::domain::commerce::order::{Customer, CustomerId};
 
-/// Gives all orders of a customer the same customer. A flag that stands on one order holds for all of them; name and
-/// `user_id` are those of the newest order that has them. Orders that contradict each other in a flag are refused and left
-/// out: nobody knows which of them is right. Each order comes with its place in the list.
+/// Gives all orders of a customer the same customer data. A flag on one order holds for all of them; name and `user_id` come
+/// from the newest order that has them. Orders whose flags contradict each other are refused. Each order has its place in the
+/// list.
 pub(super) fn made_one(orders: Vec<(u64, ListedOrder)>, bad: &mut Vec<BadRow>) -> Vec<ListedOrder> {
     let mut listed: BTreeMap<CustomerId, Vec<(u64, ListedOrder)>> = BTreeMap::new();
     for order in orders {
@@ -34,15 +34,15 @@ fn refuse_contradictions(
     orders.retain(|(place, order)| {
         let Some(said) = flag(order) else { return true };
         let other = if said { no } else { yes };
-        let mend = format!("row {other} says otherwise of the same customer; make them agree, or leave it empty");
-        bad.push(BadRow { place: *place, field, value: said.to_string(), mend });
+        let hint = format!("row {other} says otherwise of the same customer; make them agree, or leave it empty");
+        bad.push(BadRow { place: *place, field, value: said.to_string(), hint });
         false
     });
 }
 
-/// The orders of one customer, none of which contradicts another in a flag.
+/// The orders of one customer, whose flags agree.
 fn agreed(mut orders: Vec<ListedOrder>) -> Vec<ListedOrder> {
-    // The number decides between two of one moment, so that the same list always gives the same customer.
+    // The number decides between two orders of one moment, so that the same list always gives the same customer.
     let mut newest_first: Vec<&ListedOrder> = orders.iter().collect();
     newest_first.sort_by_key(|listed| std::cmp::Reverse((listed.order.ordered_at, &listed.order.number)));
     let is_vip = orders.iter().find_map(|listed| listed.is_vip);

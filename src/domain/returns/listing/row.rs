@@ -1,4 +1,4 @@
-//! One row of the list, read field by field.
+//! Reads one row of the list, field by field.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SubsecRound, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -11,10 +11,10 @@ use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::identity::contact::{Email, Phone};
 use crate::domain::warranty::parse_date;
 
-/// The longest name, in characters: far beyond any real one.
+/// The longest name, in characters.
 const MAX_NAME_LENGTH: usize = 500;
 
-/// An order's own fields; what is in the row of its items is read apart.
+/// The fields of an order, without those of its items.
 pub(super) struct OrderFields {
     pub order: Order,
     pub paid: Option<Money>,
@@ -61,7 +61,7 @@ impl Reader<'_> {
             id: CustomerId::of(tenant, &email),
             name: customer_name,
             email: email.clone(),
-            // The number on an order opens that order. On the customer it would open all of theirs.
+            // A phone number on the order opens that order alone. On the customer it would open all of theirs.
             phone: None,
             user_id: self.find(Field::UserId, name)?,
             is_vip: false,
@@ -78,14 +78,14 @@ impl Reader<'_> {
             shipped_at,
             delivered_at,
             tracking,
-            // The draft's, until its last row has come.
+            // Set when the order's last row is read.
             paid: Money::zero(currency),
             items: Vec::new(),
         };
         Ok(OrderFields { order, paid, is_vip, fraud_flag })
     }
 
-    /// Line 0: it was not given.
+    /// Line 0 means that the row has no line number.
     pub(super) fn item(&self, currency: Currency) -> Read<OrderItem> {
         Ok(OrderItem {
             line: self.find(Field::Line, count)?.unwrap_or(0),
@@ -110,16 +110,16 @@ impl Reader<'_> {
 
     fn find<T>(&self, field: Field, read: impl FnOnce(&str) -> Result<T, String>) -> Read<Option<T>> {
         let Some(text) = self.row.fields.get(&field) else { return Ok(None) };
-        read(text).map(Some).map_err(|mend| self.bad(field, text, mend))
+        read(text).map(Some).map_err(|hint| self.bad(field, text, hint))
     }
 
-    fn bad(&self, field: Field, value: &str, mend: String) -> Box<BadRow> {
-        Box::new(BadRow { place: self.row.place, field, value: value.to_owned(), mend })
+    fn bad(&self, field: Field, value: &str, hint: String) -> Box<BadRow> {
+        Box::new(BadRow { place: self.row.place, field, value: value.to_owned(), hint })
     }
 
     fn later(&self, text: &str, than: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
         let at = self.moment(text)?;
-        // A day of the list stands for its noon, so that a moment of the same day may lie behind it.
+        // A day without a time means noon, so a moment of the same day may be later than now.
         if at + TimeDelta::hours(24) < than {
             return Err("it lies before the order or its shipping; correct one of the dates".to_owned());
         }
@@ -130,7 +130,7 @@ impl Reader<'_> {
     /// without a time is its noon.
     fn moment(&self, text: &str) -> Result<DateTime<Utc>, String> {
         if let Ok(at) = DateTime::parse_from_rfc3339(text) {
-            // Finer than databases keep it, it would differ from what is stored for ever.
+            // Databases store microseconds: a finer time would always differ from the stored one.
             return Ok(at.with_timezone(&Utc).trunc_subsecs(6));
         }
         let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M"];
@@ -139,7 +139,7 @@ impl Reader<'_> {
             Some(local) => local,
             None => noon(parse_date(text).map_err(|error| error.to_string())?),
         };
-        // A time that the clocks jump over is taken an hour later.
+        // A time that the clocks skip becomes one hour later.
         let at = self.zone.from_local_datetime(&local);
         let at = at.earliest().or_else(|| self.zone.from_local_datetime(&(local + TimeDelta::hours(1))).earliest());
         at.map(|at| at.with_timezone(&Utc)).ok_or_else(|| "there is no such time in the shop's time zone".to_owned())
@@ -154,7 +154,7 @@ fn parse<T: std::str::FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// What a shop's own system knows. That goods come back is known here, and no list says otherwise.
+/// The statuses that a list may set. Returns are known here, not in the list.
 fn status(text: &str) -> Result<OrderStatus, String> {
     const LISTED: [OrderStatus; 3] = [OrderStatus::Pending, OrderStatus::Shipped, OrderStatus::Delivered];
     let found = OrderStatus::parse(text).filter(|status| LISTED.contains(status));

@@ -128,12 +128,12 @@ fn a_bad_row_is_refused_with_its_field_and_the_way_out() {
         let (orders, bad) = read(&[with(&[(field, text)])]);
         assert_eq!((orders.len(), bad.len()), (0, 1), "{field} {text:?}");
         assert_eq!((bad[0].place, bad[0].field, bad[0].value.as_str()), (2, field, text));
-        assert!(bad[0].mend.contains(says), "{} lacks {says:?}", bad[0].mend);
+        assert!(bad[0].hint.contains(says), "{} lacks {says:?}", bad[0].hint);
     }
     for status in ["Return_Initiated", "returned"] {
         let (orders, bad) = read(&[with(&[(Field::Status, status)])]);
         assert_eq!((orders.len(), bad[0].field), (0, Field::Status));
-        assert!(bad[0].mend.contains("list the order as Delivered"), "{}", bad[0].mend);
+        assert!(bad[0].hint.contains("list the order as Delivered"), "{}", bad[0].hint);
     }
     let early = read(&[with(&[(Field::Status, "Shipped")])]).1;
     assert_eq!((early.len(), early[0].field), (1, Field::DeliveredAt));
@@ -225,5 +225,5 @@ fn orders_of_a_customer_that_contradict_each_other_are_refused_and_the_others_ar
     assert_eq!(orders[0].is_vip, None);
     let told: Vec<_> = bad.iter().map(|row| (row.place, row.field, row.value.as_str())).collect();
     assert_eq!(told, [(2, Field::IsVip, "true"), (3, Field::IsVip, "false")]);
-    assert!(bad[0].mend.contains("row 3") && bad[1].mend.contains("row 2"), "{bad:?}");
+    assert!(bad[0].hint.contains("row 3") && bad[1].hint.contains("row 2"), "{bad:?}");
 }

@@ -1,4 +1,4 @@
-//! Orders, RMAs, tickets, mails and the record, as the console shows them. Amounts are in minor units of their currency.
+//! Orders, RMAs, tickets, mails and audit entries as JSON. Amounts are in minor units of their currency.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -18,20 +18,20 @@ use crate::http::views::{optional_time, time};
 use crate::store::mails::Mail;
 use crate::store::returns::overview::Overview;
 
-/// What a conversation has to do with orders and returns.
+/// The orders and returns of a conversation.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Returns)]
 pub(in crate::http) struct ReturnsView {
-    /// Whether the conversation's desk takes returns: where it does not, nothing will come.
+    /// Whether the conversation's desk handles returns. If not, the lists stay empty.
     takes_returns: bool,
     orders: Vec<OrderView>,
     rmas: Vec<RmaView>,
-    /// What was asked of the shop: one for each RMA and cancellation, and the escalations.
+    /// One for each RMA and cancellation, and the escalations.
     tickets: Vec<TicketView>,
     mails: Vec<MailView>,
-    /// What was done, oldest first.
+    /// The audit log, oldest first.
     record: Vec<RecordView>,
-    /// Whether there is more than is listed.
+    /// Whether the lists are incomplete.
     has_more: bool,
 }
 
@@ -77,23 +77,23 @@ struct OrderView {
     shipped_at: Option<DateTime<Utc>>,
     #[serde(serialize_with = "optional_time")]
     delivered_at: Option<DateTime<Utc>>,
-    /// The number of the parcel to the customer.
+    /// The tracking number of the parcel to the customer.
     tracking: Option<String>,
     paid: AmountView,
     items: Vec<ItemView>,
 }
 
-/// Whose order it is.
+/// The customer of an order.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OrderCustomer)]
 struct CustomerView {
     name: String,
-    /// Masked.
+    /// The masked address.
     email: String,
-    /// Its last two digits.
+    /// The last two digits.
     phone: Option<String>,
     is_vip: bool,
-    /// The shop suspects fraud.
+    /// Whether the shop suspects fraud.
     fraud_flag: bool,
 }
 
@@ -104,10 +104,10 @@ struct ItemView {
     line: u32,
     name: String,
     quantity: u32,
-    /// For one piece.
+    /// The price of one piece.
     unit_price: AmountView,
     is_final_sale: bool,
-    /// The latest RMA that it stands in.
+    /// The latest RMA with this item.
     rma: Option<String>,
 }
 
@@ -154,17 +154,17 @@ pub(super) struct RmaView {
     order: String,
     action: Action,
     status: RmaStatus,
-    /// The states that a person may take it to now.
+    /// The states that a person may move it to now.
     next: Vec<RmaStatus>,
-    /// It was escalated: it takes no step until the escalation is resolved.
+    /// Whether it is escalated. Then its state cannot change until the escalation is resolved.
     locked: bool,
     escalation_reason: Option<String>,
     lines: Vec<LineView>,
     refund: AmountView,
-    /// In the customer's words.
+    /// The reason in the customer's words.
     reason: String,
     reason_code: ReasonCode,
-    /// The number on its label.
+    /// The tracking number of its label.
     tracking: Option<String>,
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
@@ -172,7 +172,7 @@ pub(super) struct RmaView {
     updated_at: DateTime<Utc>,
 }
 
-/// A line of the order that comes back.
+/// A returned line of the order.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RmaLine)]
 struct LineView {
@@ -202,7 +202,7 @@ impl From<Rma> for RmaView {
     }
 }
 
-/// What was asked of the shop.
+/// A customer's request to the shop, or an escalation.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Ticket)]
 pub(super) struct TicketView {
@@ -210,22 +210,22 @@ pub(super) struct TicketView {
     kind: TicketKind,
     order: Option<String>,
     rma: Option<String>,
-    /// Of an escalation.
+    /// The priority of an escalation.
     priority: Option<Priority>,
     reason: String,
-    /// What a person should know.
+    /// A summary for the person who decides.
     summary: String,
-    /// The return that an approval makes; null where there is none.
+    /// The return that an approval creates, if any.
     claim: Option<ClaimView>,
-    /// What the customer was asked and has not answered yet.
+    /// The open question to the customer.
     question: Option<String>,
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
-    /// Null while it is open.
+    /// The decision; null while the ticket is open.
     resolved: Option<DecisionView>,
 }
 
-/// A return that waits for a person's decision.
+/// A requested return that needs a person's decision.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Claim)]
 struct ClaimView {
@@ -234,7 +234,7 @@ struct ClaimView {
     lines: Vec<u32>,
 }
 
-/// How an escalation ended.
+/// The decision on an escalation.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Decision)]
 struct DecisionView {
@@ -275,11 +275,11 @@ impl From<Resolved> for DecisionView {
 struct MailView {
     number: String,
     template: String,
-    /// Masked.
+    /// The masked address.
     to: String,
     /// `queued`, `sent` or `failed`.
     status: &'static str,
-    /// Why it failed.
+    /// Why sending failed.
     error: Option<String>,
     order: Option<String>,
     rma: Option<String>,
@@ -305,7 +305,7 @@ impl From<Mail> for MailView {
     }
 }
 
-/// Who changed what.
+/// An entry of the audit log.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RecordEntry)]
 struct RecordView {
@@ -313,7 +313,7 @@ struct RecordView {
     kind: AuditKind,
     /// `desk`, `job`, or the name of a person.
     who: String,
-    /// Such as `rma.created` or `order.status`.
+    /// The change, such as `rma.created` or `order.status`.
     what: String,
     before: Option<Value>,
     after: Option<Value>,

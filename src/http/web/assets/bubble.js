@@ -1,10 +1,9 @@
-// One message, as the reader sees it.
+// Message bubbles of the chat page.
 
-import { element } from "./elements.js";
 import { allowWeb, closed, parse } from "./markup.js";
-import { render } from "./render.js";
+import { element, render } from "./render.js";
 
-/** A message of the shop's side, which may grow. */
+/** A message of the assistant or a person of the shop, whose text may grow. */
 export class Bubble {
   #words;
   #allow;
@@ -13,11 +12,11 @@ export class Bubble {
 
   constructor(words, allow, { id, kind, sender = "assistant", text = "" }) {
     this.#words = words;
-    // Staff choose their links themselves; those of a model must be on the shop's list.
+    // Staff may link to any site; the model only to the shop's list of hosts.
     this.#allow = sender === "agent" ? allowWeb(location.href) : allow;
     this.text = text;
     this.kind = kind;
-    // Whether no more comes, and whether all came that was meant to.
+    // `complete`: no more text follows. `whole`: the text was not cut.
     this.complete = false;
     this.whole = false;
     this.sender = sender;
@@ -32,11 +31,11 @@ export class Bubble {
   append(text) {
     this.element.classList.add("growing");
     this.text += text;
-    // Once for each picture, however many pieces come.
+    // Draw once per animation frame, however many deltas arrive.
     this.#drawing ||= requestAnimationFrame(() => this.#draw());
   }
 
-  /** The message is stored: what is known of it is shown too. */
+  /** Completes the message and shows its name, sources and whether it was cut. */
   end(metadata = {}) {
     this.complete = true;
     this.whole = !metadata.cut;
@@ -47,7 +46,7 @@ export class Bubble {
     if (metadata.sources?.length) this.element.append(this.#sources(metadata.sources));
   }
 
-  /** Says under the message why it is not whole. */
+  /** Shows a note under the message that says why its text was cut. */
   mark(key) {
     this.note ??= this.element.appendChild(element("p", { class: "note" }));
     this.#words.put(this.note, key);
@@ -61,7 +60,7 @@ export class Bubble {
   }
 
   #sources(items) {
-    // A row of a catalogue has its category for a section, which its title mostly begins with.
+    // A catalogue row's section is its category, with which most titles begin.
     const names = new Set(items.map(({ title, section }) => (section && !title.includes(section) ? `${title} – ${section}` : title)));
     const summary = element("summary");
     this.#words.put(summary, "sources", { count: names.size });
@@ -70,7 +69,7 @@ export class Bubble {
   }
 }
 
-/** A customer's message: exactly what was written. */
+/** A customer's message, shown exactly as written. */
 export class OwnBubble {
   #words;
 
@@ -85,7 +84,7 @@ export class OwnBubble {
     this.complete = true;
   }
 
-  /** Where the message stands on its way: words, and what a button under it does, if there is one. */
+  /** Shows the delivery state under the message, with a button that calls `again` if given. */
   state(key, values, again) {
     this.note?.remove();
     this.note = undefined;
@@ -98,7 +97,7 @@ export class OwnBubble {
   }
 }
 
-/** A button with the words of `key`. */
+/** Returns a button with the text of `key`. */
 export function button(words, key, press) {
   const made = element("button", { type: "button", class: "small" });
   words.put(made, key);

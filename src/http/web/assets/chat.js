@@ -1,11 +1,11 @@
-// The chat page: who speaks to whom. Reads with an EventSource, writes with fetch; what arrives is shown by the
-// transcript, what is written waits in the outbox.
+// The chat page. Reads events with an EventSource and sends messages with fetch. The transcript shows messages, and the outbox
+// holds unsent ones.
 
 import { compose } from "./composer.js";
-import { byId, element } from "./elements.js";
 import { allowHosts } from "./markup.js";
 import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
+import { announce, byId, showConnection } from "./render.js";
 import { followEnd } from "./scroll.js";
 import { Session } from "./session.js";
 import { Stream } from "./stream.js";
@@ -14,9 +14,9 @@ import { Words } from "./words.js";
 
 const settings = JSON.parse(byId("settings").textContent);
 const inFrame = settings.widget && window.parent !== window;
-// Cookies do not reach a widget, so it holds a token, and for no longer than its tab is open.
+// A widget does not receive cookies, so it stores a token until its tab is closed.
 const memory = new Memory(() => (settings.widget ? sessionStorage : localStorage), settings.persona);
-// What the customer has chosen here, else what the address asks for.
+// The language that the customer chose, else the one in the address.
 let chosen = settings.texts[memory.get("language")] ? memory.get("language") : (settings.asked_language ?? undefined);
 const words = new Words(settings.texts, settings.name, chosen ?? settings.language);
 const end = followEnd(byId("scroller"), byId("transcript"), byId("below"));
@@ -33,7 +33,7 @@ const transcript = new Transcript(byId("transcript"), words, allowHosts(location
   onRunning: showRunning,
   onMessage(bubble) {
     announce(`${bubble.who.textContent}: ${bubble.body.textContent}`);
-    tellFrame("message");
+    notifyFrame("message");
   },
   onVoice: announce,
   onAskAgain(text) {
@@ -45,12 +45,12 @@ const transcript = new Transcript(byId("transcript"), words, allowHosts(location
 const stream = new Stream({
   address: (after) => session.eventsAddress(after),
   onEvent(event) {
-    if (event.type === "reset") return readBack();
+    if (event.type === "reset") return loadHistory();
     if (event.type === "intent") follow(event.language);
-    transcript.take(event);
+    transcript.onEvent(event);
   },
   onConnection(up) {
-    showConnection(up);
+    showConnection(up, words);
     if (up) outbox.wake();
   },
   onRefused: isStillThere,
@@ -63,7 +63,7 @@ const outbox = new Outbox(memory, {
       composer.focus();
       outbox.again(entry);
     });
-    byId("anew").hidden = false;
+    byId("new-chat").hidden = false;
     if (entry.state === "sending") end.toEnd();
   },
 });
@@ -82,36 +82,36 @@ async function begin() {
   nameOtherLanguage();
   byId("close").hidden = !inFrame;
   wireButtons();
-  // Now, since the host page takes silence for a refusal, and a history may keep us waiting.
-  tellFrame("ready");
-  // A keyboard on the screen would cover the greeting.
+  // Notify the host page before loading the history: without a message it assumes that the browser blocked the frame.
+  notifyFrame("ready");
+  // On a touch device, the keyboard would cover the greeting.
   if (matchMedia("(hover: hover)").matches) composer.focus();
   memory.onChange("conversation", (held) => {
-    if (held?.id !== shown) held ? readBack() : greet();
+    if (held?.id !== shown) held ? loadHistory() : greet();
   });
   if (session.id) {
     transcript.notice("loading");
     session.resume();
-    await readBack();
+    await loadHistory();
   } else {
     greet();
   }
   outbox.resume();
 }
 
-// Shows what a persona says before anybody has asked.
+// Shows the persona's greeting without a conversation.
 function greet(notice) {
   shown = undefined;
   stream.close();
-  showConnection(true);
+  showConnection(true, words);
   words.use(chosen ?? settings.language);
   transcript.greet(settings.greetings[words.language] ?? "");
   if (notice) transcript.notice(notice);
-  byId("anew").hidden = true;
+  byId("new-chat").hidden = true;
 }
 
-// Shows the history and goes on with the events behind it, as soon as the server answers.
-async function readBack() {
+// Shows the history and reads the events after it. Retries until the server responds.
+async function loadHistory() {
   const mine = ++reading;
   shown = session.id;
   stream.close();
@@ -121,54 +121,54 @@ async function readBack() {
       if (mine !== reading) return;
       follow(conversation.preferred_language);
       transcript.show(messages);
-      byId("anew").hidden = false;
+      byId("new-chat").hidden = false;
       end.toEnd();
       stream.open(lastEventId);
       return;
     } catch (error) {
       if (mine !== reading) return;
-      if (error.isGone) return beginAnew("gone");
-      showConnection(false);
+      if (error.isGone) return startNew("gone");
+      showConnection(false, words);
       await waitOrOnline(error.retryAfter ? error.retryAfter * 1000 : wait);
     }
   }
 }
 
-// Sends one text, in a new conversation if there is none.
+// Sends a text, in a new conversation if there is none.
 async function deliver(text, key) {
   if (!session.id) await openConversation();
   try {
-    return await session.say(text, key);
+    return await session.send(text, key);
   } catch (error) {
     if (!error.isGone) throw error;
-    beginAnew("gone");
+    startNew("gone");
     await openConversation();
-    return session.say(text, key);
+    return session.send(text, key);
   }
 }
 
 async function openConversation() {
   await session.open();
   shown = session.id;
-  byId("anew").hidden = false;
+  byId("new-chat").hidden = false;
   stream.open("0.0");
 }
 
-// Whether the conversation whose events were refused is there. If it is not, another one begins.
+// Returns whether the conversation still exists after its events were refused. If not, starts a new one.
 async function isStillThere() {
   const mine = reading;
   try {
-    await session.look();
+    await session.check();
   } catch (error) {
     if (mine === reading && error.isGone) {
-      beginAnew("gone");
+      startNew("gone");
       return false;
     }
   }
   return mine === reading;
 }
 
-// The page's own words follow the conversation until the customer chooses a language for them.
+// The page's texts follow the language of the conversation until the customer chooses one.
 function follow(language) {
   if (!memory.get("language")) words.use(language);
   nameOtherLanguage();
@@ -196,7 +196,7 @@ function choose(language) {
   if (shown === undefined) greet();
 }
 
-function beginAnew(notice) {
+function startNew(notice) {
   reading += 1;
   session.forget();
   greet(notice);
@@ -204,21 +204,21 @@ function beginAnew(notice) {
 
 function wireButtons() {
   const question = byId("question");
-  byId("anew").addEventListener("click", () => question.showModal());
+  byId("new-chat").addEventListener("click", () => question.showModal());
   byId("no").addEventListener("click", () => question.close());
   byId("yes").addEventListener("click", () => {
     question.close();
     outbox.clear();
     transcript.forgetUnsent();
-    beginAnew();
+    startNew();
     composer.focus();
   });
   byId("language").addEventListener("click", () => choose(otherLanguage()));
   byId("stop").addEventListener("click", stop);
-  byId("close").addEventListener("click", () => tellFrame("close"));
+  byId("close").addEventListener("click", () => notifyFrame("close"));
   addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.isComposing || question.open) return;
-    if (inFrame) tellFrame("close");
+    if (inFrame) notifyFrame("close");
     else if (runningTurn !== undefined) stop();
   });
   addEventListener("message", ({ source, data }) => {
@@ -230,7 +230,7 @@ function stop() {
   const turn = runningTurn;
   composer.focus();
   transcript.stopping(turn);
-  // One that has ended, or is not to be reached, shows itself in the events.
+  // The events show whether the turn has ended or the server is unreachable.
   session.cancel(turn).catch(() => {});
 }
 
@@ -242,26 +242,8 @@ function showRunning(turn) {
   if (focused && running.hidden) composer.focus();
 }
 
-function showConnection(up) {
-  const line = byId("connection");
-  const was = line.classList.contains("lost");
-  line.classList.toggle("lost", !up);
-  if (!up) words.put(line, "reconnecting");
-  else if (was) {
-    words.clear(line);
-    announce(words.say("reconnected"));
-  }
-}
-
-// Screen readers hear a message when it is whole, not piece by piece.
-function announce(text) {
-  const heard = byId("heard");
-  heard.append(element("p", {}, text));
-  while (heard.childElementCount > 5) heard.firstChild.remove();
-}
-
-function tellFrame(what) {
-  // Whoever shows the frame may know: it says nothing of the conversation.
+function notifyFrame(what) {
+  // Any host page may receive this: it reveals nothing about the conversation.
   if (inFrame) window.parent.postMessage({ frontdesk: what }, "*");
 }
 

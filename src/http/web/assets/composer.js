@@ -1,8 +1,8 @@
-// Where the customer writes. What is written is kept until it is sent.
+// The field for the customer's message. A draft is stored until it is sent.
 
-import { byId } from "./elements.js";
+import { byId, submitOnEnter } from "./render.js";
 
-/** Wires the field. `onSend(text)` gets a text that may be sent. */
+/** Sets up the field. Calls `onSend(text)` with a valid text. */
 export function compose(memory, words, maxChars, onSend) {
   const [form, field, send, hint] = ["composer", "text", "send", "hint"].map(byId);
 
@@ -27,30 +27,17 @@ export function compose(memory, words, maxChars, onSend) {
     changed();
     onSend(text);
   });
-  field.addEventListener("keydown", (event) => {
-    // While an input method composes a letter, Enter is a part of that.
-    const composing = event.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || composing) return;
-    event.preventDefault();
-    form.requestSubmit();
-  });
+  submitOnEnter(field);
   field.addEventListener("input", changed);
   addEventListener("resize", () => fit(field));
-  // What was typed before this script was there stays.
+  // Keep text that was typed before the script loaded.
   field.value ||= memory.get("draft") ?? "";
   changed();
 
-  return {
-    focus: () => field.focus(),
-    /** Puts a text that could not be sent back, before what has been written since. */
-    restore(text) {
-      field.value = [text, field.value].filter(Boolean).join("\n");
-      changed();
-    },
-  };
+  return { focus: () => field.focus() };
 }
 
-// As high as its text, up to what the style sheet allows.
+// Makes the field as high as its text, up to the limit in the style sheet.
 function fit(field) {
   field.style.height = "auto";
   field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;

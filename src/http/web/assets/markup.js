@@ -1,5 +1,5 @@
-// The little markup that replies use, as plain values: paragraphs, headings, lists, code, bold, and links to allowed
-// hosts. What is not understood stays the text that it is.
+// Parses the markup of replies into plain values: paragraphs, headings, lists, code, bold, and links to allowed hosts.
+// Anything else stays plain text.
 //
 // A block is {kind: "paragraph" | "heading", spans}, {kind: "list", start, items: [spans]} (`start` is null where the
 // items have no numbers) or {kind: "code", text}. A span is a string, {kind: "bold", spans}, {kind: "code", text} or
@@ -11,7 +11,7 @@ const ITEM = /^\s*(?:[-*+•]|(\d{1,3})[.)])\s+(.*)$/;
 const SPAN = /`([^`\n]+)`|\*\*(?=[^\s*])([^\n]*?\S)\*\*|(!?)\[([^[\]\n]*)\]\(([^()\s]*)\)|https?:\/\/[^\s<>"']+/g;
 const BARE_END = /[.,;:!?)\]}*_]+$/;
 
-/** The blocks of `text`. `allow(url)` gives the address of a link that may be followed, else null. */
+/** Returns the blocks of `text`. `allow(url)` returns the address of an allowed link, else null. */
 export function parse(text, allow) {
   const blocks = [];
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
@@ -39,8 +39,8 @@ export function parse(text, allow) {
 }
 
 /**
- * `text`, which breaks off here, as it would be if the bold that its last line has open ended here. A reply that grows
- * would otherwise show stars that vanish a moment later.
+ * Returns an incomplete `text` with the open bold of its last line closed. Otherwise a growing reply would show asterisks
+ * for a moment.
  */
 export function closed(text) {
   const line = text.slice(text.lastIndexOf("\n") + 1).replace(/`[^`]*(`|$)/g, "");
@@ -52,7 +52,7 @@ export function closed(text) {
 
 const begins = (line) => FENCE.test(line) || HEADING.test(line) || ITEM.test(line);
 
-// The items from line `at` on; gives the line behind them. An indented line goes on with its item.
+// Adds the list that starts at line `at`, and returns the line after it. An indented line continues its item.
 function list(lines, at, blocks, allow) {
   const ordered = (line) => line.match(ITEM)?.[1] !== undefined;
   const numbered = ordered(lines[at]);
@@ -62,14 +62,14 @@ function list(lines, at, blocks, allow) {
     const item = lines[at].match(ITEM);
     if (item && ordered(lines[at]) === numbered) items.push(item[2]);
     else if (!item && /^\s{2,}\S/.test(lines[at])) items[items.length - 1] += `\n${lines[at].trim()}`;
-    else if (lines[at].trim() || !goesOn(lines[at + 1], numbered)) break;
+    else if (lines[at].trim() || !continues(lines[at + 1], numbered)) break;
   }
   blocks.push({ kind: "list", start, items: items.map((text) => spans(text, allow)) });
   return at;
 }
 
-// Models leave an empty line between the items of one list.
-const goesOn = (line, numbered) => {
+// Models write empty lines between the items of one list.
+const continues = (line, numbered) => {
   const item = line?.match(ITEM);
   return Boolean(item) && (item[1] !== undefined) === numbered;
 };
@@ -103,21 +103,21 @@ function link(address, text, allow) {
   return url ? { kind: "link", url, text } : null;
 }
 
-/** Which links may be followed: to pages of `base`'s own host, and of `hosts`. Nothing but http and https. */
+/** Allows http and https links to the host of `base` and to `hosts`. */
 export function allowHosts(base, hosts) {
   const own = new URL(base).host;
   return (address) => {
     const url = webAddress(address, base);
-    // As the server's LINK_HOSTS has it: "*.shop.vn" is every host below shop.vn, and not shop.vn itself.
+    // As in LINK_HOSTS, "*.shop.vn" covers every host below shop.vn, but not shop.vn.
     const covers = (host) => (host.startsWith("*.") ? url.hostname.endsWith(host.slice(1)) : url.hostname === host);
     return url && (url.host === own || hosts.some(covers)) ? url.href : null;
   };
 }
 
-/** Any http or https link may be followed. */
+/** Allows every http and https link. */
 export const allowWeb = (base) => (address) => webAddress(address, base)?.href ?? null;
 
-// A name in front of the host would make an address look like another site's.
+// A user name before the host would make an address look like another site.
 function webAddress(address, base) {
   try {
     const url = new URL(address, base);
@@ -128,7 +128,7 @@ function webAddress(address, base) {
   }
 }
 
-/** The words of `text` on one line, without its markup. */
+/** Returns `text` on one line without markup. */
 export const plain = (text) => parse(text, (url) => url).flatMap(flatLines).join(" ").replace(/\s+/g, " ").trim();
 
 const flatLines = ({ items, spans, text }) => items?.map(flat) ?? [spans ? flat(spans) : text];

@@ -1,10 +1,10 @@
-// What the browser remembers of one persona's conversation across a reload.
+// Values that the browser stores for one persona across reloads.
 
 export class Memory {
   #storage;
   #prefix;
 
-  /** `storage` is asked for, since a browser may refuse it: then the page remembers as long as it is open. */
+  /** `storage` is a function, because a browser may refuse access. Then values are lost when the page closes. */
   constructor(storage, persona) {
     this.#prefix = `frontdesk:${persona}:`;
     try {
@@ -23,17 +23,17 @@ export class Memory {
     }
   }
 
-  /** `undefined` forgets. */
+  /** Stores a value; `undefined` removes it. */
   set(name, value) {
     try {
       if (value === undefined) this.#storage.removeItem(this.#prefix + name);
       else this.#storage.setItem(this.#prefix + name, JSON.stringify(value));
     } catch {
-      // Full, or forbidden since: what is on the page stays there.
+      // The storage is full or no longer allowed.
     }
   }
 
-  /** Calls back when another tab has changed the value. */
+  /** Calls `changed(value)` when another tab changes the value. */
   onChange(name, changed) {
     addEventListener("storage", ({ storageArea, key }) => {
       if (storageArea === this.#storage && key === this.#prefix + name) changed(this.get(name));

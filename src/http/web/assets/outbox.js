@@ -1,5 +1,5 @@
-// What the customer has written and the server has not acknowledged. Each text has a key under which it is said once,
-// however often it is sent, and both outlive a reload.
+// Messages that the server has not acknowledged. Each has an idempotency key, so that it is stored once however often it is
+// sent. Messages and keys survive a reload.
 
 import { Refusal } from "./request.js";
 
@@ -7,22 +7,22 @@ const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 10_000;
 const LONGEST_COUNTDOWN_S = 120;
 
-// What the server removes from messages, `domain::text::clean`: a message is recognized by its text when it comes back.
+// Characters that the server removes from messages (`domain::text::clean`). Events identify a message by its text.
 const UNWANTED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 export class Outbox {
   #memory;
   #waiting = [];
-  // The keys of what this page ever held: what else is kept is another tab's.
+  // The keys of this page. Other stored keys belong to other tabs.
   #known = new Set();
   #busy = false;
   #timer;
   #wait = FIRST_WAIT_MS;
 
   /**
-   * `deliver(text, key)` sends one. Calls `onState(entry)` when an entry's `state` changes: `sending`, `later` (no
-   * connection; it is sent again), `waiting` (refused for now: sent again after `seconds`), `refused` (with the `refusal`;
-   * the customer decides) or `sent` (with the `answer`).
+   * `deliver(text, key)` sends a message. Calls `onState(entry)` when an entry's `state` changes: `sending`, `later` (no
+   * connection; it is retried), `waiting` (retried after `seconds`), `refused` (with the `refusal`; the customer may retry) or
+   * `sent` (with the `answer`).
    */
   constructor(memory, { deliver, onState }) {
     this.#memory = memory;
@@ -30,7 +30,7 @@ export class Outbox {
     addEventListener("online", () => this.wake());
   }
 
-  /** Sends what an earlier page left unsent. */
+  /** Sends the messages that an earlier page left unsent. */
   resume() {
     for (const { text, key } of this.#memory.get("outbox") ?? []) this.#put({ text, key });
   }
@@ -40,7 +40,7 @@ export class Outbox {
     this.#put({ text: text.replace(UNWANTED, ""), key: crypto.randomUUID() });
   }
 
-  /** Sends a refused entry again, under its key. */
+  /** Retries a refused entry with its key. */
   again(entry) {
     if (!this.#waiting.includes(entry)) return;
     entry.state = "sending";
@@ -48,13 +48,13 @@ export class Outbox {
     this.wake();
   }
 
-  /** Tries at once what waits for a connection. */
+  /** Retries now instead of waiting for the timer. */
   wake() {
     clearTimeout(this.#timer);
     this.#run();
   }
 
-  /** Forgets everything unsent, of other tabs too. */
+  /** Discards all unsent messages, also those of other tabs. */
   clear() {
     clearTimeout(this.#timer);
     this.#waiting = [];
@@ -76,7 +76,7 @@ export class Outbox {
     this.#memory.set("outbox", kept.length ? kept : undefined);
   }
 
-  // One after another, so that turns keep the order in which they were written.
+  // Sends one message at a time, so that turns keep their order.
   async #run() {
     if (this.#busy) return;
     this.#busy = true;
@@ -93,7 +93,7 @@ export class Outbox {
   async #send(entry) {
     try {
       const answer = await this.deliver(entry.text, entry.key);
-      // Forgotten meanwhile.
+      // Discarded in the meantime.
       if (!this.#waiting.includes(entry)) return true;
       this.#waiting = this.#waiting.filter((other) => other !== entry);
       this.#wait = FIRST_WAIT_MS;
@@ -135,8 +135,8 @@ export class Outbox {
   }
 }
 
-// A server that restarts, or one that still takes in the first request with this key.
-// Too many messages, or too many customers. A limit for the whole day is not waited for.
+// Too many messages or customers. A limit per day is not waited for.
 const isForNow = ({ status, code, retryAfter }) => (status === 429 || code === "overloaded") && retryAfter <= LONGEST_COUNTDOWN_S;
 
+// The server restarts, or is still handling the first request with this key.
 const isPassing = ({ code }) => code === "draining" || code === "conflict";

@@ -1,10 +1,50 @@
-// Blocks of markup as elements.
+// Builds elements from plain values and from blocks of markup. Text is always set as text, never as markup.
 
-import { element } from "./elements.js";
+/** Returns an element with the given attributes and children. */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/** Returns the element of the page with this id. */
+export const byId = (id) => document.getElementById(id);
+
+/** Makes screen readers announce a text. */
+export function announce(text) {
+  const announcements = byId("announcements");
+  announcements.append(element("p", {}, text));
+  while (announcements.childElementCount > 5) announcements.firstChild.remove();
+}
+
+/** Shows whether the page has a connection, and announces when it is restored. */
+export function showConnection(up, words) {
+  const line = byId("connection");
+  const was = line.classList.contains("lost");
+  line.classList.toggle("lost", !up);
+  if (!up) words.put(line, "reconnecting");
+  else if (was) {
+    words.clear(line);
+    announce(words.say("reconnected"));
+  }
+}
+
+/** Submits the field's form on Enter, except with Shift. While an input method composes a character, Enter belongs to it. */
+export function submitOnEnter(field) {
+  field.addEventListener("keydown", (event) => {
+    const composing = event.isComposing || event.keyCode === 229;
+    if (event.key !== "Enter" || event.shiftKey || composing) return;
+    event.preventDefault();
+    field.form.requestSubmit();
+  });
+}
 
 /**
- * Shows the blocks in `parent`. Those that it shows already stay as they are, so that a reply which grows does not take
- * away what the reader has selected. `shown` is what the last call gave.
+ * Shows the blocks in `parent`. Unchanged blocks keep their elements, so that a growing reply does not clear the reader's
+ * selection. `shown` is the result of the previous call.
  */
 export function render(parent, blocks, shown = []) {
   const written = blocks.map((block) => JSON.stringify(block));

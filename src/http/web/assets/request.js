@@ -1,8 +1,8 @@
-// Requests to our own server, and the two ways in which they fail.
+// Requests to the server, and the two ways in which they fail.
 
 /**
- * The server said no. `code` is its word for why, `detail` its sentence, `retryAfter` the seconds to wait, `request` the id
- * under which its log has more.
+ * The server refused the request. `code` and `detail` say why, `retryAfter` is the time to wait in seconds, `request` the id
+ * in the server's log.
  */
 export class Refusal extends Error {
   constructor(status, { code, detail, request_id: request }, retryAfter) {
@@ -10,16 +10,16 @@ export class Refusal extends Error {
     Object.assign(this, { status, code, detail, request, retryAfter });
   }
 
-  /** Whether the conversation is not there any more, or not open to this browser. */
+  /** Whether the conversation was deleted or does not belong to this browser. */
   get isGone() {
     return this.status === 401 || this.status === 404;
   }
 }
 
-/** No answer came. */
+/** There was no response. */
 export class Unreachable extends Error {}
 
-/** Asks the server, and gives what it answers: an object, empty where the answer is. */
+/** Sends a request and returns the response: an object, empty for an empty body. */
 export async function request(path, options) {
   let response;
   try {
@@ -29,14 +29,29 @@ export async function request(path, options) {
   }
   if (!response.ok) {
     const problem = await response.json().catch(() => ({}));
-    // A proxy that stands before a server which is starting says 502 or 504.
+    // While the server starts, a proxy responds with 502 or 504.
     if (!problem.code && response.status >= 500) throw new Unreachable();
     throw new Refusal(response.status, problem, Number(response.headers.get("retry-after")) || 5);
   }
   try {
-    // A cancel is answered without a body.
+    // The response to a cancel has no body.
     return JSON.parse((await response.text()) || "{}");
   } catch {
     throw new Unreachable();
   }
+}
+
+/** Reads every message of a conversation after the cursor `after`, oldest first. `get(path)` reads a path below it. */
+export async function readHistory(get, after) {
+  const messages = [];
+  let first;
+  let cursor = after;
+  do {
+    const page = await get(`history?limit=200${cursor ? `&after=${cursor}` : ""}`);
+    // Resume after the first page's event: turns that end during the loop arrive again as events.
+    first ??= page;
+    messages.push(...page.messages);
+    cursor = page.next;
+  } while (cursor);
+  return { conversation: first.conversation, messages, lastEventId: first.last_event_id };
 }

@@ -1,11 +1,11 @@
-// Scrolling that follows new text while the reader is at the end, and leaves the reader alone otherwise.
+// Scrolls to new text while the reader is at the end of the conversation.
 
-// So near to the end counts as there, in pixels.
+// The largest distance that counts as the end, in pixels.
 const NEAR = 48;
 
 /**
- * Keeps `scroller` at the end of its `content` while it is there; else `below`, a button, says that there is more. What
- * `measure()` counts is news: what a reader unfolds is not, where it is more than the height.
+ * Keeps `scroller` at the end of its `content` while the reader is there; else shows the button `below`. `measure()` returns
+ * the amount of text, so that unfolding a part does not count as new text.
  */
 export function followEnd(scroller, content, below, measure = () => content.scrollHeight) {
   let atEnd = true;
@@ -20,8 +20,7 @@ export function followEnd(scroller, content, below, measure = () => content.scro
   let height = 0;
   let room = 0;
   scroller.addEventListener("scroll", () => {
-    // Sizes have changed in the same moment, and the observer decides, which is called next: where the end is now says
-    // nothing of where the reader was.
+    // If sizes have changed as well, the observer decides: the new end does not show where the reader was.
     if (content.scrollHeight !== height || scroller.clientHeight !== room) return;
     atEnd = isAtEnd();
     if (atEnd) below.hidden = true;

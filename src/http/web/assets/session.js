@@ -1,9 +1,8 @@
-// The conversation that this browser holds: who may use it, and every request about it.
+// The browser's conversation: its token and every request about it.
 //
-// A page of our own is let in by a cookie. Inside another site's page cookies do not reach us, so the widget holds its
-// token itself.
+// Our own pages authenticate with a cookie. In a frame of another site cookies are not sent, so the widget stores the token.
 
-import { request } from "./request.js";
+import { readHistory, request } from "./request.js";
 
 const RENEW_AT_MOST_MS = 24 * 3600 * 1000;
 const RENEW_AFTER_MS = 3600 * 1000;
@@ -15,8 +14,8 @@ export class Session {
   #renewal;
 
   /**
-   * `language`: what the conversation is to be held in; without it the first message decides, and `reads()` is the guess.
-   * Calls `onRenewed` when the token of open streams has been replaced.
+   * `language`: the language of the conversation. Without it, the first message decides, and `reads()` is the guess.
+   * Calls `onRenewed` when open streams need the new token.
    */
   constructor(memory, { holdsToken, persona, language, reads, onRenewed }) {
     this.#memory = memory;
@@ -26,12 +25,12 @@ export class Session {
     addEventListener("visibilitychange", () => this.#renewIfDue());
   }
 
-  /** The conversation's id; undefined before the first message. */
+  /** Returns the conversation's id, or undefined before the first message. */
   get id() {
     return this.#memory.get("conversation")?.id;
   }
 
-  /** Opens a conversation, if there is none. The same call again, after a failure too, opens no second one. */
+  /** Opens a conversation if there is none. Idempotent, also after a failure. */
   async open() {
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return this.#opening;
@@ -46,7 +45,7 @@ export class Session {
       headers: { "content-type": "application/json", "idempotency-key": key, "accept-language": this.reads() },
       body: JSON.stringify(this.wish),
     }).catch((error) => {
-      // The key was used for another wish, or opened what has been removed since.
+      // The key was used for another request, or its conversation was deleted.
       if (error.code === "invalid_request") this.#memory.set("opening", undefined);
       throw error;
     });
@@ -54,50 +53,41 @@ export class Session {
     this.#remember(opened.id, opened);
   }
 
-  /** Forgets the conversation: the next `open` begins another one. */
+  /** Forgets the conversation. The next `open` creates another one. */
   forget() {
     clearTimeout(this.#renewal);
     for (const name of ["conversation", "opening"]) this.#memory.set(name, undefined);
   }
 
-  /** Goes on with the conversation that another page of ours left. */
+  /** Resumes the stored conversation. */
   resume() {
     this.#renewIfDue();
   }
 
-  /** Every message, oldest first, and the event from which to go on reading. */
-  async history() {
-    let page;
-    const read = [];
-    let first;
-    do {
-      page = await this.#ask("GET", `history?limit=200${page ? `&after=${page.next}` : ""}`);
-      // Where the first page ends is certain to be read; a turn that ends meanwhile comes again as events.
-      first ??= page;
-      read.push(...page.messages);
-    } while (page.next);
-    return { conversation: first.conversation, messages: read, lastEventId: first.last_event_id };
+  /** Returns every message, oldest first, and the event to resume after. */
+  history() {
+    return readHistory((path) => this.#ask("GET", path));
   }
 
-  /** Asks whether the conversation is there: a refusal says that it is not. */
-  look() {
+  /** Checks that the conversation exists; throws a Refusal if not. */
+  check() {
     return request(`/conversations/${this.id}`, { headers: this.#bearer() });
   }
 
-  /** Says `text`. The same key again says it once. Gives the message's id and turn. */
-  say(text, key) {
+  /** Sends `text`, once per key. Returns the message's id and turn. */
+  send(text, key) {
     return this.#ask("POST", "messages", { text }, key);
   }
 
-  /** Stops a turn. */
+  /** Cancels a turn. */
   cancel(turn) {
     return this.#ask("POST", `turns/${turn}/cancel`);
   }
 
-  /** The address of the conversation's events behind the event `after`. */
+  /** Returns the address of the conversation's events after the event `after`. */
   eventsAddress(after) {
     const query = new URLSearchParams({ last_event_id: after });
-    // An EventSource can send no header.
+    // An EventSource cannot send headers.
     if (this.#holdsToken) query.set("token", this.#memory.get("conversation")?.token ?? "");
     return `/conversations/${this.id}/events?${query}`;
   }
@@ -122,7 +112,7 @@ export class Session {
     this.#renewIfDue();
   }
 
-  // Renewed an hour after it was given, or at half of its life if that is sooner.
+  // Renews the token an hour after it was issued, or after half of its life if that is sooner.
   #renewIfDue() {
     clearTimeout(this.#renewal);
     const held = this.#memory.get("conversation");
@@ -140,7 +130,7 @@ export class Session {
       this.#remember(held.id, renewed);
       this.onRenewed();
     } catch (error) {
-      // Too old for another token: the one it has is the last.
+      // The conversation is too old for another token.
       if (error.code === "invalid_request") this.#memory.set("conversation", { ...held, final: true });
       else this.#renewal = setTimeout(() => this.#renewIfDue(), 60_000);
     }

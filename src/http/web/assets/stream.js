@@ -1,5 +1,5 @@
-// The conversation's events, for as long as the page is open. The browser's EventSource comes back by itself when a
-// connection is cut, but gives up for good on any other answer; then this asks again, less and less often.
+// Reads a stream of events while the page is open. An EventSource reconnects after a lost connection, but not after an error
+// response. Then this class retries with back-off.
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
@@ -12,18 +12,18 @@ export class Stream {
   #listening = new AbortController();
 
   /**
-   * `address(after)` gives the address of the events behind `after`. Calls `onEvent(event)` for each; `onConnection(up)`
-   * when the connection is lost or back; `onRefused()` when the server answers with something else, before asking again.
+   * `address(after)` returns the address of the events after `after`. Calls `onEvent(event)` for each event,
+   * `onConnection(up)` when the connection is lost or restored, and `onRefused()` before a retry after an error response.
    */
   constructor({ address, onEvent, onConnection, onRefused }) {
     Object.assign(this, { address, onEvent, onConnection, onRefused });
     const { signal } = this.#listening;
     addEventListener("offline", () => this.#source && this.#lost(), { signal });
-    // A connection from before may be dead without knowing it.
+    // A connection from before may be dead without an error.
     addEventListener("online", () => this.reopen(), { signal });
   }
 
-  /** Reads what comes behind the event `after`. */
+  /** Reads the events after the event `after`. */
   open(after) {
     this.close();
     this.after = after;
@@ -31,23 +31,23 @@ export class Stream {
     this.#connect();
   }
 
-  /** Connects anew and goes on where it stopped. */
+  /** Reconnects and resumes after the last event. */
   reopen() {
     if (this.after === undefined) return;
     this.#drop();
-    // Even if nobody noticed a loss: whoever asks for what is not told again asks once the new connection stands.
+    // Report the connection as restored even if no loss was noticed: listeners then read what they missed.
     this.#connected = false;
     this.#connect();
   }
 
-  /** Reads no more. */
+  /** Closes the stream. */
   close() {
     this.#drop();
     this.after = undefined;
     this.#connected = false;
   }
 
-  /** Reads no more, for good: the window forgets it. */
+  /** Closes the stream and removes its listeners. */
   end() {
     this.close();
     this.#listening.abort();
@@ -65,7 +65,7 @@ export class Stream {
     source.onmessage = ({ data, lastEventId }) => {
       if (source !== this.#source) return;
       this.#wait = FIRST_WAIT_MS;
-      this.#found();
+      this.#restored();
       const event = JSON.parse(data);
       if (event.debug) return;
       if (lastEventId) this.after = lastEventId;
@@ -74,11 +74,11 @@ export class Stream {
     source.onerror = () => {
       if (source !== this.#source) return;
       this.#lost();
-      if (source.readyState === EventSource.CLOSED) this.#askAgain();
+      if (source.readyState === EventSource.CLOSED) this.#retryLater();
     };
   }
 
-  #askAgain() {
+  #retryLater() {
     this.#drop();
     this.#retry = setTimeout(async () => {
       if (await this.onRefused()) this.reopen();
@@ -91,7 +91,7 @@ export class Stream {
     this.onConnection(false);
   }
 
-  #found() {
+  #restored() {
     if (this.#connected) return;
     this.#connected = true;
     this.onConnection(true);

@@ -1,12 +1,12 @@
-// The conversation as it is shown: its turns in order, each with its messages, and what is going on in it.
+// The conversation on the page: its turns in order, each with its messages, and the state of the running turn.
 //
-// What is shown comes from two sides that overlap: the history, and the events behind it. A message of the history is
-// complete; the same message in an event changes nothing.
+// Messages come from the history and from the events after it, and the two overlap. A message of the history is complete, so
+// an event for the same message changes nothing.
 
-import { Bubble, OwnBubble, button } from "./bubble.js";
-import { element } from "./elements.js";
+import { Bubble, button, OwnBubble } from "./bubble.js";
+import { element } from "./render.js";
 
-// What comes before an answer: more follows.
+// Kinds of messages that precede the reply.
 const OPENERS = ["language_ack", "cute_greeting"];
 
 export class Transcript {
@@ -18,13 +18,13 @@ export class Transcript {
   #unsent = new Map();
   #typing;
   #running;
-  // Who spoke last for the shop: the assistant or a person.
+  // The sender of the shop's last message: `assistant` or `agent`.
   #voice;
 
   /**
-   * Shows messages in `place`. Calls `onRunning(turn)` with the turn in which the assistant may speak, or undefined;
-   * `onMessage(bubble)` when an event has completed a message of the shop's side; `onVoice(text)` when somebody else
-   * begins to speak for the shop; `onAskAgain(text)` when the customer wants a question asked again.
+   * Shows messages in `place`. Calls `onRunning(turn)` with the turn that the assistant answers, or undefined;
+   * `onMessage(bubble)` when an event has completed a message of the shop; `onVoice(text)` when another sender answers for
+   * the shop; `onAskAgain(text)` when the customer repeats a question.
    */
   constructor(place, words, allow, { onRunning, onMessage, onVoice, onAskAgain }) {
     this.#place = place;
@@ -34,7 +34,7 @@ export class Transcript {
     this.#typing = element("p", { class: "typing" }, element("span", { class: "dots", "aria-hidden": "true" }), element("span"));
   }
 
-  /** Shows these messages of the history and nothing else, but for what is unsent. */
+  /** Replaces all messages by these of the history. Unsent ones stay. */
   show(messages) {
     this.#turns.clear();
     this.#messages.clear();
@@ -57,17 +57,17 @@ export class Transcript {
     }
   }
 
-  /** Shows the persona's greeting, before there is a conversation. */
+  /** Shows the persona's greeting before a conversation exists. */
   greet(text) {
     this.show([{ id: "greeting", turn: 0, sender: "assistant", text, metadata: { type: "greeting" } }]);
   }
 
-  /** Says something between the messages that nobody wrote. */
+  /** Shows a line of the page between the messages. */
   notice(key) {
     this.#place.append(this.#line("notice", key));
   }
 
-  /** Shows an entry of the outbox in its state. */
+  /** Shows an entry of the outbox with its state. */
   unsent(entry, again) {
     let bubble = this.#unsent.get(entry);
     if (entry.state === "sent") {
@@ -87,18 +87,18 @@ export class Transcript {
     bubble.state(key, values, entry.state === "refused" ? again : undefined);
   }
 
-  /** Shows nothing of what is unsent any more. */
+  /** Forgets the unsent messages. */
   forgetUnsent() {
     this.#unsent.clear();
   }
 
-  /** The customer wants this turn stopped. */
+  /** Notes that the customer stopped this turn. */
   stopping(turn) {
     this.#turn(turn).stopWished = true;
   }
 
-  /** Takes an event of the conversation. */
-  take(event) {
+  /** Handles an event of the conversation. */
+  onEvent(event) {
     switch (event.type) {
       case "turn.start":
         return this.#start(event);
@@ -129,12 +129,12 @@ export class Transcript {
   #start({ turn, message_id, sender, text }) {
     const group = this.#turn(turn);
     if (sender === "user") {
-      // It may be ours, with its answer still on the way.
+      // The event may arrive before the response to our own message.
       const ours = [...this.#unsent].find(([entry, bubble]) => entry.text === text && !bubble.adopted)?.[1];
       if (ours && !this.#messages.has(message_id)) ours.adopted = message_id;
       this.#ask(group, message_id, text, ours?.adopted === message_id ? ours : undefined);
     }
-    // What a person writes comes whole: nobody is seen typing, and there is nothing to stop.
+    // A person's message arrives complete, so there is no typing line and no stop button.
     if (sender === "agent") {
       this.#running = group;
       return;
@@ -184,7 +184,7 @@ export class Transcript {
     if (this.#running === group) this.#run(undefined);
   }
 
-  // The group of a turn, at its place among the others.
+  // Returns the group of a turn, in order among the others.
   #turn(number) {
     let group = this.#turns.get(number);
     if (!group) {
@@ -213,7 +213,7 @@ export class Transcript {
     group.ask(own);
   }
 
-  // Shows a message of the shop's side. Where somebody else spoke before, a line above says who speaks now; gives it.
+  // Shows a message of the shop. If the sender changes, adds a line above that names the new one, and returns it.
   #add(group, bubble) {
     let taken;
     if (bubble.sender !== this.#voice) {
@@ -248,7 +248,7 @@ export class Transcript {
   }
 }
 
-// The messages of one turn: the customer's first.
+// The messages of one turn, the customer's first.
 class Turn {
   constructor(number) {
     this.number = number;
@@ -272,7 +272,7 @@ class Turn {
     else this.element.append(element);
   }
 
-  /** Says that the customer stopped it, unless a message shows that already. */
+  /** Shows that the customer stopped the turn, unless a message shows it. */
   stopped(words) {
     if (this.bubbles.some((bubble) => bubble.note)) return;
     const line = element("p", { class: "note" });

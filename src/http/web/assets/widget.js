@@ -2,9 +2,8 @@
 //
 //     <script src="https://chat.shop.example/widget.js" data-persona="system_persona_vi" data-language="vi"></script>
 //
-// Both attributes may be left out. The panel is a frame of our own chat page, opened when the button is first pressed;
-// WIDGET_ORIGINS says which sites may show it. Nothing is added to the host page but one element, whose inside neither
-// sees nor shows its styles.
+// Both attributes are optional. The panel is a frame with our chat page, which loads when the button is first pressed.
+// WIDGET_ORIGINS lists the sites that may show it. The script adds one element with a shadow root to the host page.
 (() => {
   const settings = /* filled in by the server */ {};
   const script = document.currentScript;
@@ -16,7 +15,7 @@
     if (!spoken) return `data-persona must be one of ${Object.keys(settings.personas).join(", ")}`;
     if (![server, ...settings.origins].some(isHere)) return NOT_ALLOWED;
   };
-  // As a content security policy reads it: an origin, or every host below one.
+  // Like a content security policy: an origin, or with `*.` every host below it.
   const isHere = (origin) => {
     const { protocol, host } = new URL(origin.replace("*.", ""));
     const sameHost = origin.includes("*.") ? location.host.endsWith(`.${host}`) : location.host === host;
@@ -25,7 +24,7 @@
   const NOT_ALLOWED = `this site may not show the chat: add ${location.origin} to WIDGET_ORIGINS`;
   const warn = (text) => console.warn(`frontdesk: ${text}`);
   if (problem()) return warn(problem());
-  // As the page in the frame chooses it.
+  // The same choice as in the page in the frame.
   const wished = [script.dataset.language, ...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()), spoken.first];
   const language = wished.find((code) => spoken.words[code]);
   const words = spoken.words[language];
@@ -67,7 +66,7 @@
   const root = host.attachShadow({ mode: "open" });
   const style = new CSSStyleSheet();
   style.replaceSync(STYLE);
-  // Not an element: the host page's own policy may forbid those.
+  // Not a style element, which the host page's policy may forbid.
   root.adoptedStyleSheets = [style];
 
   const panel = document.createElement("div");
@@ -89,7 +88,7 @@
   root.append(panel, button);
 
   let frame;
-  // Whether our page runs in the frame.
+  // Whether our page has loaded in the frame.
   let ready = false;
 
   const open = () => {
@@ -108,7 +107,7 @@
     button.setAttribute("aria-label", words.close);
     shape.setAttribute("d", CLOSE);
     frame.focus();
-    if (ready) tell("opened");
+    if (ready) notify("opened");
   };
   const close = () => {
     panel.hidden = true;
@@ -117,7 +116,7 @@
     shape.setAttribute("d", ICON);
     button.focus();
   };
-  const tell = (what) => frame.contentWindow.postMessage({ frontdesk: what }, server);
+  const notify = (what) => frame.contentWindow.postMessage({ frontdesk: what }, server);
 
   const refuseUnlessReady = () => {
     if (ready) return;
@@ -132,7 +131,7 @@
     if (data?.frontdesk === "ready") {
       ready = true;
       frame.className = "ready";
-      if (!panel.hidden) tell("opened");
+      if (!panel.hidden) notify("opened");
     } else if (data?.frontdesk === "close") {
       close();
     } else if (data?.frontdesk === "message" && panel.hidden) {

@@ -1,5 +1,5 @@
-// The page's own words, in the language that the conversation is held in. It can change while the page is open, so an
-// element remembers in `data-words…` what it says: its text, its label, its placeholder.
+// The page's texts in the language of the conversation. The language can change while the page is open, so `data-words…`
+// attributes name the texts of an element: its content, its label, its placeholder.
 
 const PLACES = [
   ["data-words", (element, text) => (element.textContent = text)],
@@ -10,14 +10,14 @@ const PLACES = [
 export class Words {
   #texts;
 
-  /** `texts`: by language, then by key. `name`: whom `{name}` stands for. */
+  /** `texts`: by language, then by key. `name`: the value of `{name}`. */
   constructor(texts, name, language) {
     this.#texts = texts;
     this.name = name;
     this.language = language;
   }
 
-  /** Says everything on the page in `language` from now on; one without words of its own changes nothing. */
+  /** Switches the page to `language`, if it has texts. */
   use(language) {
     if (!this.#texts[language]) return;
     this.language = language;
@@ -25,13 +25,13 @@ export class Words {
     this.write(document);
   }
 
-  /** The words of `key`, with `{place}` filled from `values`. */
+  /** Returns the text of `key`, with placeholders filled from `values`. */
   say(key, values = {}) {
     const all = { name: this.name, ...values };
     return (this.#texts[this.language][key] ?? "").replace(/\{(\w+)\}/g, (place, name) => all[name] ?? place);
   }
 
-  /** Has the element say `key`, now and after a change of language. */
+  /** Sets the element's content to the text of `key`, also after a change of language. */
   put(element, key, values) {
     element.setAttribute("data-words", key);
     if (values) element.setAttribute("data-words-values", JSON.stringify(values));
@@ -39,13 +39,13 @@ export class Words {
     element.textContent = this.say(key, values);
   }
 
-  /** Has the element say nothing. */
+  /** Clears the element's content. */
   clear(element) {
     element.removeAttribute("data-words");
     element.textContent = "";
   }
 
-  /** Writes the words of every element below `root`. */
+  /** Writes the texts of every element below `root`. */
   write(root) {
     for (const [attribute, write] of PLACES) {
       for (const element of root.querySelectorAll(`[${attribute}]`)) {

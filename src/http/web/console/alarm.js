@@ -1,7 +1,7 @@
-// That somebody waits for a person: a sound, and a count for the window's title.
+// The sound and the count of customers who wait for a person.
 
-import { labelled } from "./parts.js";
 import { memory, words } from "./desk.js";
+import { labelled } from "./parts.js";
 
 // Two notes, in hertz and seconds.
 const NOTES = [
@@ -15,7 +15,7 @@ export class Alarm {
   #context;
   #switch;
 
-  /** `onOff`: the button that switches the sound. */
+  /** `onOff`: the button that turns the sound on and off. */
   constructor(onOff) {
     this.count = 0;
     this.#switch = onOff;
@@ -25,13 +25,13 @@ export class Alarm {
       this.#show();
       if (!this.#isSilent) this.#sound();
     });
-    // Browsers play nothing before the first gesture.
+    // Browsers play no sound before the first gesture.
     for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, () => this.#wake(), { once: true });
     memory.onChange("silent", () => this.#show());
     words.onChange(onOff, () => this.#show());
   }
 
-  /** So many wait now. Gives whether there are more than before. */
+  /** Sets the number of waiting customers. Returns whether it has grown. */
   waiting(count) {
     const more = count > this.count;
     this.count = count;

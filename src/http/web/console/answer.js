@@ -1,13 +1,13 @@
-// Where a person of the shop answers. What is written is kept until it is sent.
+// The form for a person's answer. A draft is stored until it is sent.
 
 import { ask, memory, settings, words } from "./desk.js";
-import { attempt, enable, labelled, said } from "./parts.js";
-import { element } from "../assets/elements.js";
+import { attempt, enable, labelled, textElement } from "./parts.js";
+import { element, submitOnEnter } from "../assets/render.js";
 
 export class Answer {
   #path;
   #draft;
-  // The text on its way, and the one that did not arrive: each with the key under which it is said once.
+  // The text that is being sent, and the one that failed, each with its idempotency key.
   #sending;
   #failed;
   #shown;
@@ -19,17 +19,11 @@ export class Answer {
     this.#draft = `draft:${conversation}`;
     this.field = labelled(labelled(element("textarea", { rows: "2", dir: "auto" }), "answer.field"), "answer.placeholder", "placeholder");
     this.field.value = memory.get(this.#draft) ?? "";
-    this.send = said("button", "answer.send", undefined, { type: "submit", class: "button strong" });
+    this.send = textElement("button", "answer.send", undefined, { type: "submit", class: "button strong" });
     this.form = element("form", { class: "answer", novalidate: true }, this.field, this.send);
     this.element = element("footer", { class: "answering" });
     this.field.addEventListener("input", () => this.#changed());
-    this.field.addEventListener("keydown", (event) => {
-      // While an input method composes a letter, Enter is a part of that.
-      const composing = event.isComposing || event.keyCode === 229;
-      if (event.key !== "Enter" || event.shiftKey || composing) return;
-      event.preventDefault();
-      this.form.requestSubmit();
-    });
+    submitOnEnter(this.field);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
@@ -37,13 +31,13 @@ export class Answer {
     this.#changed();
   }
 
-  /** Shows what can be done in this state. */
+  /** Shows the form, or why the person cannot answer. */
   use(status, isMine, agent) {
     const state = `${isMine} ${status} ${agent}`;
     if (state === this.#shown) return;
     this.#shown = state;
     if (isMine) this.element.replaceChildren(this.#wrong, this.form, this.#hint);
-    else this.element.replaceChildren(said("p", `answer.${status}`, { name: agent ?? "" }));
+    else this.element.replaceChildren(textElement("p", `answer.${status}`, { name: agent ?? "" }));
   }
 
   #changed() {
@@ -56,12 +50,12 @@ export class Answer {
     enable(this.send, count > 0 && !tooLong && !this.#sending);
   }
 
-  // The field is free at once: what is typed while a text is on its way is another answer.
+  // The field is cleared at once, so that another answer can be written during the request.
   async #send() {
     this.field.focus();
     if (this.send.getAttribute("aria-disabled") === "true") return;
     const written = this.field.value.trim();
-    // The server may have stored a text although its response got lost. It is sent again under the same key, before what was added.
+    // The server may have stored a text although its response was lost. Retry it with the same key, before any added text.
     const isAgain = this.#failed && (written === this.#failed.text || written.startsWith(`${this.#failed.text}\n`));
     const entry = isAgain ? this.#failed : { text: written, key: crypto.randomUUID() };
     const rest = written.slice(entry.text.length).trim();

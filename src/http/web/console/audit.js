@@ -1,9 +1,8 @@
-// The audit log: who did what at the console, when, and from where.
+// The audit log: who did what at the console, when, and from which address.
 
 import { ask, words } from "./desk.js";
-import { button, empty, field, fill, head, said } from "./parts.js";
-import { element } from "../assets/elements.js";
-import { word } from "./facts.js";
+import { button, empty, field, fill, head, textElement, word } from "./parts.js";
+import { element } from "../assets/render.js";
 
 export function audit() {
   const who = element("input", { type: "search" });
@@ -26,7 +25,7 @@ export function audit() {
 
 function list({ entries, next }, page) {
   if (!entries.length) return [empty("audit.empty", "audit.empty_hint")];
-  const heads = ["at", "who", "what", "client"].map((key) => said("th", `audit.${key}`, undefined, { scope: "col" }));
+  const heads = ["at", "who", "what", "client"].map((key) => textElement("th", `audit.${key}`, undefined, { scope: "col" }));
   const rows = element("tbody", {}, ...entries.map(line));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), rows);
   const parts = [element("div", { class: "wide card", tabindex: "0" }, table)];
@@ -51,8 +50,8 @@ function more(next, rows, page) {
 
 function line({ at, who, what, client, conversation_id: id, subject, detail }) {
   const about = [subject, detail].filter(Boolean).join(": ");
-  const deed = element("td", {}, word("audit_what", what));
-  if (id) deed.append(" ", said("a", "audit.conversation", undefined, { href: `#/inbox/${encodeURIComponent(id)}` }));
-  if (about) deed.append(element("small", { dir: "auto" }, about));
-  return element("tr", {}, element("td", {}, words.time(at)), element("td", { dir: "auto" }, who || "–"), deed, element("td", {}, client ?? "–"));
+  const action = element("td", {}, word("audit_what", what));
+  if (id) action.append(" ", textElement("a", "audit.conversation", undefined, { href: `#/inbox/${encodeURIComponent(id)}` }));
+  if (about) action.append(element("small", { dir: "auto" }, about));
+  return element("tr", {}, element("td", {}, words.time(at)), element("td", { dir: "auto" }, who || "–"), action, element("td", {}, client ?? "–"));
 }

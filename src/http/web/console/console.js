@@ -1,17 +1,17 @@
-// The console: who sits here, and which of its views is shown.
+// The console: sign-in, navigation and the connection.
 
 import { Alarm } from "./alarm.js";
-import { announce, ask, giveUpReads, memory, session, settings, words } from "./desk.js";
-import { byId } from "../assets/elements.js";
-import { Live } from "./live.js";
-import { button, dialog, failure } from "./parts.js";
-import { Router } from "./router.js";
-import { signIn } from "./sign-in.js";
 import { audit } from "./audit.js";
+import { announce, ask, abortReads, memory, session, settings, words } from "./desk.js";
 import { figures } from "./figures.js";
 import { inbox } from "./inbox.js";
 import { knowledge } from "./knowledge.js";
+import { Live } from "./live.js";
+import { button, dialog, failure } from "./parts.js";
 import { personas } from "./personas.js";
+import { byId, showConnection } from "../assets/render.js";
+import { Router } from "./router.js";
+import { signIn } from "./sign-in.js";
 import { warranty } from "./warranty.js";
 
 // Longer waits overflow the browser's timers.
@@ -27,7 +27,7 @@ const live = new Live({
     if (alarm.waiting(waiting)) announce("inbox.somebody_waits");
     router.title();
   },
-  onConnection: showConnection,
+  onConnection: (up) => showConnection(up, words),
 });
 
 const views = [
@@ -54,12 +54,12 @@ function begin() {
   wire();
   session.onSignedOut = () => showSignIn("sign_in.ended");
   if (session.me) enter(false);
-  else if (memory.get("until") > Date.now()) lookAgain();
+  else if (memory.get("until") > Date.now()) checkSession();
   else showSignIn();
 }
 
-// Who follows a link of another site to us is let in without the cookie at first: it comes with our own requests.
-async function lookAgain() {
+// After a link from another site, the browser sends the session cookie only with our own requests.
+async function checkSession() {
   session.me = await ask("GET", "/console/api/me").catch(() => null);
   if (session.me) enter(false);
   else showSignIn("sign_in.ended");
@@ -80,7 +80,7 @@ function enter(moved) {
   router.start(moved);
 }
 
-// The session's end is known; nobody has to run into it.
+// Shows the sign-in when the session expires.
 function expire() {
   clearTimeout(expiry);
   if (!session.me?.expires_at) return;
@@ -89,20 +89,20 @@ function expire() {
   else expiry = setTimeout(expire, Math.min(left, LONGEST_TIMER_MS));
 }
 
-// From here on nothing asks on its own.
+// Stops all requests and timers.
 function leave() {
   session.me = null;
   memory.set("until", undefined);
   clearTimeout(expiry);
   live.close();
   router.stop();
-  giveUpReads();
+  abortReads();
 }
 
 function showSignIn(notice) {
   leave();
   alarm.waiting(0);
-  showConnection(true);
+  showConnection(true, words);
   for (const open of document.querySelectorAll("dialog")) open.close();
   byId("rail").hidden = true;
   document.body.classList.add("outside");
@@ -110,10 +110,10 @@ function showSignIn(notice) {
   signIn(byId("view"), notice, () => enter(true));
 }
 
-// A session that the server could not end stays open, and the page says so.
+// If the server could not end the session, the session stays open and the page shows the error.
 async function signOut() {
   const me = session.me;
-  // Before the session is over: what is asked after it would be refused.
+  // Stop requests before the session ends, since they would be refused.
   leave();
   try {
     await ask("DELETE", "/console/session");
@@ -151,15 +151,4 @@ function wire() {
     (byId("view").querySelector("h1") ?? byId("view")).focus();
   });
   addEventListener("visibilitychange", expire);
-}
-
-function showConnection(up) {
-  const line = byId("connection");
-  const was = line.classList.contains("lost");
-  line.classList.toggle("lost", !up);
-  if (!up) words.put(line, "reconnecting");
-  else if (was) {
-    words.clear(line);
-    announce("reconnected");
-  }
 }

@@ -1,19 +1,17 @@
-// One conversation, as the shop reads it: what was said, why, and who answers from now on.
+// One conversation: its messages with receipts, its handoff and its returns.
 
-import { announce, announceText, ask, session, words } from "./desk.js";
-import { attempt, badge, button, failure, labelled, loading, said } from "./parts.js";
 import { Answer } from "./answer.js";
-import { element } from "../assets/elements.js";
-import { followEnd } from "../assets/scroll.js";
-import { icon } from "./svg.js";
-import { nameCustomer } from "./row.js";
+import { announce, ask, session, words } from "./desk.js";
+import { attempt, badge, button, failure, icon, labelled, loading, textElement } from "./parts.js";
+import { announce as announceText, element } from "../assets/render.js";
+import { readHistory } from "../assets/request.js";
 import { Returns } from "./returns.js";
+import { nameCustomer } from "./row.js";
+import { followEnd } from "../assets/scroll.js";
 import { Stream } from "../assets/stream.js";
 import { Thread } from "./thread.js";
 
-const FULL_PAGE = 200;
-
-// In development, and by an API key, nobody says a name.
+// In development and with an API key, the person has no name.
 const state = ({ status, agent }) => (status === "taken" && !agent ? "taken_unnamed" : status);
 
 export class Conversation {
@@ -49,17 +47,17 @@ export class Conversation {
     this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
     this.#stream = new Stream({
       address: (after) => `${this.#path}/events?${new URLSearchParams({ last_event_id: after })}`,
-      onEvent: (event) => this.#hear(event),
+      onEvent: (event) => this.#onEvent(event),
       onConnection: () => {},
       onRefused: () => ask("GET", this.#path).then(() => true, () => !this.#closed),
     });
-    // A tab that nobody sees leaves its connection to those that somebody sees: a browser has six.
+    // A hidden tab closes its stream, because a browser allows only six connections per host.
     this.onVisible = () => (document.hidden ? this.#stream.close() : this.#read());
     addEventListener("visibilitychange", this.onVisible);
     this.end = live.listen((ids) => {
       if (ids && !ids.includes(id)) return;
-      this.#look();
-      this.#returns.heed();
+      this.#refresh();
+      this.#returns.refresh();
     });
     this.#state.append(loading());
     this.#read();
@@ -74,15 +72,15 @@ export class Conversation {
     this.end();
   }
 
-  /** Shows the place of `turn`, if there is one. Gives what the focus moves to. */
+  /** Scrolls to `turn`, if given. Returns the element to focus. */
   show(turn) {
     this.#turn = turn;
     this.#toTurn();
     return this.heading;
   }
 
-  /** The customer is known by this name, or not yet. */
-  called(name) {
+  /** Sets the customer's name, if known. */
+  setCustomerName(name) {
     if (!name || name === this.#name) return;
     this.#name = name;
     if (this.#conversation) nameCustomer(this.heading, { ...this.#conversation, customer_name: name });
@@ -92,7 +90,7 @@ export class Conversation {
     return `/conversations/${encodeURIComponent(this.id)}`;
   }
 
-  // The history, and from there on the events.
+  // Reads the history, then the events after it.
   async #read() {
     const mine = ++this.#reading;
     this.#stream.close();
@@ -105,27 +103,18 @@ export class Conversation {
       this.#thread.show(history.messages);
       if (fresh) this.#turn ? this.#toTurn() : this.#end.toEnd();
       this.#stream.open(history.lastEventId);
-      this.#returns.heed();
+      this.#returns.refresh();
     } catch (error) {
       if (mine === this.#reading) this.#state.replaceChildren(failure(error, () => this.#read()));
     }
   }
 
-  async #history(after) {
-    const messages = [];
-    let first;
-    let cursor = after;
-    do {
-      const page = await ask("GET", `${this.#path}/history?limit=${FULL_PAGE}${cursor ? `&after=${cursor}` : ""}`);
-      first ??= page;
-      messages.push(...page.messages);
-      cursor = page.next;
-    } while (cursor);
-    return { conversation: first.conversation, messages, lastEventId: first.last_event_id };
+  #history(after) {
+    return readHistory((path) => ask("GET", `${this.#path}/${path}`), after);
   }
 
-  // Who answers may have changed.
-  async #look() {
+  // Reads the status, which may have changed.
+  async #refresh() {
     try {
       const conversation = await ask("GET", this.#path);
       if (!this.#closed) this.#write(conversation);
@@ -134,20 +123,20 @@ export class Conversation {
     }
   }
 
-  #hear(event) {
+  #onEvent(event) {
     if (event.type === "reset") return this.#read();
-    this.#thread.take(event);
+    this.#thread.onEvent(event);
     if (event.type === "turn.start" && event.sender === "user") announceText(`${words.say("sender.user")}: ${event.text}`);
     if (event.type === "turn.done") this.#explain(event.turn);
   }
 
-  // Receipts stand in the history alone.
+  // Only the history contains receipts.
   async #explain(turn) {
     try {
       const { messages } = await this.#history(`${Math.max(0, turn - 1)}-999999999`);
       if (!this.#closed) this.#thread.explain(messages);
     } catch {
-      // They are there when the conversation is read again.
+      // The next reading of the history shows them.
     }
   }
 
@@ -161,7 +150,7 @@ export class Conversation {
     nameCustomer(this.heading, { ...conversation, customer_name: conversation.customer_name ?? this.#name });
     const about = [badge(`status.${status}`, status)];
     if (status === "taken" && agent) about.push(element("span", { dir: "auto" }, agent));
-    about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, said("span", "conversation.began"), " ", words.time(created)));
+    about.push(element("span", {}, `${persona} · ${language}`), element("span", {}, textElement("span", "conversation.began"), " ", words.time(created)));
     this.badges.replaceChildren(...about);
     this.#offer(status, agent);
   }

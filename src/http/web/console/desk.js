@@ -1,9 +1,9 @@
-// What every part of the console stands on: its settings, its words, its memory, and its requests.
+// What every view of the console shares: settings, texts, storage, session and requests.
 
-import { byId } from "../assets/elements.js";
 import { allowHosts } from "../assets/markup.js";
 import { Memory } from "../assets/memory.js";
 import { Phrases } from "./phrases.js";
+import { announce as announceText, byId } from "../assets/render.js";
 import { request } from "../assets/request.js";
 
 export const settings = JSON.parse(byId("settings").textContent);
@@ -12,24 +12,24 @@ export const memory = new Memory(() => localStorage, "console");
 const wished = memory.get("language");
 export const words = new Phrases(settings.texts, settings.name, settings.texts[wished] ? wished : settings.language);
 
-/** Which links in a message may be followed. */
+/** The links that a message may contain. */
 export const allow = allowHosts(location.href, settings.link_hosts);
 
-/** Who sits here: the answer of `/console/api/me`, with what changes about it. */
+/** The signed-in person (`/console/api/me`), and a callback for the end of the session. */
 export const session = { me: settings.me, onSignedOut: () => {} };
 
 let reads = new AbortController();
 
-/** Gives up whatever is being read, for a session that ends: whoever waits for it hears nothing any more. */
-export function giveUpReads() {
+/** Aborts all running GET requests when the session ends. Their promises stay pending. */
+export function abortReads() {
   reads.abort();
   reads = new AbortController();
 }
 
-/** Asks the server. A body is sent as JSON, but for a file. */
+/** Sends a request. A body is sent as JSON, unless it is a file. */
 export async function ask(method, path, body, headers = {}) {
   const signal = method === "GET" ? reads.signal : undefined;
-  // On top of a customer's cookie that this browser may hold too.
+  // This browser may also hold a customer's cookie.
   headers["x-console"] = "1";
   const isFile = body instanceof Blob;
   if (body && !isFile) headers["content-type"] = "application/json";
@@ -42,14 +42,5 @@ export async function ask(method, path, body, headers = {}) {
   }
 }
 
-/** Has a screen reader say the words of `key`, without moving anything. */
+/** Makes screen readers announce the text of `key`. */
 export const announce = (key, values) => announceText(words.say(key, values));
-
-/** The same for a text that somebody wrote. */
-export function announceText(text) {
-  const line = document.createElement("p");
-  line.textContent = text;
-  const heard = byId("heard");
-  heard.append(line);
-  while (heard.childElementCount > 5) heard.firstChild.remove();
-}

@@ -1,14 +1,11 @@
-// One persona's text. It is checked while it is written, shown as a customer would meet it, and saved only if it can be
-// read.
+// The editor of one persona's text. It checks the text while it is written, shows a preview, and saves only a valid text.
 
 import { allow, announce, ask, words } from "./desk.js";
-import { attempt, button, dialog, enable, failure, labelled, loading, said } from "./parts.js";
-import { element } from "../assets/elements.js";
 import { parse } from "../assets/markup.js";
-import { render } from "../assets/render.js";
-import { versions } from "./versions.js";
+import { attempt, badge, button, dialog, enable, failure, labelled, loading, textElement } from "./parts.js";
+import { element, render } from "../assets/render.js";
 
-// Whoever types is not told of every half word.
+// How long to wait after the last key before checking the text.
 const TYPING_MS = 400;
 
 // A text as the chat page shows it.
@@ -22,7 +19,7 @@ export class Editor {
   #id;
   #drafts;
   #saved = "";
-  // Of the file as it is, and as this text began.
+  // The hashes of the file now, and of the text that the editor started from.
   #newest;
   #hash;
   #typing;
@@ -57,7 +54,7 @@ export class Editor {
     clearTimeout(this.#typing);
     this.#checking += 1;
     removeEventListener("beforeunload", this.onLeave);
-    // With the text that it began from: to save it over a newer one is a conflict.
+    // The hash stays with the draft, so that saving it over a newer text is a conflict.
     if (this.#isChanged()) this.#drafts.set(this.#id, { text: this.field.value, hash: this.#hash });
     else if (this.#hash !== undefined) this.#drafts.delete(this.#id);
   }
@@ -78,7 +75,7 @@ export class Editor {
       return;
     }
     const left = element("div", { class: "writing" }, this.field, this.#state, this.#trouble, element("div", { class: "actions" }, this.#undo, this.#save));
-    const right = element("div", { class: "beside" }, element("section", { class: "card" }, said("h2", "personas.preview"), this.#preview), this.#versions);
+    const right = element("div", { class: "aside" }, element("section", { class: "card" }, textElement("h2", "personas.preview"), this.#preview), this.#versions);
     this.body.className = "editor";
     this.body.replaceChildren(left, right);
     const draft = this.#drafts.get(this.#id);
@@ -86,9 +83,9 @@ export class Editor {
     this.#write(draft?.text ?? this.#saved);
   }
 
-  // The persona as it is on the server.
+  // Takes over the file's text and versions.
   #take({ text, hash, versions: kept }) {
-    // As the field gives it back.
+    // As a textarea normalizes it.
     this.#saved = text.replace(/\r\n?/g, "\n");
     this.#newest = this.#hash = hash;
     const restore = async (version) => {
@@ -125,7 +122,7 @@ export class Editor {
       if (found.valid) this.#show(found);
       else {
         words.clear(this.#state);
-        const where = found.line ? [said("strong", "personas.line", { line: String(found.line) }), " "] : [];
+        const where = found.line ? [textElement("strong", "personas.line", { line: String(found.line) }), " "] : [];
         this.#state.replaceChildren(...where, found.problem);
       }
       this.#offer();
@@ -136,7 +133,7 @@ export class Editor {
 
   #show({ name, greetings = {}, follow_ups: followUps = {} }) {
     words.put(this.#state, this.#isChanged() ? "personas.can_save" : "personas.is_saved");
-    // The reader's own language first.
+    // The reader's language first.
     const ordered = Object.entries(greetings).sort(([one], [other]) => (other === words.language) - (one === words.language));
     const bubbles = ordered.flatMap(([language, greeting]) => [
       element("p", { class: "by" }, element("strong", { dir: "auto" }, name), element("span", {}, language)),
@@ -156,7 +153,7 @@ export class Editor {
     this.#offer();
   }
 
-  // Whether it was saved; else somebody else was first, and this person is asked.
+  // Returns whether the text was saved. If someone else saved first, asks which text to keep.
   async #put(text) {
     const before = this.field.value;
     try {
@@ -166,13 +163,13 @@ export class Editor {
       await this.#conflict(text);
       return false;
     }
-    // What was typed meanwhile stays, unsaved.
+    // Text typed during the request stays, unsaved.
     if (this.field.value === before) this.#write(this.#saved);
     else this.#changed();
     return true;
   }
 
-  // Somebody else has changed the file: this person says which text is the right one.
+  // Someone else has changed the file: asks which text to keep.
   async #conflict(mine) {
     const theirs = await ask("GET", this.#path);
     const takeTheirs = button("personas.take_theirs", () => {
@@ -188,6 +185,41 @@ export class Editor {
     };
     const takeMine = button("personas.take_mine", () => attempt(takeMine, trouble, putMine));
     const text = element("pre", { tabindex: "0" }, element("code", { dir: "auto" }, theirs.text));
-    const asked = dialog("personas.conflict", undefined, said("p", "personas.conflict_about"), text, trouble, element("div", { class: "actions" }, takeTheirs, takeMine));
+    const asked = dialog("personas.conflict", undefined, textElement("p", "personas.conflict_about"), text, trouble, element("div", { class: "actions" }, takeTheirs, takeMine));
+  }
+}
+
+/** Shows the list of versions in `place`. `restore(text)` restores a text. */
+function versions(place, kept, path, restore) {
+  const rows = kept.map(({ version, saved_at: saved, saved_by: by, current }) => {
+    const about = element("span", { class: "row-more" }, words.time(saved));
+    if (by) about.append(element("span", { dir: "auto" }, by));
+    const look = () => button("versions.look", () => openVersion(version, path(version), restore), { values: { version: String(version) } });
+    const mark = current ? badge("versions.current", "bot") : labelled(look(), "versions.look_at");
+    return element("li", {}, element("div", {}, textElement("strong", "versions.version", { version: String(version) }), about), mark);
+  });
+  const list = rows.length ? element("ul", { class: "versions" }, ...rows) : textElement("p", "versions.none", undefined, { class: "quiet" });
+  place.replaceChildren(textElement("h2", "versions.title"), list);
+}
+
+async function openVersion(version, path, restore) {
+  const trouble = element("div");
+  const shown = element("div", {}, loading());
+  const cancel = button("cancel", () => asked.close());
+  const actions = element("div", { class: "actions" }, cancel);
+  const asked = dialog("versions.version", { version: String(version) }, shown, trouble, actions);
+  try {
+    const { text } = await ask("GET", path);
+    shown.replaceChildren(element("pre", { tabindex: "0" }, element("code", { dir: "auto" }, text)));
+    const restoreButton = button(
+      "versions.restore",
+      async () => {
+        if (await attempt(restoreButton, trouble, () => restore(text))) asked.close();
+      },
+      { class: "button strong" },
+    );
+    actions.append(restoreButton);
+  } catch (error) {
+    shown.replaceChildren(failure(error));
   }
 }

@@ -1,13 +1,12 @@
-// What a person is to look at, and what the person decides about it.
+// Escalations and the decisions on them.
 
 import { announce, ask, words } from "./desk.js";
-import { attempt, badge, button, field, said } from "./parts.js";
-import { row, section, word } from "./facts.js";
-import { element } from "../assets/elements.js";
+import { attempt, badge, button, field, row, textElement, section, word } from "./parts.js";
+import { element } from "../assets/render.js";
 
 const DECISIONS = ["approve", "reject", "more_info"];
 
-/** An escalation that is open: its reason and a form. It stays as it is while the conversation is read anew. */
+/** An open escalation: its reason and a form. The form keeps its text when the conversation is reloaded. */
 export class Escalation {
   #path;
   #changed;
@@ -30,7 +29,7 @@ export class Escalation {
     this.element = element(
       "section",
       { class: "escalation" },
-      element("div", { class: "block-head" }, said("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
+      element("div", { class: "block-head" }, textElement("h2", "returns.to_decide"), ...(priority ? [badge(`priority.${priority}`, "waiting")] : [])),
       // A summary names the reason as well.
       element("p", { dir: "auto" }, [rma ?? order, summary.includes(reason) ? "" : sentence("escalation_reason", reason)].filter(Boolean).join(": ")),
       this.#summary,
@@ -42,7 +41,7 @@ export class Escalation {
     this.show(ticket);
   }
 
-  /** What is known of the ticket now: the customer may have answered a question. What is being written stays. */
+  /** Updates the ticket, for example when the customer has answered a question. The form keeps its text. */
   show({ summary, claim, question }) {
     this.#summary.replaceChildren(handoff(summary));
     const rows = [
@@ -56,7 +55,7 @@ export class Escalation {
     const why = this.#why.value.trim();
     this.#why.setAttribute("aria-invalid", String(!why));
     if (!why) {
-      this.#trouble.replaceChildren(said("p", "returns.why_missing", undefined, { class: "failure", role: "alert" }));
+      this.#trouble.replaceChildren(textElement("p", "returns.why_missing", undefined, { class: "failure", role: "alert" }));
       return this.#why.focus();
     }
     const done = await attempt(pressed, this.#trouble, () => ask("POST", this.#path, { decision, why }));
@@ -70,7 +69,7 @@ export class Escalation {
 
 const SUMMARY = /^Reason: (.*)\nRequest: (.*), order (.*)\nActions taken: eligibility (\w+)(?: \(.*\))?, return (.*)\nNext steps: (.*)$/;
 
-// The desk's summary, in the reader's language where its sentences are known; else as the desk wrote it.
+// Returns the desk's summary in the reader's language if its sentences are known, else unchanged.
 function handoff(summary) {
   const made = element("p", { class: "told quiet", dir: "auto" });
   const write = () => {
@@ -93,13 +92,13 @@ function handoff(summary) {
 
 const wordOf = (group, value) => (words.has(`${group}.${value}`) ? words.say(`${group}.${value}`) : value);
 
-// The words for one of the desk's sentences, whose key is the sentence itself.
+// Returns the text for a sentence of the desk, whose key is made from the sentence.
 function sentence(group, text) {
   const key = text.toLowerCase().replace(/[^a-z]+/g, "_");
   return words.has(`${group}.${key}`) ? words.say(`${group}.${key}`) : text;
 }
 
-/** An escalation that somebody has decided on. */
+/** Shows a resolved escalation. */
 export function decided({ id, reason, resolved: { decision, by, why, at } }) {
   const rows = [
     row("returns.reason", sentence("escalation_reason", reason)),

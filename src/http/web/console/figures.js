@@ -1,12 +1,11 @@
-// Figures: how much is asked, about what, how often a person was needed, and how fast the assistant is. As plots, each
-// with its numbers for whoever cannot see it.
+// Reports: the number of questions, their intents, how often a person was needed, and response times. Each plot has a table
+// for screen readers.
 
 import { ask, memory, words } from "./desk.js";
+import { choice, empty, fill, head, textElement, word } from "./parts.js";
 import { bars, lines, onResize } from "./plot.js";
-import { choice, empty, fill, head, said } from "./parts.js";
-import { element } from "../assets/elements.js";
+import { element } from "../assets/render.js";
 import { intents, totals } from "./sums.js";
-import { word } from "./facts.js";
 
 const DAYS = [7, 30, 90];
 
@@ -41,7 +40,7 @@ function plots({ days, parts, time_zone: zone }) {
     ["figures.alone", words.percent(sum.withoutPerson / sum.turns)],
     ["figures.asked_person", words.number(sum.askedPerson)],
     ["figures.failed", words.number(sum.modelFailed)],
-  ].map(([key, text]) => element("li", {}, element("strong", {}, text), said("span", key)));
+  ].map(([key, text]) => element("li", {}, element("strong", {}, text), textElement("span", key)));
   const dates = days.map(({ date }) => date);
   const share = ({ turns, without_person: alone }) => (turns ? alone / turns : null);
   const duration = (value) => words.duration(value);
@@ -60,6 +59,6 @@ function plots({ days, parts, time_zone: zone }) {
       duration,
     ),
     bars("figures.model", dates, [{ key: "figures.model_failed", values: days.map(({ model_failed: failed }) => failed) }], (value) => words.number(value)),
-    said("p", "figures.zone", { zone }, { class: "quiet" }),
+    textElement("p", "figures.zone", { zone }, { class: "quiet" }),
   ];
 }

@@ -1,25 +1,25 @@
-// The inbox: the list of conversations, and the one that is read. Side by side where there is room, else one at a time.
+// The inbox: the list of conversations and the open one, side by side or, on a narrow window, one at a time.
 
-import { ask, memory } from "./desk.js";
-import { button, empty, failure, labelled, loading, said } from "./parts.js";
 import { Conversation } from "./conversation.js";
-import { element } from "../assets/elements.js";
+import { ask, memory } from "./desk.js";
+import { button, empty, failure, labelled, loading, textElement } from "./parts.js";
+import { element } from "../assets/render.js";
 import { Row } from "./row.js";
 
 const STATUSES = ["all", "waiting", "taken", "bot", "closed"];
 const PAGE = 50;
 const MOST = 200;
-// Whoever types a word does not search for its every beginning.
+// How long to wait after the last key before searching.
 const TYPING_MS = 250;
 
-/** The view: `live` tells of changes. */
+/** Returns the view. `live` reports changes. */
 export function inbox(live) {
   const list = new List(live, () => name());
   const reading = element("section", { class: "reading" });
-  const nobody = () => empty("inbox.none_open", "inbox.none_open_hint");
+  const noneOpen = () => empty("inbox.none_open", "inbox.none_open_hint");
   let open;
-  // The list knows names that the conversation itself does not tell.
-  const name = () => open?.called(list.nameOf(open.id));
+  // Only the list contains customers' names.
+  const name = () => open?.setCustomerName(list.nameOf(open.id));
   const view = element("div", { class: "panes" }, list.element, reading);
   return {
     element: view,
@@ -29,7 +29,7 @@ export function inbox(live) {
       open?.close();
       open = id ? new Conversation(id, live) : undefined;
       view.classList.toggle("reads", Boolean(id));
-      reading.replaceChildren(open?.element ?? nobody());
+      reading.replaceChildren(open?.element ?? noneOpen());
       list.open(id);
       name();
       return open ? open.show(turn) : (list.link(earlier) ?? list.heading);
@@ -58,17 +58,17 @@ class List {
   constructor(live, onRead) {
     this.#live = live;
     this.onRead = onRead;
-    this.heading = said("h1", "inbox.title", undefined, { tabindex: "-1" });
+    this.heading = textElement("h1", "inbox.title", undefined, { tabindex: "-1" });
     const search = labelled(labelled(element("input", { type: "search", class: "search" }), "inbox.search"), "inbox.search_hint", "placeholder");
     search.addEventListener("input", () => {
       clearTimeout(this.#typing);
-      this.#typing = setTimeout(() => this.#look({ query: search.value.trim() }), TYPING_MS);
+      this.#typing = setTimeout(() => this.#apply({ query: search.value.trim() }), TYPING_MS);
     });
     labelled(this.#filters, "inbox.filter");
     for (const status of STATUSES) this.#filters.append(this.#filter(status));
     this.element = element("section", { class: "list" }, this.heading, search, this.#filters, this.#place, this.#state);
     this.end = live.listen(() => this.#read(), { counts: true });
-    this.#look({});
+    this.#apply({});
   }
 
   close() {
@@ -77,31 +77,31 @@ class List {
     this.end();
   }
 
-  /** Marks the conversation that is read. */
+  /** Marks the open conversation. */
   open(id) {
     this.#open = id;
     for (const row of this.#rows.values()) row.mark(row.id === id);
   }
 
-  /** The link to a conversation, if it is listed. */
+  /** Returns the link to a conversation, if listed. */
   link(id) {
     return this.#rows.get(id)?.link;
   }
 
-  /** The name of a conversation's customer, if it is listed and known. */
+  /** Returns the name of a conversation's customer, if listed and known. */
   nameOf(id) {
     return this.#rows.get(id)?.customer;
   }
 
   #filter(status) {
     const count = element("span", { class: "count" });
-    const pressed = element("button", { type: "button", "data-status": status }, said("span", `status.${status}`), count);
-    pressed.addEventListener("click", () => this.#look({ status }));
+    const pressed = element("button", { type: "button", "data-status": status }, textElement("span", `status.${status}`), count);
+    pressed.addEventListener("click", () => this.#apply({ status }));
     return pressed;
   }
 
-  // Another wish: the list begins anew.
-  #look({ status = this.#status, query = this.#query }) {
+  // Applies a filter or a search and reads the list from the start.
+  #apply({ status = this.#status, query = this.#query }) {
     this.#status = status;
     this.#query = query;
     this.#shown = PAGE;
@@ -113,11 +113,11 @@ class List {
 
   async #read() {
     const mine = ++this.#reading;
-    const wish = new URLSearchParams({ limit: this.#shown });
-    if (this.#status !== "all") wish.set("status", this.#status);
-    if (this.#query) wish.set("q", this.#query);
+    const query = new URLSearchParams({ limit: this.#shown });
+    if (this.#status !== "all") query.set("status", this.#status);
+    if (this.#query) query.set("q", this.#query);
     try {
-      const page = await ask("GET", `/console/api/conversations?${wish}`);
+      const page = await ask("GET", `/console/api/conversations?${query}`);
       if (mine !== this.#reading) return;
       this.#next = page.next;
       this.#count(page.counts);
@@ -134,11 +134,11 @@ class List {
       const count = { ...counts, all }[filter.dataset.status];
       filter.lastChild.textContent = count ? String(count) : "";
     }
-    // Those of a search are not how many wait.
+    // With a search, the counts are not totals.
     if (!this.#query) this.#live.counted(counts);
   }
 
-  // Rows that stay keep their elements, and with them the focus.
+  // Unchanged rows keep their elements and the focus.
   #show(conversations) {
     const listed = new Set(conversations.map(({ id }) => id));
     for (const [id, row] of this.#rows) {
@@ -154,7 +154,7 @@ class List {
       row.mark(conversation.id === this.#open);
       if (row.element === place) place = place.nextSibling;
       else if (row.link === document.activeElement) {
-        // An element that moves loses the focus: the others move around it.
+        // A moved element would lose the focus, so move the others.
         while (place !== row.element) {
           const moved = place;
           place = place.nextSibling;
@@ -163,10 +163,10 @@ class List {
         place = row.element.nextSibling;
       } else this.#place.insertBefore(row.element, place);
     }
-    this.#tell(conversations.length);
+    this.#showState(conversations.length);
   }
 
-  #tell(count) {
+  #showState(count) {
     if (count && !this.#next) return this.#state.replaceChildren();
     if (count && this.#shown < MOST) {
       const more = () => {
@@ -175,11 +175,11 @@ class List {
       };
       return this.#state.replaceChildren(button("inbox.more", more));
     }
-    if (count) return this.#state.replaceChildren(said("p", "inbox.too_many", { count }, { class: "quiet" }));
+    if (count) return this.#state.replaceChildren(textElement("p", "inbox.too_many", { count }, { class: "quiet" }));
     if (this.#query) return this.#state.replaceChildren(empty("inbox.not_found", "inbox.not_found_hint"));
     const nothing = this.#status === "all" ? "inbox.empty" : `inbox.empty_${this.#status}`;
     const visit = element("a", { class: "button", href: "/", target: "_blank", rel: "noopener" });
-    const start = this.#status === "all" ? [said("span", "inbox.open_chat")] : [];
+    const start = this.#status === "all" ? [textElement("span", "inbox.open_chat")] : [];
     visit.append(...start);
     this.#state.replaceChildren(empty(nothing, `${nothing}_hint`, ...(start.length ? [visit] : [])));
   }

@@ -1,8 +1,8 @@
-// What the assistant knows, and what it was asked and did not know: what the shop should write next.
+// The indexed documents and the unanswered questions.
 
 import { ask, words } from "./desk.js";
-import { badge, choice, empty, fill, head, said } from "./parts.js";
-import { element } from "../assets/elements.js";
+import { badge, choice, empty, fill, head, textElement } from "./parts.js";
+import { element } from "../assets/render.js";
 import { totals } from "./sums.js";
 
 const KINDS = ["all", "no_context", "clarify"];
@@ -10,7 +10,7 @@ const DAYS = [7, 30, 90];
 
 export function knowledge() {
   const documents = element("div");
-  const view = element("div", { class: "column" }, head("knowledge.title", "knowledge.about"), questions(), element("section", { class: "block" }, said("h2", "knowledge.documents"), documents));
+  const view = element("div", { class: "column" }, head("knowledge.title", "knowledge.about"), questions(), element("section", { class: "block" }, textElement("h2", "knowledge.documents"), documents));
   const read = () => fill(documents, async () => known(await ask("GET", "/console/api/knowledge")));
   words.onChange(view, read);
   read();
@@ -26,23 +26,23 @@ function known({ collections, embedding, problems }) {
 }
 
 function vectors({ on, model, last_sync: sync }) {
-  if (!on) return said("p", "knowledge.no_vectors", undefined, { class: "quiet" });
-  const line = element("p", { class: "quiet" }, said("span", "knowledge.vectors", { model: model ?? "" }));
-  if (sync) line.append(" ", said("span", "knowledge.synced", { embedded: sync.embedded, removed: sync.removed }), " ", words.time(sync.at));
+  if (!on) return textElement("p", "knowledge.no_vectors", undefined, { class: "quiet" });
+  const line = element("p", { class: "quiet" }, textElement("span", "knowledge.vectors", { model: model ?? "" }));
+  if (sync) line.append(" ", textElement("span", "knowledge.synced", { embedded: sync.embedded, removed: sync.removed }), " ", words.time(sync.at));
   if (!sync?.error) return line;
-  return element("div", {}, line, element("p", { class: "failure" }, said("span", "knowledge.sync_failed"), " ", element("span", {}, sync.error)));
+  return element("div", {}, line, element("p", { class: "failure" }, textElement("span", "knowledge.sync_failed"), " ", element("span", {}, sync.error)));
 }
 
 function mistakes(problems) {
   const lines = problems.map(({ file, line, problem }) => element("li", {}, element("code", {}, line ? `${file}:${line}` : file), " ", element("span", { dir: "auto" }, problem)));
-  return element("div", { class: "failure", role: "alert" }, said("p", "knowledge.problems", { count: problems.length }), element("ul", {}, ...lines));
+  return element("div", { class: "failure", role: "alert" }, textElement("p", "knowledge.problems", { count: problems.length }), element("ul", {}, ...lines));
 }
 
 function collected({ name, folder, documents, chunks, embedded }) {
-  const count = said("span", "knowledge.chunks", { count: chunks });
+  const count = textElement("span", "knowledge.chunks", { count: chunks });
   const about = element("p", { class: "quiet" }, count);
-  if (embedded !== null && embedded !== undefined) about.append(" · ", said("span", "knowledge.embedded", { count: embedded }));
-  const heads = ["document", "language", "pieces", "changed"].map((key) => said("th", `knowledge.${key}`, undefined, { scope: "col", class: key === "pieces" ? "figure" : "" }));
+  if (embedded !== null && embedded !== undefined) about.append(" · ", textElement("span", "knowledge.embedded", { count: embedded }));
+  const heads = ["document", "language", "pieces", "changed"].map((key) => textElement("th", `knowledge.${key}`, undefined, { scope: "col", class: key === "pieces" ? "figure" : "" }));
   const rows = documents.map((document) =>
     element(
       "tr",
@@ -58,7 +58,7 @@ function collected({ name, folder, documents, chunks, embedded }) {
   return element("section", { class: "card" }, title, about, element("div", { class: "wide", tabindex: "0" }, table));
 }
 
-// The questions that the documents did not answer.
+// The unanswered questions.
 function questions() {
   const list = element("div");
   const kind = choice("questions.kind", KINDS, (value) => [value, `questions.${value}`]);
@@ -74,7 +74,7 @@ function questions() {
     });
   for (const changed of [kind, days]) changed.addEventListener("change", read);
   read();
-  return element("section", { class: "block" }, element("div", { class: "block-head" }, said("h2", "questions.title"), kind, days), said("p", "questions.about", undefined, { class: "quiet" }), list);
+  return element("section", { class: "block" }, element("div", { class: "block-head" }, textElement("h2", "questions.title"), kind, days), textElement("p", "questions.about", undefined, { class: "quiet" }), list);
 }
 
 function asked(groups) {
@@ -83,7 +83,7 @@ function asked(groups) {
 
 function group({ question, kind, language, count, last_at: last, examples }) {
   const first = element("span", { class: "question", dir: "auto", lang: language }, question);
-  const about = element("span", { class: "row-more" }, badge(`questions.${kind}`, kind), said("span", "questions.times", { count }), words.time(last));
+  const about = element("span", { class: "row-more" }, badge(`questions.${kind}`, kind), textElement("span", "questions.times", { count }), words.time(last));
   const links = examples.map(({ conversation_id: id, turn, text }) =>
     element("li", {}, element("a", { href: `#/inbox/${encodeURIComponent(id)}/${turn}`, dir: "auto" }, text)),
   );

@@ -1,9 +1,9 @@
-// What changes in the shop's conversations, while the console is open.
+// Changes of the shop's conversations while the console is open.
 
 import { ask } from "./desk.js";
 import { Stream } from "../assets/stream.js";
 
-// Changes come in bursts: one look at the inbox answers for all of them.
+// Changes come in bursts, and one request covers all of them.
 const CALM_MS = 300;
 const NEWS = ["conversation.changed", "conversation.deleted"];
 
@@ -13,7 +13,7 @@ export class Live {
   #changed = new Set();
   #timer;
 
-  /** Calls `onCounts(counts)` with the number of conversations of each status, `onConnection(up)` when it is lost or back. */
+  /** Calls `onCounts(counts)` with the conversations per status, and `onConnection(up)` when it is lost or restored. */
   constructor({ onCounts, onConnection }) {
     Object.assign(this, { onCounts, onConnection });
     this.#stream = new Stream({
@@ -21,10 +21,10 @@ export class Live {
       onEvent: ({ type, conversation_id: id }) => NEWS.includes(type) && this.#note(id),
       onConnection: (up) => {
         onConnection(up);
-        // What happened meanwhile is not told.
+        // Missed changes are not replayed.
         if (up) this.#note(undefined);
       },
-      // A session that has ended shows itself here.
+      // Detects an expired session.
       onRefused: () => ask("GET", "/console/api/me").then(() => true, (error) => error.status !== 401),
     });
   }
@@ -40,25 +40,25 @@ export class Live {
   }
 
   /**
-   * Calls `changed(ids)` after changes; `ids` is undefined where anything may have changed. `counts`: whether that reads the
-   * counts too. Gives what ends it.
+   * Calls `changed(ids)` after changes; `ids` is undefined if anything may have changed. `counts`: whether the listener reads
+   * the counts itself. Returns a function that removes the listener.
    */
   listen(changed, { counts = false } = {}) {
     this.#listeners.set(changed, counts);
     return () => this.#listeners.delete(changed);
   }
 
-  /** The inbox has been read anyway, with these counts. */
+  /** Takes over the counts of an inbox that was read. */
   counted(counts) {
     this.onCounts(counts);
   }
 
   #note(id) {
     this.#changed.add(id);
-    this.#timer ??= setTimeout(() => this.#tell(), CALM_MS);
+    this.#timer ??= setTimeout(() => this.#notify(), CALM_MS);
   }
 
-  #tell() {
+  #notify() {
     this.#timer = undefined;
     const ids = this.#changed.has(undefined) ? undefined : [...this.#changed];
     this.#changed.clear();

@@ -1,24 +1,24 @@
-// Pieces that every view is made of. Whatever says words says them in the language of the moment.
+// Building blocks of the views. Their texts follow the language of the console.
 
-import { element } from "../assets/elements.js";
-import { Refusal } from "../assets/request.js";
 import { words } from "./desk.js";
+import { element } from "../assets/render.js";
+import { Refusal } from "../assets/request.js";
 
-/** An element that says `key`. */
-export function said(tag, key, values, attributes = {}) {
+/** Returns an element with the text of `key`. */
+export function textElement(tag, key, values, attributes = {}) {
   const made = element(tag, attributes);
   words.put(made, key, values);
   return made;
 }
 
-/** A button that says `key`. */
+/** Returns a button with the text of `key`. */
 export function button(key, press, { values, ...attributes } = {}) {
-  const made = said("button", key, values, { type: "button", class: "button", ...attributes });
+  const made = textElement("button", key, values, { type: "button", class: "button", ...attributes });
   made.addEventListener("click", press);
   return made;
 }
 
-/** The same for an attribute of an element: `label` or `placeholder`. Its values are those of the element's own words. */
+/** Sets an element's `label` or `placeholder` to the text of `key`, with the values of its content. */
 export function labelled(made, key, place = "label") {
   const values = JSON.parse(made.getAttribute("data-words-values") ?? "{}");
   made.setAttribute(`data-words-${place}`, key);
@@ -26,30 +26,30 @@ export function labelled(made, key, place = "label") {
   return made;
 }
 
-/** A small word about something, such as a status. */
-export const badge = (key, kind) => said("span", key, undefined, { class: `badge ${kind}` });
+/** Returns a badge, for example for a status. */
+export const badge = (key, kind) => textElement("span", key, undefined, { class: `badge ${kind}` });
 
-/** Nothing is here: why, and what to do next. */
+/** Returns a notice for an empty list: why, and what to do next. */
 export function empty(title, hint, ...more) {
-  return element("div", { class: "empty" }, said("p", title, undefined, { class: "empty-title" }), said("p", hint), ...more);
+  return element("div", { class: "empty" }, textElement("p", title, undefined, { class: "empty-title" }), textElement("p", hint), ...more);
 }
 
-/** Something is on its way; shown only if that takes a while. */
-export const loading = () => element("div", { class: "loading", role: "status" }, said("span", "loading"));
+/** Returns a loading notice, which appears only after a delay. */
+export const loading = () => element("div", { class: "loading", role: "status" }, textElement("span", "loading"));
 
-/** What went wrong and what to do about it, with a button to try again where there is something to try. */
+/** Returns an error notice, with a retry button if `again` is given. */
 export function failure(error, again) {
   const { key, values } = trouble(error);
-  const made = element("div", { class: "failure", role: "alert" }, said("p", key, values));
+  const made = element("div", { class: "failure", role: "alert" }, textElement("p", key, values));
   if (again) made.append(button("again", again));
   return made;
 }
 
-/** The words for an error. */
-export function trouble(error) {
+/** Returns the text key and values for an error. */
+function trouble(error) {
   if (!(error instanceof Refusal)) return { key: "trouble.unreachable" };
   const values = { seconds: error.retryAfter, detail: error.detail ?? "", request: error.request ?? "" };
-  // What is shown was not the newest any more.
+  // The page showed an outdated state.
   if (["illegal_step", "already_resolved"].includes(error.code)) return { key: "trouble.overtaken", values };
   const key = {
     401: "trouble.signed_out",
@@ -64,7 +64,7 @@ export function trouble(error) {
   return { key: isOurs ? "trouble.internal" : "trouble.refused", values };
 }
 
-/** Shows in `place` what `load` gives, as elements; a failure can be tried again. The last call wins. */
+/** Shows the elements from `load` in `place`, or an error notice with a retry button. The last call wins. */
 export async function fill(place, load) {
   const mine = {};
   place.filling = mine;
@@ -79,7 +79,7 @@ export async function fill(place, load) {
   if (place.filling === mine) place.removeAttribute("aria-busy");
 }
 
-/** Does `work` while the button is off; a failure is said in `place`. Gives whether it went well. */
+/** Runs `work` with the button disabled and shows an error in `place`. Returns whether it succeeded. */
 export async function attempt(pressed, place, work) {
   if (pressed.getAttribute("aria-disabled") === "true") return false;
   enable(pressed, false);
@@ -95,14 +95,14 @@ export async function attempt(pressed, place, work) {
   }
 }
 
-/** A button that is off keeps the focus, unlike a disabled one. */
+/** Enables or disables a button by `aria-disabled`, which keeps the focus. */
 export function enable(pressed, on) {
   pressed.setAttribute("aria-disabled", String(!on));
 }
 
-/** A dialog with a title, shown at once and gone when it is closed. */
+/** Opens a dialog, which is removed when it closes. */
 export function dialog(title, values, ...content) {
-  const heading = said("h2", title, values, { id: "dialog-title" });
+  const heading = textElement("h2", title, values, { id: "dialog-title" });
   const made = element("dialog", { "aria-labelledby": "dialog-title" }, heading, ...content);
   made.addEventListener("close", () => made.remove());
   document.body.append(made);
@@ -110,25 +110,62 @@ export function dialog(title, values, ...content) {
   return made;
 }
 
-/** A field with its label, and perhaps a hint. */
+/** Returns a field with its label and an optional hint. */
 export function field(key, input, hint) {
-  const label = element("label", { class: "field" }, said("span", key), input);
-  if (hint) label.append(said("small", hint));
+  const label = element("label", { class: "field" }, textElement("span", key), input);
+  if (hint) label.append(textElement("small", hint));
   return label;
 }
 
-/** A list to choose one of; `option(value)` gives the name of each and the key of its words. */
+/** Returns a select element. `option(value)` returns the name of an option and its text key. */
 export function choice(label, values, option) {
   const made = labelled(element("select"), label);
   for (const value of values) {
     const [name, key] = option(value);
-    made.append(said("option", key, undefined, { value: name }));
+    made.append(textElement("option", key, undefined, { value: name }));
   }
   return made;
 }
 
-/** A view's head: its title, one line about it, and what can be done there. */
+/** Returns the head of a view: its title, a description and actions. */
 export function head(title, about, ...actions) {
-  const heading = said("h1", title, undefined, { tabindex: "-1" });
-  return element("header", { class: "head" }, element("div", {}, heading, said("p", about)), ...actions);
+  const heading = textElement("h1", title, undefined, { tabindex: "-1" });
+  return element("header", { class: "head" }, element("div", {}, heading, textElement("p", about)), ...actions);
 }
+
+/** Returns rows of facts under a title, or undefined without rows. */
+export function section(title, rows, values) {
+  return rows.length ? element("section", {}, textElement("h2", title, values), element("dl", {}, ...rows)) : undefined;
+}
+
+/** Returns one row, named by the text of `key` or by `name`. */
+export function row(key, value, name) {
+  const term = key ? textElement("dt", key) : element("dt", {}, name);
+  return element("div", {}, term, element("dd", { dir: "auto" }, value));
+}
+
+/** Returns the text for a value of the server, or `plain` if there is none. */
+export function word(group, value, plain = value) {
+  const key = `${group}.${value}`;
+  return words.has(key) ? textElement("span", key) : element("span", {}, String(plain));
+}
+
+/** Returns a bar for a share between 0 and 1, with a text. */
+export function bar(share, text) {
+  const filled = element("span", { class: "filled" });
+  filled.style.inlineSize = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return element("span", { class: "bar" }, element("span", { class: "track", "aria-hidden": "true" }, filled), element("span", { class: "bar-text" }, text));
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Returns an SVG element with the given attributes and children. */
+export function svg(tag, attributes = {}, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** Returns a decorative icon. */
+export const icon = (path) => svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", class: "drawn" }, svg("path", { d: path }));

@@ -1,11 +1,11 @@
-// The personas: who speaks, and how. One of them is edited at a time.
+// The list of personas, and the editor of one.
 
-import { badge, empty, fill, head } from "./parts.js";
 import { ask } from "./desk.js";
 import { Editor } from "./editor.js";
-import { element } from "../assets/elements.js";
+import { badge, empty, fill, head } from "./parts.js";
+import { element } from "../assets/render.js";
 
-// What was written and not saved waits for whoever comes back.
+// Unsaved texts, by persona.
 const drafts = new Map();
 
 export function personas() {

@@ -1,11 +1,11 @@
-// Words, numbers and times in the language of whoever sits at the console, which can change while it is open.
+// Texts, numbers and times in the language of the console, which can change while it is open.
 
 import { Words } from "../assets/words.js";
 
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
-// What is older shows its date.
+// Older times are shown as dates.
 const RECENT_DAYS = 7;
 
 export class Phrases extends Words {
@@ -22,7 +22,7 @@ export class Phrases extends Words {
     }, 30_000);
   }
 
-  /** Calls back, for as long as `root` is on the page, when the language has changed. */
+  /** Calls `changed()` after a change of language, while `root` is on the page. */
   onChange(root, changed) {
     this.#changed.push({ root, changed });
   }
@@ -33,12 +33,12 @@ export class Phrases extends Words {
     for (const { changed } of this.#changed) changed();
   }
 
-  // Views that were left.
+  // Forgets views that were left.
   #forget() {
     this.#changed = this.#changed.filter(({ root }) => root.isConnected);
   }
 
-  // A text may have a form of its own for one.
+  // A key with the suffix `_one` is the singular.
   say(key, values = {}) {
     const one = `${key}_one`;
     const isOne = values.count === 1 && this.#texts[this.language][one];
@@ -46,7 +46,7 @@ export class Phrases extends Words {
     return super.say(isOne ? one : key, shown);
   }
 
-  /** Whether there are words for `key`. */
+  /** Returns whether `key` has a text. */
   has(key) {
     return this.#texts[this.language][key] !== undefined;
   }
@@ -60,34 +60,34 @@ export class Phrases extends Words {
     return new Intl.NumberFormat(this.language, { maximumFractionDigits: 2 }).format(value);
   }
 
-  /** A share of 1. */
+  /** Formats a share between 0 and 1. */
   percent(share) {
     return new Intl.NumberFormat(this.language, { style: "percent", maximumFractionDigits: 0 }).format(share);
   }
 
-  /** An amount in minor units of its currency. */
+  /** Formats an amount in minor units of its currency. */
   money({ minor, currency }) {
     const format = new Intl.NumberFormat(this.language, { style: "currency", currency });
     return format.format(minor / 10 ** format.resolvedOptions().maximumFractionDigits);
   }
 
-  /** Milliseconds, in the unit that suits them. */
+  /** Formats milliseconds in a suitable unit. */
   duration(milliseconds) {
     const format = (value, digits, unit) => `${new Intl.NumberFormat(this.language, { maximumFractionDigits: digits }).format(value)} ${unit}`;
     return milliseconds < 1000 ? format(milliseconds, 0, "ms") : format(milliseconds / 1000, 1, "s");
   }
 
-  /** The day `2026-11-22`, short. */
+  /** Formats the day `2026-11-22` without its year. */
   day(date) {
     return new Intl.DateTimeFormat(this.language, { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(date));
   }
 
-  /** The day `2026-11-22` with its year, in the one format of the language. */
+  /** Formats the day `2026-11-22` with its year. */
   date(date) {
     return new Intl.DateTimeFormat(this.language, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(date));
   }
 
-  /** An element that says how long ago it was, and exactly when to whoever asks. */
+  /** Returns an element that shows how long ago it was, with the exact time as its title. */
   time(moment, attributes = {}) {
     const made = document.createElement("time");
     made.setAttribute("datetime", moment);
@@ -108,7 +108,7 @@ export class Phrases extends Words {
     element.title = new Intl.DateTimeFormat(this.language, { dateStyle: "full", timeStyle: "medium" }).format(moment);
   }
 
-  /** How long it has lasted until `now`. */
+  /** Formats the time between `moment` and `now`. */
   elapsed(moment, now) {
     const seconds = Math.max(0, (now - moment) / 1000);
     const format = (value, unit) => new Intl.NumberFormat(this.language, { style: "unit", unit, unitDisplay: "short" }).format(Math.floor(value));
@@ -116,7 +116,7 @@ export class Phrases extends Words {
     return seconds < DAY ? format(seconds / HOUR, "hour") : format(seconds / DAY, "day");
   }
 
-  /** How long before `now` it was; for what is older than a week, the date. */
+  /** Formats how long before `now` it was, or the date after a week. */
   ago(moment, now) {
     const seconds = Math.max(0, (now - moment) / 1000);
     if (seconds < MINUTE) return this.say("time.now");

@@ -1,30 +1,29 @@
-// Plots: one place a day. What they say stands below each as a table too, folded.
+// Plots with one value per day. Below each plot, a folded table shows the same values.
 
-import { runs, scale } from "./sums.js";
-import { element } from "../assets/elements.js";
-import { said } from "./parts.js";
-import { svg } from "./svg.js";
 import { words } from "./desk.js";
+import { textElement, svg } from "./parts.js";
+import { element } from "../assets/render.js";
+import { runs, scale } from "./sums.js";
 
 const HEIGHT = 220;
 const LEFT = 60;
 const RIGHT = 28;
 const TOP = 12;
 const BOTTOM = 28;
-// So many colours there are; a further series begins with the first again.
+// The number of colours, which repeat for further series.
 const COLOURS = 8;
 const NARROW = matchMedia("(max-width: 600px)");
 
-/** Calls back when plots have to be drawn for another width. Gives what ends that. */
+/** Calls `changed()` when plots need another width. Returns a function that removes the listener. */
 export function onResize(changed) {
   NARROW.addEventListener("change", changed);
   return () => NARROW.removeEventListener("change", changed);
 }
 
-// As wide as it is shown, roughly, so that its words have the size of words; and as many dates as stand beside each other.
+// About the width on the screen, so that labels have a readable size, and the number of dates that fit.
 const size = () => (NARROW.matches ? { width: 360, dates: 3 } : { width: 840, dates: 7 });
 
-/** Bars, the series stacked. A series has the `key` of its words (or a `name`) and a value for each date. */
+/** Returns a plot with stacked bars. A series has a text `key` (or a `name`) and a value for each date. */
 export function bars(title, dates, series, text) {
   const sums = dates.map((_, at) => series.reduce((sum, { values }) => sum + values[at], 0));
   const { top, steps } = scale(Math.max(0, ...sums), true);
@@ -42,7 +41,7 @@ export function bars(title, dates, series, text) {
   return figure(title, dates, series, text, steps, place, stacks.filter(Boolean));
 }
 
-/** Lines, broken where a day has no value. `most`: the top of the scale, where that is known. */
+/** Returns a plot with lines, which break where a day has no value. `most`: the top of the scale, if known. */
 export function lines(title, dates, series, text, most) {
   const all = series.flatMap(({ values }) => values.filter((value) => value !== null));
   const { top, steps } = scale(most ?? Math.max(0, ...all));
@@ -70,20 +69,20 @@ function figure(title, dates, series, text, steps, place, drawn) {
     svg("text", { x: LEFT - 8, y: place.y(value) + 4, "text-anchor": "end" }, text(value)),
   ]);
   const every = Math.ceil(dates.length / size().dates);
-  // Counted from the last day, which is the one that is looked for.
+  // Count from the last day, so that it always has a label.
   const named = dates.map((date, at) => [date, at]).filter(([, at]) => (dates.length - 1 - at) % every === 0);
   const below = named.map(([date, at]) => svg("text", { x: place.x(at), y: HEIGHT - 8, "text-anchor": "middle" }, words.day(date)));
   const heading = words.say(title);
   const drawing = svg("svg", { viewBox: `0 0 ${place.width} ${HEIGHT}`, role: "img", "aria-label": heading }, ...grid, ...drawn, ...hovers(dates, series, text, place), ...below);
-  const caption = element("figcaption", {}, said("strong", title), ...(series.length > 1 ? [legend(series)] : []));
+  const caption = element("figcaption", {}, textElement("strong", title), ...(series.length > 1 ? [legend(series)] : []));
   return element("figure", { class: "card plot" }, caption, drawing, table(title, dates, series, text));
 }
 
-// A day says its numbers to whoever points at it.
+// Shows the values of a day as a tooltip.
 function hovers(dates, series, text, place) {
   return dates.map((date, at) => {
-    const said_there = series.map((each) => `${named(each)}: ${shown(each.values[at], text)}`).join("\n");
-    const title = svg("title", {}, `${words.day(date)}\n${said_there}`);
+    const lines = series.map((each) => `${named(each)}: ${shown(each.values[at], text)}`).join("\n");
+    const title = svg("title", {}, `${words.day(date)}\n${lines}`);
     return svg("rect", { class: "hover", x: place.x(at) - place.step / 2, y: TOP, width: place.step, height: HEIGHT - TOP - BOTTOM }, title);
   });
 }
@@ -94,12 +93,12 @@ function legend(series) {
 }
 
 function table(title, dates, series, text) {
-  const heads = [said("th", "figures.day", undefined, { scope: "col" }), ...series.map((each) => element("th", { scope: "col" }, named(each)))];
+  const heads = [textElement("th", "figures.day", undefined, { scope: "col" }), ...series.map((each) => element("th", { scope: "col" }, named(each)))];
   const rows = dates.map((date, at) =>
     element("tr", {}, element("th", { scope: "row" }, words.day(date)), ...series.map(({ values }) => element("td", { class: "figure" }, shown(values[at], text)))),
   );
-  const made = element("table", {}, said("caption", title, undefined, { class: "unseen" }), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows.reverse()));
-  return element("details", {}, said("summary", "figures.as_table"), element("div", { class: "wide", tabindex: "0" }, made));
+  const made = element("table", {}, textElement("caption", title, undefined, { class: "unseen" }), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows.reverse()));
+  return element("details", {}, textElement("summary", "figures.as_table"), element("div", { class: "wide", tabindex: "0" }, made));
 }
 
 const colour = (index) => `series-${index % COLOURS}`;

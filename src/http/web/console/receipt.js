@@ -1,33 +1,31 @@
-// Why a reply says what it says: what was understood and who decided, what it stands on, what was held back, and how long
-// each step took.
+// Receipts: how a message was answered (intent, sources, guarded passages and timings), and reports of wrong answers.
 
-import { bar, row, section, word } from "./facts.js";
-import { element } from "../assets/elements.js";
-import { said } from "./parts.js";
-import { words } from "./desk.js";
+import { announce, ask, words } from "./desk.js";
+import { attempt, bar, button, dialog, field, row, textElement, section, word } from "./parts.js";
+import { element } from "../assets/render.js";
 
-// What has a place of its own, or is kept for replaying the turn (`before`); whatever else a desk notes is shown as it is.
+// Fields with a section, and `before`, which is for replays. Other fields are listed unformatted.
 const KNOWN = ["before", "intent", "social_topic", "clarify_attempts", "warranty", "warranty_row", "retrieval", "guards", "model_error", "timings_ms"];
 
-// As the steps follow each other; those of other desks stand behind them.
+// The order of the steps. Steps of other desks follow.
 const ORDER = ["waited", "classify", "warranty", "retrieve", "model_queue", "first_token", "generate"];
 
-/** The receipt, folded: its first line says the most. */
+/** Returns the folded receipt, whose first line is a summary. */
 export function receipt(why) {
-  const parts = [understood(why), stoodOn(why), heldBack(why), others(why), times(why.timings_ms ?? {})];
+  const parts = [understood(why), sourced(why), guarded(why), others(why), times(why.timings_ms ?? {})];
   return element("details", { class: "receipt" }, summary(why), ...parts.filter(Boolean));
 }
 
 function summary({ intent, guards, warranty_row: found, retrieval, timings_ms: times = {} }) {
-  const said_in_short = [];
-  if (intent?.intent) said_in_short.push(word("intent", intent.intent));
-  if (intent?.confidence !== undefined) said_in_short.push(element("span", {}, words.percent(intent.confidence)));
-  if (intent?.source) said_in_short.push(word("source", intent.source));
-  if (retrieval) said_in_short.push(said("span", "receipt.passages", { count: retrieval.passages?.length ?? 0 }));
-  if (found) said_in_short.push(said("span", "receipt.row_found"));
-  if (guards?.length) said_in_short.push(said("span", "receipt.held_back", { count: guards.length }, { class: "trouble" }));
-  if (times.total ?? sum(times)) said_in_short.push(element("span", {}, words.duration(times.total ?? sum(times))));
-  return element("summary", {}, said("strong", "receipt.title"), ...said_in_short);
+  const summarized = [];
+  if (intent?.intent) summarized.push(word("intent", intent.intent));
+  if (intent?.confidence !== undefined) summarized.push(element("span", {}, words.percent(intent.confidence)));
+  if (intent?.source) summarized.push(word("source", intent.source));
+  if (retrieval) summarized.push(textElement("span", "receipt.passages", { count: retrieval.passages?.length ?? 0 }));
+  if (found) summarized.push(textElement("span", "receipt.row_found"));
+  if (guards?.length) summarized.push(textElement("span", "receipt.held_back", { count: guards.length }, { class: "trouble" }));
+  if (times.total ?? sum(times)) summarized.push(element("span", {}, words.duration(times.total ?? sum(times))));
+  return element("summary", {}, textElement("strong", "receipt.title"), ...summarized);
 }
 
 function understood({ intent, social_topic: topic, clarify_attempts: attempts, model_error: error }) {
@@ -44,17 +42,17 @@ function understood({ intent, social_topic: topic, clarify_attempts: attempts, m
   return section("receipt.understood", rows);
 }
 
-function stoodOn({ warranty, warranty_row: found, retrieval }) {
+function sourced({ warranty, warranty_row: found, retrieval }) {
   const rows = [];
   if (typeof warranty === "string") rows.push(row("receipt.warranty", warranty));
   if (found) {
     rows.push(row("receipt.serial", found.serial), row("receipt.product", found.product_name), row("receipt.ends", found.warranty_end_date));
-  } else if (found === null) rows.push(row("receipt.warranty", said("span", "receipt.no_row")));
+  } else if (found === null) rows.push(row("receipt.warranty", textElement("span", "receipt.no_row")));
   if (retrieval) {
     rows.push(row("receipt.found_by", word("found_by", retrieval.by)));
     if (typeof retrieval.similarity === "number") rows.push(row("receipt.similarity", words.number(retrieval.similarity)));
     for (const passage of retrieval.passages ?? []) rows.push(row(undefined, bar(passage.score, words.number(passage.score)), chunk(passage)));
-    if (!retrieval.passages?.length) rows.push(row("receipt.chunks", said("span", "receipt.no_chunks")));
+    if (!retrieval.passages?.length) rows.push(row("receipt.chunks", textElement("span", "receipt.no_chunks")));
   }
   return section("receipt.stands_on", rows);
 }
@@ -65,7 +63,7 @@ function chunk({ title, section, file, version }) {
   return element("span", { class: "chunk" }, element("span", { dir: "auto" }, name), element("small", {}, from));
 }
 
-function heldBack({ guards }) {
+function guarded({ guards }) {
   const rows = (guards ?? []).map(({ reason, kind, text }) => {
     const what = element("span", {}, word("guard", reason), kind ? ` (${words.has(`fact.${kind}`) ? words.say(`fact.${kind}`) : kind})` : "");
     return row(undefined, element("code", { dir: "auto" }, text ?? "–"), what);
@@ -90,5 +88,35 @@ function times(steps) {
   return section("receipt.times", rows);
 }
 
-// The steps stand one behind another.
 const sum = (steps) => Object.values(steps).reduce((all, took) => all + took, 0);
+
+/** Opens a form for a report about this turn's reply. `frontdesk eval conversations` replays reported turns. */
+export function wrong(conversation, turn) {
+  const note = element("textarea", { rows: "3", dir: "auto" });
+  const expected = element("textarea", { rows: "2", dir: "auto" });
+  const trouble = element("div");
+  const store = textElement("button", "wrong.store", undefined, { type: "submit", class: "button strong" });
+  const cancel = button("cancel", () => asked.close());
+  const form = element(
+    "form",
+    { novalidate: true },
+    textElement("p", "wrong.about", undefined, { class: "quiet" }),
+    field("wrong.note", note, "wrong.note_hint"),
+    field("wrong.expected", expected, "wrong.expected_hint"),
+    trouble,
+    element("div", { class: "actions" }, cancel, store),
+  );
+  const asked = dialog("wrong.title", undefined, form);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await attempt(store, trouble, async () => {
+      const path = `/console/api/conversations/${encodeURIComponent(conversation)}/turns/${turn}/wrong`;
+      const body = { note: note.value.trim() || undefined, expected: expected.value.trim() || undefined };
+      const { case: file } = await ask("POST", path, body);
+      const done = button("done", () => asked.close(), { class: "button strong" });
+      form.replaceChildren(textElement("p", "wrong.stored"), element("p", {}, element("code", {}, file)), textElement("p", "wrong.stored_hint", undefined, { class: "quiet" }), element("div", { class: "actions" }, done));
+      announce("wrong.stored");
+      done.focus();
+    });
+  });
+}

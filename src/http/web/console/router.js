@@ -1,4 +1,4 @@
-// Which view the address names: `#/inbox/ID` is the view `inbox`, told `[ID]`.
+// Shows the view in the address: `#/inbox/ID` is the view `inbox` with the parameters `[ID]`.
 
 import { words } from "./desk.js";
 
@@ -11,7 +11,7 @@ export class Router {
   #view;
   #running = false;
 
-  /** Shows `views`, by name, in `place`; the first one where the address names none. `title(key)` is the window's. */
+  /** Shows one of `views` in `place`, by default the first. `title(key)` returns the title of the window. */
   constructor(place, { views, title, live }) {
     this.#place = place;
     this.#views = views;
@@ -20,19 +20,19 @@ export class Router {
     addEventListener("hashchange", () => this.#running && this.#show(true));
   }
 
-  /** Shows what the address names, from now on. `moved`: the reader comes from somewhere else on the page. */
+  /** Starts following the address. `moved`: whether to move the focus to the view. */
   start(moved) {
     this.#running = true;
     this.#show(moved);
   }
 
-  /** Shows nothing any more. */
+  /** Stops following the address and closes the view. */
   stop() {
     this.#running = false;
     this.#leave();
   }
 
-  /** Writes the window's title. */
+  /** Updates the title of the window. */
   title() {
     if (this.#view) document.title = this.#title(`${this.#name}.title`);
   }
@@ -58,7 +58,7 @@ export class Router {
       if (link.getAttribute("href") === `#/${name}`) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    // A view that shows several things moves the focus to the one that is shown now.
+    // A view with several parts returns the one to focus.
     const heading = this.#view.show?.(rest.filter(Boolean), moved) ?? this.#view.element.querySelector("h1");
     if (moved) heading?.focus();
     this.title();

@@ -1,18 +1,18 @@
-// One conversation in the inbox's list.
+// One conversation in the inbox.
 
-import { badge, said } from "./parts.js";
-import { element } from "../assets/elements.js";
-import { plain } from "../assets/markup.js";
 import { memory, words } from "./desk.js";
+import { plain } from "../assets/markup.js";
+import { badge, textElement } from "./parts.js";
+import { element } from "../assets/render.js";
 
-// Of so many conversations.
+// The most conversations whose read state is stored.
 const REMEMBERED = 500;
 
 export class Row {
   #written;
   #conversation;
   #isOpen = false;
-  #unread = said("span", "inbox.unread", undefined, { class: "badge unread" });
+  #unread = textElement("span", "inbox.unread", undefined, { class: "badge unread" });
 
   constructor(id) {
     this.id = id;
@@ -20,7 +20,7 @@ export class Row {
     this.element = element("li", {}, this.link);
   }
 
-  /** Shows the conversation as it is now. */
+  /** Shows the conversation. */
   write(conversation) {
     const written = JSON.stringify(conversation);
     if (written === this.#written) return;
@@ -30,13 +30,13 @@ export class Row {
     const name = element("strong", { dir: "auto" });
     nameCustomer(name, conversation);
     const first = element("span", { class: "row-top" }, name, words.time(active));
-    // What the customer said tells conversations apart; what we said is much the same in all.
+    // The customer's message distinguishes conversations better than the reply.
     const text = element("span", { class: "row-text", dir: "auto" });
     if (theirs) text.textContent = theirs.text;
-    else if (last) text.append(said("span", last.sender === "agent" ? "inbox.person_said" : "inbox.bot_said"), " ", plain(last.text));
+    else if (last) text.append(textElement("span", last.sender === "agent" ? "inbox.person_said" : "inbox.bot_said"), " ", plain(last.text));
     const third = element("span", { class: "row-more" }, badge(`status.${status}`, status));
     if (status === "taken" && agent) third.append(element("span", { dir: "auto" }, agent));
-    if (status === "waiting" && since) third.append(said("span", "inbox.waits_since"), " ", words.time(since, { "data-elapsed": "" }));
+    if (status === "waiting" && since) third.append(textElement("span", "inbox.waits_since"), " ", words.time(since, { "data-elapsed": "" }));
     this.link.replaceChildren(first, text, third);
     this.#markUnread();
   }
@@ -45,7 +45,7 @@ export class Row {
     return this.#conversation?.customer_name ?? undefined;
   }
 
-  /** Whether this is the one that is read. */
+  /** Marks the row as the open conversation, or not. */
   mark(isOpen) {
     this.#isOpen = isOpen;
     if (isOpen) this.link.setAttribute("aria-current", "true");
@@ -53,7 +53,7 @@ export class Row {
     this.#markUnread();
   }
 
-  // The customer's last message is read once the conversation has been open in this browser. Staff need not read what the AI answers.
+  // The customer's last message is read once the conversation was open in this browser. Only conversations with staff count.
   #markUnread() {
     const { id, status, last_customer_message: theirs } = this.#conversation ?? {};
     const isStaffs = status === "waiting" || status === "taken";
@@ -65,7 +65,7 @@ export class Row {
   }
 }
 
-// Until when this browser has read each conversation.
+// The last message that was read in each conversation, in this browser.
 const read = {
   last: (id) => memory.get("read")?.[id],
   note(id, moment) {
@@ -76,7 +76,7 @@ const read = {
   },
 };
 
-/** Has the element say the customer's name, else what the shop calls them, else a short piece of the conversation's id. */
+/** Shows the customer's name, else the shop's `user_id`, else the end of the conversation's id. */
 export function nameCustomer(made, { customer_name: name, user_id, id }) {
   const user = name ?? user_id;
   if (!user) return words.put(made, "inbox.customer", { id: id.slice(-5) });

@@ -1,31 +1,31 @@
-// Where the shop's key is asked for.
+// The sign-in form.
 
-import { attempt, field, said } from "./parts.js";
 import { ask, memory, session, settings } from "./desk.js";
-import { element } from "../assets/elements.js";
+import { attempt, field, textElement } from "./parts.js";
+import { element } from "../assets/render.js";
 import { Refusal } from "../assets/request.js";
 
-/** Shows the form in `place`; `notice` says why it is shown again. Calls `onEntered` when somebody has signed in. */
+/** Shows the form in `place`, with an optional `notice`. Calls `onEntered` after the sign-in. */
 export function signIn(place, notice, onEntered) {
   const key = element("input", { type: "password", name: "key", autocomplete: "current-password", required: true, spellcheck: "false" });
   const name = element("input", { type: "text", name: "name", autocomplete: "username", maxlength: "60" });
   name.value = memory.get("name") ?? "";
   const wrong = element("div", { id: "wrong-key" });
-  const enter = said("button", "sign_in.enter", undefined, { type: "submit", class: "button strong" });
-  const heading = said("h1", "sign_in.heading", undefined, { tabindex: "-1" });
+  const enter = textElement("button", "sign_in.enter", undefined, { type: "submit", class: "button strong" });
+  const heading = textElement("h1", "sign_in.heading", undefined, { tabindex: "-1" });
   const form = element(
     "form",
     { class: "sign-in card", novalidate: true },
     heading,
-    said("p", notice ?? "sign_in.about", undefined, { class: "quiet", role: "status" }),
-    // What keeps passwords looks for a name before them.
+    textElement("p", notice ?? "sign_in.about", undefined, { class: "quiet", role: "status" }),
+    // Password managers expect a name field before the password.
     field("sign_in.name", name, "sign_in.name_hint"),
     field("sign_in.key", key, "sign_in.key_hint"),
     wrong,
     enter,
   );
   const refuse = (words) => {
-    wrong.replaceChildren(said("p", words, undefined, { class: "failure", role: "alert" }));
+    wrong.replaceChildren(textElement("p", words, undefined, { class: "failure", role: "alert" }));
     key.setAttribute("aria-invalid", "true");
     key.setAttribute("aria-describedby", wrong.id);
     key.focus();

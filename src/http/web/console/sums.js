@@ -1,9 +1,9 @@
-// What the days of a range come to.
+// Totals, series and scales for the reports.
 
-// In the order in which they are stacked; what a new desk understands comes after them.
+// The first series of the stack. Intents of other desks follow.
 const FIRST = ["shopping", "warranty", "unknown"];
 
-/** All days together. */
+/** Returns the totals of all days. */
 export function totals(days) {
   const sum = (take) => days.reduce((all, day) => all + take(day), 0);
   return {
@@ -14,14 +14,14 @@ export function totals(days) {
   };
 }
 
-/** A series for each intent that was understood on any day. */
+/** Returns a series for each intent of these days. */
 export function intents(days) {
   const found = new Set(days.flatMap(({ by_intent: counts }) => Object.keys(counts).filter((intent) => counts[intent])));
   const ordered = [...FIRST.filter((intent) => found.has(intent)), ...[...found].filter((intent) => !FIRST.includes(intent)).sort()];
   return ordered.map((intent) => ({ key: `intent.${intent}`, name: intent, values: days.map(({ by_intent: counts }) => counts[intent] ?? 0) }));
 }
 
-/** The round number at or above `most`, and the steps up to it: at most five lines. */
+/** Returns a round number at or above `most`, and at most five steps up to it. */
 export function scale(most, whole = false) {
   if (!(most > 0)) return { top: 1, steps: [0, 1] };
   const rough = most / 4;
@@ -32,7 +32,7 @@ export function scale(most, whole = false) {
   return { top: step * count, steps: Array.from({ length: count + 1 }, (_, at) => at * step) };
 }
 
-/** The runs of days that have a value, as pairs of place and value: a line is broken where there is none. */
+/** Returns the runs of days with values, as pairs of index and value. A line breaks between runs. */
 export function runs(values) {
   const found = [];
   let run;

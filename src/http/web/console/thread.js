@@ -1,15 +1,13 @@
-// What was said in a conversation, turn by turn. It comes from two sides that overlap: the history, and the events behind
-// it. What is shown already stays where it is.
+// The messages of a conversation by turn. They come from the history and from the events after it, and the two overlap.
+// Messages that are shown keep their place.
 
 import { allow, session, words } from "./desk.js";
-import { button, said } from "./parts.js";
 import { allowWeb, closed, parse } from "../assets/markup.js";
-import { element } from "../assets/elements.js";
-import { receipt } from "./receipt.js";
-import { render } from "../assets/render.js";
-import { wrong } from "./wrong.js";
+import { button, textElement } from "./parts.js";
+import { receipt, wrong } from "./receipt.js";
+import { element, render } from "../assets/render.js";
 
-// What goes along with another message, and has nothing of its own to explain.
+// Kinds of messages without a receipt.
 const ASIDES = ["greeting", "cute_greeting", "follow_up"];
 const ENDS = ["cancelled", "failed", "interrupted"];
 
@@ -18,7 +16,7 @@ export class Thread {
   #turns = new Map();
   #messages = new Map();
   #running;
-  #typing = said("p", "conversation.typing", undefined, { class: "typing" });
+  #typing = textElement("p", "conversation.typing", undefined, { class: "typing" });
 
   constructor(conversation) {
     this.#conversation = conversation;
@@ -27,7 +25,7 @@ export class Thread {
 
   /** Shows these messages of the history. */
   show(messages) {
-    // A turn that runs is told by the events, from its beginning.
+    // The events repeat a running turn from its start.
     this.#run(undefined);
     for (const [id, shown] of this.#messages) {
       if (!shown.isGrowing) continue;
@@ -37,7 +35,7 @@ export class Thread {
     this.explain(messages);
   }
 
-  /** Shows what the history says of these messages, receipts included. */
+  /** Completes these messages from the history, including receipts. */
   explain(messages) {
     for (const message of messages) {
       const shown = this.#messages.get(message.id) ?? this.#add(message);
@@ -45,18 +43,18 @@ export class Thread {
     }
   }
 
-  /** How much there is to read. */
+  /** Returns the amount of text. */
   get length() {
     return [...this.#messages.values()].reduce((sum, { text, explained }) => sum + text.length + Boolean(explained), 0);
   }
 
-  /** The element of a turn. */
+  /** Returns the element of a turn. */
   find(turn) {
     return this.#turns.get(turn);
   }
 
-  /** Takes an event of the conversation. */
-  take(event) {
+  /** Handles an event of the conversation. */
+  onEvent(event) {
     switch (event.type) {
       case "turn.start":
         return this.#start(event);
@@ -89,7 +87,7 @@ export class Thread {
 
   #done({ turn, status }) {
     const shown = this.#turn(turn);
-    if (ENDS.includes(status) && !shown.querySelector(".note")) shown.append(said("p", `conversation.${status}`, undefined, { class: "note" }));
+    if (ENDS.includes(status) && !shown.querySelector(".note")) shown.append(textElement("p", `conversation.${status}`, undefined, { class: "note" }));
     if (this.#running === shown) this.#run(undefined);
   }
 
@@ -107,7 +105,7 @@ export class Thread {
     return shown;
   }
 
-  // The element of a turn, at its place among the others.
+  // Returns the element of a turn, in order among the others.
   #turn(number) {
     let turn = this.#turns.get(number);
     if (!turn) {
@@ -120,7 +118,7 @@ export class Thread {
   }
 }
 
-// One message, which may grow.
+// One message, whose text may grow.
 class Message {
   #drawn = [];
   #drawing = 0;
@@ -139,25 +137,25 @@ class Message {
     return this.#growing;
   }
 
-  /** The next piece of its text. */
+  /** Appends a delta. */
   grow(text) {
     if (!this.#growing) return;
     this.text += text;
-    // Once for each picture, however many pieces come.
+    // Draw once per animation frame, however many deltas arrive.
     this.#drawing ||= requestAnimationFrame(() => this.#draw());
   }
 
-  /** Nothing more comes. */
+  /** Ends the growing message. */
   end(metadata = {}) {
     if (!this.#growing) return;
     this.#growing = false;
     this.metadata = metadata;
     this.#name();
     this.#draw();
-    if (metadata.cut) this.element.append(said("p", `conversation.${metadata.cut_reason ?? "cut"}`, undefined, { class: "note" }));
+    if (metadata.cut) this.element.append(textElement("p", `conversation.${metadata.cut_reason ?? "cut"}`, undefined, { class: "note" }));
   }
 
-  /** All that the history says of it. */
+  /** Completes the message from the history. */
   complete({ text = this.text, metadata = this.metadata, created_at: created, receipt: why }) {
     if (this.#growing) {
       this.text = text;
@@ -178,15 +176,15 @@ class Message {
 
   #name() {
     const name = this.sender === "agent" && this.metadata.name;
-    const who = name ? element("strong", { dir: "auto" }, name) : said("strong", `sender.${this.sender}`);
-    const kind = this.metadata.type && words.has(`kind.${this.metadata.type}`) ? [said("span", `kind.${this.metadata.type}`)] : [];
+    const who = name ? element("strong", { dir: "auto" }, name) : textElement("strong", `sender.${this.sender}`);
+    const kind = this.metadata.type && words.has(`kind.${this.metadata.type}`) ? [textElement("span", `kind.${this.metadata.type}`)] : [];
     this.by.replaceChildren(who, ...kind, ...this.by.querySelectorAll("time"));
   }
 
   #draw() {
     cancelAnimationFrame(this.#drawing);
     this.#drawing = 0;
-    // What a customer writes is shown letter for letter.
+    // A customer's text is shown exactly as written.
     if (this.sender === "user") this.body.replaceChildren(element("p", { dir: "auto" }, this.text));
     else this.#drawn = render(this.body, parse(this.#growing ? closed(this.text) : this.text, this.sender === "agent" ? allowWeb(location.href) : allow), this.#drawn);
   }

@@ -1,9 +1,8 @@
-// The warranty file: dropped, looked at, and only then taken over.
+// The import of a warranty file, with a preview first.
 
 import { announce, ask, words } from "./desk.js";
-import { attempt, button, failure, head, loading, said } from "./parts.js";
-import { element } from "../assets/elements.js";
-import { icon } from "./svg.js";
+import { attempt, button, failure, head, icon, loading, textElement } from "./parts.js";
+import { element } from "../assets/render.js";
 
 const PATH = "/console/api/warranty-files";
 
@@ -14,14 +13,14 @@ export function warranty() {
     "label",
     { class: "drop", for: "warranty-file" },
     icon("M12 16V4M7 9l5-5 5 5M4 17v3h16v-3"),
-    said("strong", "warranty.drop"),
-    said("span", "warranty.drop_hint", undefined, { class: "quiet" }),
+    textElement("strong", "warranty.drop"),
+    textElement("span", "warranty.drop_hint", undefined, { class: "quiet" }),
   );
   const view = element("div", { class: "column" }, head("warranty.title", "warranty.about"), file, zone, result, columns());
   const take = (chosen) => chosen && preview(chosen, result, () => file.focus());
   file.addEventListener("change", () => {
     take(file.files[0]);
-    // The same file, mended, is another choice.
+    // Lets the user choose the same file again after fixing it.
     file.value = "";
   });
   for (const over of ["dragenter", "dragover"]) {
@@ -41,7 +40,7 @@ export function warranty() {
 
 function columns() {
   const example = "serial,product_name,warranty_end_date\nSN-1001,Dell Inspiron 15 3530,2027-01-05";
-  return element("details", { class: "card" }, said("summary", "warranty.columns"), said("p", "warranty.columns_about"), element("pre", { tabindex: "0" }, element("code", {}, example)));
+  return element("details", { class: "card" }, textElement("summary", "warranty.columns"), textElement("p", "warranty.columns_about"), element("pre", { tabindex: "0" }, element("code", {}, example)));
 }
 
 async function preview(file, result, focusFile) {
@@ -62,15 +61,15 @@ const counts = (found) => ({ new: found.new, changed: found.changed, unchanged: 
 
 function shown(file, found, result, focusFile) {
   const good = found.new + found.changed;
-  const heading = said("h2", "warranty.looked_at", undefined, { tabindex: "-1" });
+  const heading = textElement("h2", "warranty.looked_at", undefined, { tabindex: "-1" });
   const tiles = ["new", "changed", "unchanged", "refused"].map((name) => {
     const count = counts(found)[name];
-    return element("li", { class: count ? name : "none" }, element("strong", {}, words.number(count)), said("span", `warranty.${name}`));
+    return element("li", { class: count ? name : "none" }, element("strong", {}, words.number(count)), textElement("span", `warranty.${name}`));
   });
   const name = element("p", { class: "quiet", dir: "auto" }, file.name);
   const made = element("section", { class: "card preview" }, heading, name, element("ul", { class: "tiles" }, ...tiles));
-  if (found.repeated) made.append(said("p", "warranty.repeated", { count: found.repeated }, { class: "quiet" }));
-  if (found.ignored_columns.length) made.append(said("p", "warranty.ignored", { columns: found.ignored_columns.join(", ") }, { class: "quiet" }));
+  if (found.repeated) made.append(textElement("p", "warranty.repeated", { count: found.repeated }, { class: "quiet" }));
+  if (found.ignored_columns.length) made.append(textElement("p", "warranty.ignored", { columns: found.ignored_columns.join(", ") }, { class: "quiet" }));
   if (found.changes.length) made.append(changes(found));
   if (found.refused_count) made.append(refusals(found));
   const trouble = element("div");
@@ -79,12 +78,12 @@ function shown(file, found, result, focusFile) {
     focusFile();
   });
   if (!good) {
-    made.append(said("p", found.unchanged ? "warranty.nothing_new" : "warranty.nothing_good"), element("div", { class: "actions" }, cancel));
+    made.append(textElement("p", found.unchanged ? "warranty.nothing_new" : "warranty.nothing_good"), element("div", { class: "actions" }, cancel));
     return made;
   }
   const key = found.refused_count ? "warranty.apply_good" : "warranty.apply";
   const apply = button(key, () => attempt(apply, trouble, () => applied(file, found, result)), { class: "button strong", values: { count: good } });
-  made.append(said("p", "warranty.not_yet", undefined, { class: "quiet" }), trouble, element("div", { class: "actions" }, cancel, apply));
+  made.append(textElement("p", "warranty.not_yet", undefined, { class: "quiet" }), trouble, element("div", { class: "actions" }, cancel, apply));
   queueMicrotask(() => heading.focus());
   return made;
 }
@@ -93,33 +92,33 @@ async function applied(file, found, result) {
   const query = { dry_run: false, hash: found.file_hash };
   if (found.refused_count) query.skip_refused = true;
   const done = await send(file, query);
-  const line = said("p", "warranty.applied", counts(done), { tabindex: "-1" });
+  const line = textElement("p", "warranty.applied", counts(done), { tabindex: "-1" });
   result.replaceChildren(element("section", { class: "card success" }, line));
   announce("warranty.applied", counts(done));
   line.focus();
 }
 
-// What each changed serial says now, and what it will say.
+// Lists the changed rows with their old and new values.
 function changes({ changes: rows, changed: count }) {
   const shown = ({ serial, old, new: next }) => {
     const differing = ["product_name", "warranty_end_date"].filter((name) => old[name] !== next[name]);
     const written = (values, name) => (name === "warranty_end_date" ? words.date(values[name]) : values[name]);
     return element("li", {}, element("code", {}, serial), " ", element("span", { dir: "auto" }, differing.map((name) => `${written(old, name)} → ${written(next, name)}`).join("; ")));
   };
-  const made = element("div", {}, said("h3", "warranty.changed_rows", { count }), element("ul", { class: "refusals" }, ...rows.map(shown)));
-  if (count > rows.length) made.append(said("p", "warranty.more_refused", { count: count - rows.length }, { class: "quiet" }));
+  const made = element("div", {}, textElement("h3", "warranty.changed_rows", { count }), element("ul", { class: "refusals" }, ...rows.map(shown)));
+  if (count > rows.length) made.append(textElement("p", "warranty.more_refused", { count: count - rows.length }, { class: "quiet" }));
   return made;
 }
 
-// As the shop finds them in its file: by row.
+// Lists the invalid rows by line.
 function refusals({ refused, refused_count: count }) {
   const lines = refused.map(({ row, field, value, problem, code }) => {
     const [n, m] = problem.match(/\d+/g) ?? [];
-    const why = code && words.has(`warranty_problem.${code}`) ? said("span", `warranty_problem.${code}`, { n, m }) : element("span", {}, problem);
+    const why = code && words.has(`warranty_problem.${code}`) ? textElement("span", `warranty_problem.${code}`, { n, m }) : element("span", {}, problem);
     const about = element("span", { class: "quiet" }, ...(field ? [element("code", {}, field), ": "] : []), why);
-    return element("li", {}, said("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", about);
+    return element("li", {}, textElement("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", about);
   });
-  const made = element("div", {}, said("h3", "warranty.refused_rows", { count }), element("ul", { class: "refusals" }, ...lines));
-  if (count > refused.length) made.append(said("p", "warranty.more_refused", { count: count - refused.length }, { class: "quiet" }));
+  const made = element("div", {}, textElement("h3", "warranty.refused_rows", { count }), element("ul", { class: "refusals" }, ...lines));
+  if (count > refused.length) made.append(textElement("p", "warranty.more_refused", { count: count - refused.length }, { class: "quiet" }));
   return made;
 }

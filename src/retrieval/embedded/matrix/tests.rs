@@ -19,7 +19,7 @@ fn label(number: usize) -> Labels {
     [("part".to_owned(), (number % 3).to_string())].into()
 }
 
-/// Every row compared in full, and sorted.
+/// Compares every row in full and sorts the result.
 fn naive(rows: &[Vec<f32>], question: &[f32], limit: usize, only: &Labels) -> Vec<(String, f32)> {
     let question = unit(question);
     let rows = rows.iter().enumerate().filter(|(number, _)| only.iter().all(|(k, v)| label(*number)[k] == *v));
@@ -44,11 +44,11 @@ fn random(rng: &mut StdRng, dimension: usize) -> Vec<f32> {
 }
 
 proptest! {
-    // Each case compares everything, without the optimiser.
+    // Each case compares everything, and tests are not optimized.
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn what_is_found_is_what_comparing_everything_finds(
+    fn search_equals_full_comparison(
         seed: u64, dimension in 1_usize..130, rows in 1_usize..200, limit in 0_usize..30
     ) {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -56,9 +56,10 @@ proptest! {
         assert_same(&rows, &random(&mut rng, dimension), limit);
     }
 
-    /// Rows that differ by less than a step of their codes, around one direction, with one number that makes the steps large.
+    /// Rows that differ by less than a step of their codes, around one direction, with one number that makes the steps
+    /// large.
     #[test]
-    fn rows_that_their_codes_cannot_tell_apart_are_told_apart(
+    fn rows_with_equal_codes_are_distinguished(
         seed: u64, spread in prop::sample::select(vec![0.0, 1e-9, 1e-7, 1e-5, 1e-3]), spike in 0.0_f32..100.0
     ) {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -73,9 +74,9 @@ proptest! {
         assert_same(&rows, &random(&mut rng, 64), 24);
     }
 
-    /// A question made of what the codes of a row leave out: where a guess is worst.
+    /// The question is the remainder of a row's codes, for which the estimate is worst.
     #[test]
-    fn a_question_that_the_codes_answer_worst_is_answered_right(seed: u64) {
+    fn worst_estimate_still_gives_exact_results(seed: u64) {
         let mut rng = StdRng::seed_from_u64(seed);
         let rows: Vec<Vec<f32>> = (0..100).map(|_| random(&mut rng, 96)).collect();
         let row = unit(&rows[0]);
@@ -87,14 +88,14 @@ proptest! {
 }
 
 #[test]
-fn rows_that_are_all_the_same_come_by_their_ids() {
+fn equal_rows_are_sorted_by_id() {
     assert_same(&vec![vec![0.6, 0.8, 0.0]; 100], &[1.0, 0.0, 0.0], 24);
     assert_same(&vec![vec![0.0; 8]; 100], &[1.0; 8], 24);
     assert_same(&vec![vec![1.0; 8]; 100], &[0.0; 8], 24);
 }
 
 #[test]
-fn rows_that_are_replaced_and_removed_leave_nothing_behind() {
+fn replaced_and_removed_rows_leave_no_trace() {
     let mut rng = StdRng::seed_from_u64(7);
     let mut rows: Vec<Vec<f32>> = (0..60).map(|_| random(&mut rng, 20)).collect();
     let mut changed = matrix(&rows);
@@ -114,7 +115,7 @@ fn rows_that_are_replaced_and_removed_leave_nothing_behind() {
 }
 
 #[test]
-fn a_collection_that_several_threads_search_gives_the_same() {
+fn search_with_several_threads_gives_the_same() {
     let mut rng = StdRng::seed_from_u64(11);
     let rows: Vec<Vec<f32>> = (0..3 * ROWS_FOR_A_THREAD + 5).map(|_| random(&mut rng, 6)).collect();
     assert_same(&rows, &random(&mut rng, 6), 24);

@@ -107,7 +107,7 @@ async fn a_mail_that_cannot_even_be_read_does_not_hold_up_those_behind_it() {
     let before = now - TimeDelta::seconds(1);
     store.queue_mail(&mail("77893", before), "test", before).await.unwrap();
     store.queue_mail(&mail("77894", now), "test", now).await.unwrap();
-    app.inner.post.wake();
+    app.inner.jobs.wake();
     while mails(&app).is_empty() {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! What leaves the house: mails, and the label behind its link.
+//! Mails, and the label under its link.
 
 use std::path::Path;
 use std::process::Command;

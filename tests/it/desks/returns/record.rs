@@ -1,4 +1,4 @@
-//! The record beside a conversation: seed 001's types user, assistant, tool and system.
+//! The audit log of a conversation: rows of users, the assistant, tools and the system.
 
 use chrono::Utc;
 use frontdesk::domain::TenantId;

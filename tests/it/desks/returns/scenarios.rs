@@ -1,4 +1,4 @@
-//! Seed 000's twelve scenarios and seed 001's conversation, in supervisor mode, without any model.
+//! Twelve scenarios and one whole conversation, without a model.
 
 use chrono::Utc;
 use frontdesk::domain::TenantId;
@@ -282,7 +282,7 @@ async fn damage_that_is_told_when_the_return_is_there_already_goes_to_a_person()
 }
 
 #[tokio::test]
-async fn seed_001s_conversation_ends_with_a_person_and_a_locked_return() {
+async fn damaged_return_ends_with_a_person_and_a_lock() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let said = "I want to return my hiking boots from order 77893. They're too small.";

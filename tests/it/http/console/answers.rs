@@ -9,7 +9,7 @@ use crate::http::problem::refused;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_persons_answer_is_a_turn_with_one_message_of_the_person() {
+async fn persons_answer_is_a_turn_of_one_message() {
     let app = guarded().start().await;
     let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
     let opened: Value = lan.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
@@ -41,17 +41,13 @@ async fn a_persons_answer_is_a_turn_with_one_message_of_the_person() {
     assert_eq!((&messages[1]["metadata"], &messages[1]["turn"]), (&metadata, &json!(1)));
     let shown = app.get(&format!("/conversations/{id}")).bearer_auth(token).send().await.unwrap();
     let shown: Value = shown.json().await.unwrap();
-    assert_eq!(
-        (&shown["status"], &shown["agent"]),
-        (&json!("taken"), &json!("Lan")),
-        "the customer is told who answers"
-    );
+    assert_eq!((&shown["status"], &shown["agent"]), (&json!("taken"), &json!("Lan")), "the customer sees who answers");
     let given = lan.hand(id, "give-back").await;
     assert_eq!((&given["status"], &given["agent"]), (&json!("bot"), &Value::Null));
 }
 
 #[tokio::test]
-async fn only_who_has_taken_a_conversation_answers_in_it() {
+async fn only_taken_conversations_accept_answers() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let path = format!("/console/api/conversations/{id}/answers");
@@ -70,14 +66,18 @@ async fn only_who_has_taken_a_conversation_answers_in_it() {
         let again: Value = keyed().send().await.unwrap().json().await.unwrap();
         assert_eq!(again, first, "what was accepted stays accepted");
     }
-    let nobody = uuid::Uuid::now_v7();
-    refused(app.post(&format!("/console/api/conversations/{nobody}/answers"), &json!({"text": "a"})), 404, "not_found")
-        .await;
+    let unknown = uuid::Uuid::now_v7();
+    refused(
+        app.post(&format!("/console/api/conversations/{unknown}/answers"), &json!({"text": "a"})),
+        404,
+        "not_found",
+    )
+    .await;
     assert_eq!(app.history(&id).await.iter().filter(|message| message["sender"] == "agent").count(), 1);
 }
 
 #[tokio::test]
-async fn a_hundred_answers_with_one_key_are_one() {
+async fn concurrent_answers_with_one_key_store_one() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     hand(&app, &id, "take").await;
@@ -97,7 +97,7 @@ async fn a_hundred_answers_with_one_key_are_one() {
 }
 
 #[tokio::test]
-async fn a_persons_answers_do_not_count_against_the_customers_limits() {
+async fn persons_answers_bypass_customer_limits() {
     let app = TestApp::builder().env("TURNS_PER_MINUTE", 2).env("TURNS_PER_DAY", 2).start().await;
     let id = app.open(&json!({})).await;
     hand(&app, &id, "take").await;

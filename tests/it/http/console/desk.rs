@@ -1,5 +1,5 @@
-//! A server on files of its own, for what the owner changes beside talking: documents, warranty lists, personas, and answers that
-//! were wrong.
+//! A server with a copy of the files that the console edits: documents, warranty lists, personas and evaluation
+//! cases.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use tempfile::TempDir;
 use crate::cli::shop::copy;
 use crate::support::app::{TestApp, TestAppBuilder};
 
-/// A server on files of its own, which tests may change.
+/// A server with a copy of the files.
 pub struct Desk {
     pub app: TestApp,
     pub files: TempDir,
 }
 
 impl Desk {
-    /// With the repository's prompts and these documents.
+    /// Starts with the repository's prompts and these documents.
     pub async fn open(builder: TestAppBuilder, documents: &[(&str, &str)]) -> Self {
         let files = tempfile::tempdir().unwrap();
         let path = |name: &str| files.path().join(name);
@@ -58,14 +58,14 @@ impl Desk {
         self.request(Method::POST, path).json(body)
     }
 
-    /// What a new conversation is greeted with.
+    /// Returns the greeting of a new conversation.
     pub async fn greeting(&self) -> String {
         let opened: Value = self.app.post("/conversations", &json!({})).send().await.unwrap().json().await.unwrap();
         opened["greeting"]["text"].as_str().unwrap().to_owned()
     }
 }
 
-/// Sends it and gives the body of the answer, which must have that status.
+/// Sends the request, asserts the status and returns the body.
 pub async fn answer(request: RequestBuilder, status: u16) -> Value {
     let response = request.send().await.unwrap();
     let (actual, text) = (response.status(), response.text().await.unwrap());
@@ -74,7 +74,7 @@ pub async fn answer(request: RequestBuilder, status: u16) -> Value {
 }
 
 #[tokio::test]
-async fn what_belongs_to_the_whole_server_is_not_there_for_another_shop_and_nothing_for_strangers() {
+async fn server_files_are_hidden_from_other_shops() {
     let desk = Desk::open(TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1"), &[]).await;
     let turn = format!("/conversations/{}/turns/1/wrong", uuid::Uuid::now_v7());
     let requests = || {

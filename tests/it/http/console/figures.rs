@@ -15,12 +15,12 @@ async fn figures(app: &TestApp, query: &str) -> Value {
 }
 
 #[tokio::test]
-async fn figures_are_what_one_counts_by_hand() {
+async fn figures_match_manual_count() {
     let ollama = ScriptedOllama::start().await;
     ollama.otherwise(|_| Some(Play::refuses(500, "out of memory")));
     let app = TestApp::builder().ollama(&ollama).start().await;
     let id = app.open(&json!({})).await;
-    // Two warranties, which ask no model; a question, whose model fails; a wish for a person.
+    // Two warranty checks without the model, a question for which the model fails, and a request for a person.
     for text in ["kiểm tra bảo hành ABC123", "kiểm tra bảo hành XYZ789", QUESTION, "cho gặp nhân viên"] {
         assert_eq!(app.ask(&id, text).await.status(), "completed", "{text}");
     }
@@ -55,7 +55,7 @@ async fn figures_are_what_one_counts_by_hand() {
 }
 
 #[tokio::test]
-async fn every_day_of_the_range_is_there_and_a_range_has_its_limits() {
+async fn figures_cover_every_day_of_limited_range() {
     let app = TestApp::start().await;
     let whole = figures(&app, "").await;
     let dates: Vec<&str> = whole["days"].as_array().unwrap().iter().map(|day| day["date"].as_str().unwrap()).collect();

@@ -18,7 +18,7 @@ fn ids(inbox: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_inbox_shows_newest_activity_first_with_what_was_said_last() {
+async fn inbox_shows_newest_activity_first() {
     let app = TestApp::start().await;
     let first = app.open(&json!({"user_id": "u-1"})).await;
     let second = app.open(&json!({})).await;
@@ -45,7 +45,7 @@ async fn the_inbox_shows_newest_activity_first_with_what_was_said_last() {
 }
 
 #[tokio::test]
-async fn a_long_message_is_shown_by_its_beginning() {
+async fn long_message_is_shortened() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     hand(&app, &id, "take").await;
@@ -58,7 +58,7 @@ async fn a_long_message_is_shown_by_its_beginning() {
 }
 
 #[tokio::test]
-async fn conversations_are_listed_by_who_answers_and_counted() {
+async fn inbox_filters_and_counts_by_status() {
     let app = TestApp::start().await;
     let mut opened = Vec::new();
     for _ in 0..5 {
@@ -81,7 +81,7 @@ async fn conversations_are_listed_by_who_answers_and_counted() {
         assert_eq!(page["counts"], json!({"bot": 1, "waiting": 1, "taken": 2, "closed": 1}), "whatever is listed");
     }
     assert_eq!(inbox(&app, "?q=gap+nhan+vien").await["counts"]["bot"], 0, "a search counts what it finds");
-    // The longest wait first, before whatever is newer, on every page.
+    // The longest waiting conversations come first on every page.
     app.ask(&opened[4], "cho gặp nhân viên").await;
     let expected = [0, 4, 3, 2, 1].map(|at: usize| opened[at].clone());
     let (mut seen, mut after) = (Vec::new(), String::new());
@@ -95,7 +95,7 @@ async fn conversations_are_listed_by_who_answers_and_counted() {
 }
 
 #[tokio::test]
-async fn what_was_said_is_found_without_marks_and_capitals() {
+async fn search_ignores_diacritics_and_case() {
     let app = TestApp::start().await;
     let other = app.open(&json!({"user_id": "khách-Đỗ"})).await;
     let id = app.open(&json!({"user_id": "100%_sure\\"})).await;
@@ -118,7 +118,7 @@ async fn what_was_said_is_found_without_marks_and_capitals() {
     for q in ["khach-do", "KHÁCH-ĐỖ"] {
         assert_eq!(ids(&inbox(&app, &format!("?q={q}")).await), [other.as_str()], "{q}");
     }
-    // What would be a pattern is none.
+    // Characters of SQL patterns have no special meaning.
     for q in ["50%25%25nhe", "5__", "doi%25hang", "%5C%5C", "hàng trả xe"] {
         assert_eq!(ids(&inbox(&app, &format!("?q={q}")).await), [""; 0], "{q}");
     }
@@ -129,7 +129,7 @@ async fn what_was_said_is_found_without_marks_and_capitals() {
 }
 
 #[tokio::test]
-async fn pages_hold_every_conversation_once() {
+async fn inbox_pages_contain_each_conversation_once() {
     let app = TestApp::start().await;
     let mut opened = Vec::new();
     for _ in 0..7 {
@@ -152,7 +152,7 @@ async fn pages_hold_every_conversation_once() {
 }
 
 #[tokio::test]
-async fn a_query_that_cannot_be_understood_is_refused() {
+async fn invalid_inbox_query_is_refused() {
     let app = TestApp::start().await;
     let long = format!("?q={}", "a".repeat(201));
     for query in ["?status=open", "?limit=0", "?limit=201", "?after=x", "?after=1_x", "?after=x_1", "?page=2", &long] {

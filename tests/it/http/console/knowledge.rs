@@ -1,4 +1,4 @@
-//! What is indexed, and what should be mended.
+//! The indexed documents and the problems in them.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const DOCUMENTS: [(&str, &str); 2] = [
 ];
 
 #[tokio::test]
-async fn documents_are_listed_with_their_chunks_and_what_is_wrong_with_them() {
+async fn documents_are_listed_with_chunks_and_problems() {
     let desk = Desk::open(TestApp::builder(), &DOCUMENTS).await;
     let knowledge = desk.get("/knowledge").await;
     let collection = &knowledge["collections"][0];
@@ -39,7 +39,7 @@ async fn documents_are_listed_with_their_chunks_and_what_is_wrong_with_them() {
 }
 
 #[tokio::test]
-async fn a_change_that_cannot_be_taken_into_use_is_a_problem_until_it_is_mended() {
+async fn failed_reload_is_a_problem_until_fixed() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let good = desk.read("prompts/system_persona_en.md");
     desk.write("prompts/system_persona_en.md", "---\ndesk: retail\nlangauges: [en]\n---\nWho.\nGreeting: Hi\n");
@@ -52,7 +52,7 @@ async fn a_change_that_cannot_be_taken_into_use_is_a_problem_until_it_is_mended(
 }
 
 #[tokio::test]
-async fn vectors_are_counted_and_the_last_run_is_told() {
+async fn vectors_are_counted_with_last_sync() {
     let ollama = ScriptedOllama::start().await;
     let builder = TestApp::builder().env("OLLAMA_HOST", ollama.url()).env("EMBED", "auto");
     let desk = Desk::open(builder, &DOCUMENTS).await;
@@ -64,7 +64,7 @@ async fn vectors_are_counted_and_the_last_run_is_told() {
     assert_eq!((&sync["removed"], &sync["error"]), (&json!(0), &Value::Null), "{sync}");
 }
 
-/// Asks until the answer has it. The limit is only there so that a broken test ends.
+/// Repeats the request until the response matches. The timeout only ends a broken test.
 async fn eventually(desk: &Desk, has: impl Fn(&Value) -> Option<Value>) -> Value {
     let asking = async {
         loop {

@@ -8,7 +8,7 @@ use crate::support::app::TestApp;
 
 const NEWS: &str = "/console/api/events";
 
-/// What a stream told so far.
+/// The events of a stream so far.
 async fn told(stream: &mut Live) -> Vec<Value> {
     stream.so_far().await.data().into_iter().cloned().collect()
 }
@@ -18,7 +18,7 @@ fn changed(id: &str, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_console_hears_of_messages_ended_turns_and_who_answers() {
+async fn console_stream_reports_conversation_changes() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let mut stream = Live::open(app.get(NEWS)).await.opened().await;
@@ -45,7 +45,7 @@ async fn the_console_hears_of_messages_ended_turns_and_who_answers() {
 }
 
 #[tokio::test]
-async fn another_shop_hears_nothing_of_it() {
+async fn console_stream_excludes_other_shops() {
     let app = guarded().start().await;
     let open = async |key: &str| {
         let opened = app.post("/conversations", &json!({})).header("x-api-key", key).send().await.unwrap();
@@ -62,7 +62,7 @@ async fn another_shop_hears_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn news_end_when_the_server_does() {
+async fn console_stream_ends_at_shutdown() {
     let app = TestApp::start().await;
     let stream = Live::open(app.get(NEWS)).await.opened().await;
     app.begin_shutdown();

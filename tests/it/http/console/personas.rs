@@ -1,4 +1,4 @@
-//! Personas, edited in the console.
+//! Editing personas in the console.
 
 use std::time::Duration;
 
@@ -16,27 +16,27 @@ fn put(desk: &Desk, text: &str, hash: &str) -> RequestBuilder {
     desk.request(Method::PUT, &format!("/personas/{ID}")).json(&json!({"text": text, "hash": hash}))
 }
 
-/// A persona whose greeting is this.
+/// A persona with this greeting.
 fn persona(greeting: &str) -> String {
     format!(
         "---\nlanguages: [vi, en]\nname: SSTC\n---\nAi đó.\n\nGreeting: {greeting}\nGreeting[en]: Hi\nFollowUp: Gì nữa ạ?\n"
     )
 }
 
-/// Saves it over what is there; gives the answer.
+/// Saves the text over the current one and returns the response.
 async fn save(desk: &Desk, text: &str) -> Value {
     let now = desk.get(&format!("/personas/{ID}")).await;
     answer(put(desk, text, now["hash"].as_str().unwrap()), 200).await
 }
 
-/// Waits until new conversations are greeted so. The limit is only there so that a broken test ends.
+/// Waits until new conversations have this greeting. The timeout only ends a broken test.
 async fn greets(desk: &Desk, greeting: &str) {
     let asking = async {
         while desk.greeting().await != greeting {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("nobody is ever greeted so");
+    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("no conversation has this greeting");
 }
 
 fn numbers(persona: &Value) -> Vec<(u64, bool)> {
@@ -45,7 +45,7 @@ fn numbers(persona: &Value) -> Vec<(u64, bool)> {
 }
 
 #[tokio::test]
-async fn an_edit_is_written_to_the_file_and_speaks_at_once_and_the_text_before_it_can_be_restored() {
+async fn edited_persona_applies_at_once_and_is_restorable() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let personas = desk.get("/personas").await;
     let vi = json!({"id": ID, "name": "SSTC", "desk": "retail", "languages": ["vi", "en"], "default": true});
@@ -75,7 +75,7 @@ async fn an_edit_is_written_to_the_file_and_speaks_at_once_and_the_text_before_i
 }
 
 #[tokio::test]
-async fn a_text_that_cannot_be_used_is_refused_and_the_old_persona_goes_on_speaking() {
+async fn invalid_persona_text_keeps_the_old_persona() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let (first, hash) = (desk.read(FILE), desk.get(&format!("/personas/{ID}")).await["hash"].clone());
     for (text, line, problem) in [
@@ -104,7 +104,7 @@ async fn a_text_that_cannot_be_used_is_refused_and_the_old_persona_goes_on_speak
 }
 
 #[tokio::test]
-async fn of_two_who_edit_the_same_text_the_second_is_told_and_who_edits_the_file_by_hand_loses_nothing() {
+async fn concurrent_persona_edits_conflict() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
     let (one, two) = tokio::join!(put(&desk, &persona("Một"), &hash).send(), put(&desk, &persona("Hai"), &hash).send());
@@ -117,7 +117,7 @@ async fn of_two_who_edit_the_same_text_the_second_is_told_and_who_edits_the_file
     let told = refused(put(&desk, &persona("Ba"), &hash), 409, "conflict").await;
     assert!(told["detail"].as_str().unwrap().contains("read it again"), "{told}");
     assert_eq!(desk.read(FILE), persona("Bằng tay"));
-    // What is there already may be saved by anybody.
+    // Anyone may save the current text again.
     answer(put(&desk, &persona("Bằng tay"), &hash), 200).await;
     let saved = save(&desk, &persona("Ba")).await;
     assert_eq!(numbers(&saved), [(4, true), (3, false), (2, false), (1, false)]);
@@ -126,7 +126,7 @@ async fn of_two_who_edit_the_same_text_the_second_is_told_and_who_edits_the_file
 }
 
 #[tokio::test]
-async fn ten_versions_are_kept_and_their_numbers_go_on() {
+async fn ten_persona_versions_are_kept() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     for n in 2..=12 {
         save(&desk, &persona(&format!("Câu {n}"))).await;
@@ -139,10 +139,10 @@ async fn ten_versions_are_kept_and_their_numbers_go_on() {
 }
 
 #[tokio::test]
-async fn no_name_leads_to_another_file() {
+async fn persona_id_cannot_escape_its_folder() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     desk.write("secret.md", "Ai.\nGreeting: Hi\n");
-    for id in ["nobody", "..%2Fsecret", "%2E%2E%2Fsecret", "rules%2Fretail", ".", "%00", "%FF"] {
+    for id in ["unknown", "..%2Fsecret", "%2E%2E%2Fsecret", "rules%2Fretail", ".", "%00", "%FF"] {
         refused(desk.request(Method::GET, &format!("/personas/{id}")), 404, "not_found").await;
         let body = json!({"text": persona("x"), "hash": ""});
         refused(desk.request(Method::PUT, &format!("/personas/{id}")).json(&body), 404, "not_found").await;
@@ -151,13 +151,13 @@ async fn no_name_leads_to_another_file() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_that_may_not_be_written_is_left_alone_and_said_so() {
+async fn read_only_persona_file_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let first = desk.read(FILE);
     std::fs::set_permissions(desk.path(FILE), std::fs::Permissions::from_mode(0o444)).unwrap();
     let hash = desk.get(&format!("/personas/{ID}")).await["hash"].as_str().unwrap().to_owned();
     let told = refused(put(&desk, &persona("Dạ!"), &hash), 500, "not_writable").await;
-    assert!(told["detail"].as_str().unwrap().contains("account"), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("writable"), "{told}");
     assert_eq!(desk.read(FILE), first);
 }

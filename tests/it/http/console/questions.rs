@@ -1,4 +1,4 @@
-//! Questions that got no answer.
+//! Unanswered questions.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn seen(told: &Value) -> Vec<(String, String, u64)> {
 }
 
 #[tokio::test]
-async fn what_asks_the_same_is_one_group_and_what_was_answered_is_none() {
+async fn similar_unanswered_questions_form_one_group() {
     let desk = Desk::open(TestApp::builder(), &DOCUMENTS).await;
     desk.app.ask_once("cái này thế nào").await;
     let id = desk.app.open(&json!({})).await;
@@ -54,7 +54,7 @@ async fn what_asks_the_same_is_one_group_and_what_was_answered_is_none() {
 }
 
 #[tokio::test]
-async fn another_shops_questions_are_not_shown() {
+async fn other_shops_questions_are_hidden() {
     let desk =
         Desk::open(TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1"), &DOCUMENTS).await;
     let opened =
@@ -70,7 +70,7 @@ async fn another_shops_questions_are_not_shown() {
 }
 
 #[tokio::test]
-async fn a_query_that_does_not_fit_is_told_so() {
+async fn invalid_questions_query_is_refused() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     for query in ["kind=x", "days=0", "days=367", "days=x", "limit=0", "limit=201", "since=1"] {
         refused(desk.request(Method::GET, &format!("/questions?{query}")), 422, "invalid_request").await;

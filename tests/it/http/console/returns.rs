@@ -1,4 +1,4 @@
-//! `GET /console/api/conversations/{id}/returns`, and what is done there.
+//! `GET /console/api/conversations/{id}/returns`, steps of RMAs and decisions.
 
 use chrono::Utc;
 use frontdesk::domain::AuditEntry;
@@ -16,7 +16,7 @@ use crate::support::app::TestApp;
 
 const JOHN: &str = "john.doe@example.com";
 
-/// Somebody of the shop, with a customer's conversation.
+/// A person of the shop with a customer's conversation.
 struct Case<'a> {
     lan: Browser<'a>,
     id: String,
@@ -37,7 +37,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Says it as the customer, and waits for the end of the turn.
+    /// Sends the message as the customer and waits for the end of the turn.
     async fn say(&self, text: &str) {
         let path = format!("/conversations/{}/stream", self.id);
         let response = self.lan.post(&path, &json!({ "text": text })).send().await.unwrap();
@@ -79,7 +79,7 @@ fn recorded(returns: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn beside_a_conversation_stand_its_order_the_rmas_of_that_and_the_record() {
+async fn conversation_lists_its_order_rmas_and_audit_log() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["where is order 77912?", "buyer-77898@example.com"]).await;
     let returns = case.returns().await;
@@ -109,11 +109,11 @@ async fn beside_a_conversation_stand_its_order_the_rmas_of_that_and_the_record()
         assert_eq!(name, if q == "zebra" { Value::Null } else { json!("Lê Minh Quân") }, "{q}");
     }
     let text = returns.to_string();
-    assert!(!text.contains("buyer-77898"), "whoever looks over a shoulder learns no address: {text}");
+    assert!(!text.contains("buyer-77898"), "the address is masked: {text}");
 }
 
 #[tokio::test]
-async fn a_return_comes_with_its_ticket_mail_and_label() {
+async fn return_has_ticket_mail_and_label() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["return order 77893", JOHN, "yes"]).await;
     let rma = case.only_rma().await;
@@ -130,16 +130,16 @@ async fn a_return_comes_with_its_ticket_mail_and_label() {
 }
 
 #[tokio::test]
-async fn nothing_is_shown_of_an_order_whose_customer_nobody_knows_but_the_attempt_is() {
+async fn unverified_order_is_hidden_but_attempt_shown() {
     let app = shop::open(guarded()).await;
-    let case = Case::open(&app, &["where is order 77893?", "nobody@example.com"]).await;
+    let case = Case::open(&app, &["where is order 77893?", "unknown@example.com"]).await;
     let returns = case.returns().await;
     assert_eq!((&returns["orders"], &returns["rmas"]), (&json!([]), &json!([])));
     assert!(recorded(&returns).contains(&"desk order.looked_up".to_owned()), "{returns:#}");
 }
 
 #[tokio::test]
-async fn a_conversation_of_another_desk_has_nothing_and_says_so() {
+async fn other_desks_conversation_has_no_returns() {
     let app = shop::open(guarded()).await;
     let retail = json!({"persona": "system_persona_vi"});
     let case = Case::open_with(&app, &retail, &["kiểm tra bảo hành ABC123"]).await;
@@ -152,7 +152,7 @@ async fn a_conversation_of_another_desk_has_nothing_and_says_so() {
 }
 
 #[tokio::test]
-async fn the_newest_of_a_long_record_are_shown() {
+async fn long_audit_log_shows_newest_entries() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &[]).await;
     let tenant = TenantId::default();
@@ -177,7 +177,7 @@ async fn the_newest_of_a_long_record_are_shown() {
 }
 
 #[tokio::test]
-async fn a_step_is_taken_once_in_its_order_and_in_a_persons_name() {
+async fn rma_steps_are_ordered_idempotent_and_signed() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["where is order 77912?", "buyer-77898@example.com"]).await;
     let rma = case.only_rma().await;
@@ -211,7 +211,7 @@ async fn a_step_is_taken_once_in_its_order_and_in_a_persons_name() {
     ] {
         refused(case.lan.post(&path_of(rma), &body), status, code).await;
     }
-    // A program with the key says no name.
+    // A program with the key has no name.
     let by_key = app.post(&path_of(&rma), &json!({"to": "Approved"})).header("x-api-key", "key-of-the-shop-0");
     assert_eq!(answer(by_key, 200).await["rma"]["status"], "Approved");
     let last = recorded(&case.returns().await).pop().unwrap();
@@ -219,7 +219,7 @@ async fn a_step_is_taken_once_in_its_order_and_in_a_persons_name() {
 }
 
 #[tokio::test]
-async fn the_money_of_the_last_item_ends_the_order() {
+async fn refund_of_last_item_completes_the_order() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["where is order 77912?", "buyer-77898@example.com"]).await;
     let rma = case.only_rma().await;
@@ -232,10 +232,10 @@ async fn the_money_of_the_last_item_ends_the_order() {
 }
 
 #[tokio::test]
-async fn an_escalated_rma_is_locked_until_a_person_decides_and_says_why() {
+async fn escalated_rma_is_locked_until_resolved() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["return order 77893", JOHN, "yes"]).await;
-    // The label's job is done before anything locks the RMA.
+    // Wait for the label's job before anything locks the RMA.
     while case.only_rma().await["status"] != "Label_Sent" {
         tokio::task::yield_now().await;
     }
@@ -305,7 +305,7 @@ async fn an_escalated_rma_is_locked_until_a_person_decides_and_says_why() {
 }
 
 #[tokio::test]
-async fn an_approval_makes_the_return_or_says_why_not() {
+async fn approval_creates_return_or_reports_refusal() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["return order 77897", "buyer-77897@example.com", "yes"]).await;
     let ticket = case.returns().await["tickets"][0].clone();
@@ -322,7 +322,7 @@ async fn an_approval_makes_the_return_or_says_why_not() {
 }
 
 #[tokio::test]
-async fn another_shop_and_strangers_see_and_change_nothing_and_other_sites_write_nothing() {
+async fn returns_are_hidden_from_other_shops_and_sites() {
     let app = shop::open(guarded()).await;
     let case = Case::open(&app, &["return order 77893", JOHN, "yes", "the boots are shattered"]).await;
     let returns = case.returns().await;

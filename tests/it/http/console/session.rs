@@ -1,4 +1,4 @@
-//! Signing in, and what that opens.
+//! Signing in, and the permissions of a session.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +11,7 @@ use crate::http::problem::refused;
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn who_knows_the_key_signs_in_and_out_and_nobody_else() {
+async fn only_a_valid_key_signs_in() {
     let app = guarded().start().await;
     let sign_in = |body: Value| app.post("/console/session", &body).header("sec-fetch-site", "same-origin");
     for key in ["", "k", "key-of-the-shop-2", "acme:key-of-the-shop-1"] {
@@ -73,7 +73,7 @@ async fn signed_out_session_stays_closed_after_restart() {
     let app = app.stop().await.env("X_API_KEYS", "key-of-the-shop-0").start().await;
     refused(me(&app, &copied.0), 401, "unauthorized").await;
     assert_eq!(me(&app, &copied.1).send().await.unwrap().status(), 200);
-    // Retention keeps it as long as it would have lasted.
+    // Retention keeps a revoked session until it would have expired.
     let store = &app.inner.store;
     for (hours, kept) in [(11, 1), (13, 0)] {
         let now = chrono::Utc::now() + chrono::TimeDelta::hours(hours);
@@ -83,7 +83,7 @@ async fn signed_out_session_stays_closed_after_restart() {
 }
 
 #[tokio::test]
-async fn an_encrypted_shop_keeps_its_sessions_off_plain_connections() {
+async fn https_session_cookie_is_secure() {
     let app = guarded().env("PUBLIC_URL", "https://chat.shop.example").start().await;
     let sign_in = app
         .post("/console/session", &json!({"key": "key-of-the-shop-0"}))
@@ -93,7 +93,7 @@ async fn an_encrypted_shop_keeps_its_sessions_off_plain_connections() {
 }
 
 #[tokio::test]
-async fn a_session_opens_what_its_key_opens_and_changes_nothing_for_other_sites() {
+async fn session_has_key_permissions_except_for_other_sites() {
     let app = guarded().start().await;
     let lan = Browser::sign_in(&app, "key-of-the-shop-1", "Lan").await;
     let wish = json!({"user_id": "u-1"});
@@ -119,11 +119,11 @@ async fn a_session_opens_what_its_key_opens_and_changes_nothing_for_other_sites(
         }
         refused(write.header("cookie", &lan.cookie).header("x-console", "1"), 403, "forbidden_origin").await;
     }
-    assert_eq!(lan.json(&format!("/conversations/{id}")).await["status"], "bot", "nobody has taken it");
+    assert_eq!(lan.json(&format!("/conversations/{id}")).await["status"], "bot", "not taken");
 }
 
 #[tokio::test]
-async fn another_shop_sees_and_takes_nothing() {
+async fn session_cannot_reach_other_shops() {
     let app = guarded().start().await;
     let opened = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     let opened: Value = opened.json().await.unwrap();
@@ -150,7 +150,7 @@ async fn another_shop_sees_and_takes_nothing() {
 }
 
 #[tokio::test]
-async fn a_customers_token_goes_before_the_session_unless_the_console_asks() {
+async fn customer_token_wins_over_session_outside_console() {
     let app = guarded().start().await;
     let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
     // The chat page in the same browser.
@@ -174,9 +174,9 @@ async fn a_customers_token_goes_before_the_session_unless_the_console_asks() {
 }
 
 #[tokio::test]
-async fn a_session_ends_when_it_expires_and_its_stream_with_it() {
+async fn expired_session_ends_its_stream() {
     let app = guarded().env("CONSOLE_SESSION_HOURS", 2.1 / 3600.0).start().await;
-    // A machine may be so slow that a session is over before it is used.
+    // On a slow machine the session may expire before it is used.
     let (lan, stream) = loop {
         let lan = Browser::sign_in(&app, "key-of-the-shop-0", "Lan").await;
         let response = lan.get("/console/api/events").send().await.unwrap();
@@ -184,14 +184,14 @@ async fn a_session_ends_when_it_expires_and_its_stream_with_it() {
             break (lan, response);
         }
     };
-    // It ends by itself, and then nothing opens any more.
+    // The stream ends, and the session opens nothing more.
     stream.text().await.unwrap();
     refused(lan.get("/console/api/me"), 401, "unauthorized").await;
     refused(lan.get("/conversations"), 401, "unauthorized").await;
 }
 
 #[tokio::test]
-async fn a_session_ends_with_its_key() {
+async fn session_ends_when_its_key_is_removed() {
     let app = guarded().env("TOKEN_SECRET", "a secret of the tests, long enough for all").start().await;
     let cookie = Browser::sign_in(&app, "key-of-the-shop-1", "Lan").await.cookie;
     let me = |app: &TestApp| app.get("/console/api/me").header("cookie", &cookie);
@@ -215,7 +215,7 @@ async fn a_session_ends_with_its_key() {
 }
 
 #[tokio::test]
-async fn tokens_of_one_purpose_do_not_pass_as_the_other() {
+async fn conversation_tokens_and_sessions_are_not_interchangeable() {
     let app = guarded().start().await;
     let opened = app.post("/conversations", &json!({})).header("x-api-key", "key-of-the-shop-0").send().await.unwrap();
     let opened: Value = opened.json().await.unwrap();
@@ -230,7 +230,7 @@ async fn tokens_of_one_purpose_do_not_pass_as_the_other() {
 }
 
 #[tokio::test]
-async fn in_development_nobody_signs_in_and_without_a_console_there_is_nothing() {
+async fn development_needs_no_sign_in() {
     let app = TestApp::start().await;
     let me: Value = app.get("/console/api/me").send().await.unwrap().json().await.unwrap();
     let expected = json!({
@@ -259,7 +259,7 @@ async fn in_development_nobody_signs_in_and_without_a_console_there_is_nothing()
 }
 
 #[tokio::test]
-async fn guessing_keys_is_limited_like_any_caller_without_one() {
+async fn key_guessing_at_sign_in_is_limited() {
     let app = guarded().env("RATE_LIMIT_PER_SECOND", 1).env("RATE_LIMIT_BURST", 3).start().await;
     let mut refusals = Vec::new();
     for _ in 0..5 {

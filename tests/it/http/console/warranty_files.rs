@@ -1,4 +1,4 @@
-//! A list of warranties: seen first, then, the same one, written.
+//! Importing a list of warranties, with a dry run first.
 
 use frontdesk::domain::{Serial, TenantId};
 use reqwest::{Method, RequestBuilder};
@@ -15,7 +15,7 @@ fn send(desk: &Desk, query: &str, list: impl Into<reqwest::Body>) -> RequestBuil
     request.header("content-type", "text/csv; charset=utf-8").body(list)
 }
 
-/// The records of the serials, as `SERIAL|name|date`.
+/// Returns the stored warranties as `SERIAL|name|date`.
 async fn records(desk: &Desk, tenant: &str, serials: &[&str]) -> Vec<String> {
     let tenant: TenantId = tenant.parse().unwrap();
     let serials: Vec<Serial> = serials.iter().map(|serial| serial.parse().unwrap()).collect();
@@ -34,7 +34,7 @@ async fn records(desk: &Desk, tenant: &str, serials: &[&str]) -> Vec<String> {
     found
 }
 
-/// A list with two new rows, a changed one and one that the shop has, and one without such a day.
+/// A list with two new rows, a changed, an unchanged and an invalid one.
 fn list() -> String {
     format!(
         "{HEADER}NEW-1,Loa,2027-01-01\nABC123,Laptop Dell,2026-12-31\nXYZ789,Mouse Logitech,30/06/2025\nNEW-2,Loa,01/02/2027\n\
@@ -43,7 +43,7 @@ fn list() -> String {
 }
 
 #[tokio::test]
-async fn a_list_is_seen_before_it_is_written_and_refused_rows_are_told_by_their_row() {
+async fn dry_run_reports_invalid_rows_before_writing() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let seen = answer(send(&desk, "", list()), 200).await;
     let counts = |body: &Value| {
@@ -79,7 +79,7 @@ async fn a_list_is_seen_before_it_is_written_and_refused_rows_are_told_by_their_
 }
 
 #[tokio::test]
-async fn what_is_written_is_what_was_seen() {
+async fn import_requires_hash_of_dry_run() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let list = format!("{HEADER}NEW-1,Loa,2027-01-01\n");
     let hash = answer(send(&desk, "?dry_run=true", list.clone()), 200).await["file_hash"].as_str().unwrap().to_owned();
@@ -93,7 +93,7 @@ async fn what_is_written_is_what_was_seen() {
 }
 
 #[tokio::test]
-async fn a_list_goes_to_the_shop_of_the_key_alone() {
+async fn import_changes_only_the_callers_shop() {
     let desk = Desk::open(TestApp::builder().env("X_API_KEYS", "key-of-the-shop-0,acme:key-of-the-shop-1"), &[]).await;
     let list = format!("{HEADER}NEW-1,Loa,2027-01-01\nABC123,Loa,2027-01-01\n");
     let send = |query: &str| send(&desk, query, list.clone()).header("x-api-key", "key-of-the-shop-1");
@@ -106,7 +106,7 @@ async fn a_list_goes_to_the_shop_of_the_key_alone() {
 }
 
 #[tokio::test]
-async fn a_file_over_its_own_limit_is_refused_with_what_to_do_and_one_below_it_is_read() {
+async fn file_over_its_limit_is_refused_with_fix() {
     let desk = Desk::open(TestApp::builder().env("CONSOLE_CSV_MAX_MB", 1), &[]).await;
     let mut list = HEADER.to_owned();
     for row in 0..20_000 {
@@ -126,16 +126,16 @@ async fn a_file_over_its_own_limit_is_refused_with_what_to_do_and_one_below_it_i
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_list_is_named_with_its_mend() {
+async fn invalid_file_is_reported_with_its_fix() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
-    for (list, mend) in [
+    for (list, fix) in [
         (&b""[..], "empty"),
         (b"a,b\n1,2\n", "missing: serial, product_name, warranty_end_date"),
         (b"PK\x03\x04", "workbook"),
         (b"serial,product_name,warranty_end_date\nA1,Chu\xd4t,2027-01-01\n", "line 2 is not UTF-8"),
     ] {
         let told = refused(send(&desk, "", list), 422, "invalid_request").await;
-        assert!(told["detail"].as_str().unwrap().contains(mend), "{told}");
+        assert!(told["detail"].as_str().unwrap().contains(fix), "{told}");
     }
     let json = desk.post("/warranty-files", &json!({}));
     let told = refused(json, 415, "unsupported_media_type").await;

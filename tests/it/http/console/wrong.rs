@@ -1,4 +1,4 @@
-//! Answers that were wrong: kept, and given again.
+//! Reports of wrong answers, and their replay.
 
 mod returns;
 
@@ -22,7 +22,7 @@ fn case(desk: &Desk, file: &str) -> Value {
     serde_json::from_str(&desk.read(&format!("evals/conversations/{file}"))).unwrap()
 }
 
-/// The program on the desk's files and database, while its server runs.
+/// Runs a command on the server's files and database.
 async fn frontdesk(desk: &Desk, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_frontdesk"));
     command.current_dir(desk.files.path()).env_clear().env("LLM", "offline").env("EMBED", "off");
@@ -45,7 +45,7 @@ async fn eval_json_with(desk: &Desk, variables: &[(&str, &str)]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
-/// What is different in each case.
+/// Returns the differences of each case.
 fn changed(report: &Value) -> Vec<Vec<&str>> {
     report["cases"]
         .as_array()
@@ -56,7 +56,7 @@ fn changed(report: &Value) -> Vec<Vec<&str>> {
 }
 
 #[tokio::test]
-async fn an_answer_is_kept_with_all_that_led_to_it_and_once_more_is_the_same_case() {
+async fn wrong_answer_is_stored_once_with_its_context() {
     let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;
     let id = desk.app.open(&json!({})).await;
     desk.app.ask(&id, "cái này thế nào").await;
@@ -67,7 +67,7 @@ async fn an_answer_is_kept_with_all_that_led_to_it_and_once_more_is_the_same_cas
     assert_eq!((&kept["conversation"], &kept["turn"]), (&json!(id), &json!(2)));
     assert_eq!((&kept["persona"], &kept["language"]), (&json!("system_persona_vi"), &json!("vi")));
     assert_eq!(kept["language_source"], "detected");
-    assert_eq!(kept["state"]["clarify_attempts"], 1, "as it was before the turn: {kept}");
+    assert_eq!(kept["state"]["clarify_attempts"], 1, "the state before the turn: {kept}");
     let said: Vec<(&str, &str)> = kept["messages"]
         .as_array()
         .unwrap()
@@ -92,7 +92,7 @@ async fn an_answer_is_kept_with_all_that_led_to_it_and_once_more_is_the_same_cas
 }
 
 #[tokio::test]
-async fn what_was_never_asked_or_is_not_answered_yet_is_no_case() {
+async fn unknown_or_running_turn_makes_no_case() {
     let ollama = ScriptedOllama::start().await;
     let desk = Desk::open(TestApp::builder().ollama(&ollama), &[("giao-hang.md", PAGE)]).await;
     let id = desk.app.open(&json!({})).await;
@@ -110,7 +110,7 @@ async fn what_was_never_asked_or_is_not_answered_yet_is_no_case() {
 }
 
 #[tokio::test]
-async fn cases_are_the_same_until_a_document_or_a_persona_changes() {
+async fn replayed_cases_differ_only_after_file_changes() {
     let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;
     let id = desk.app.open(&json!({})).await;
     for text in ["cái này thế nào", "Phí giao hàng bao nhiêu?", "kiểm tra bảo hành ABC123", "Có gói quà không?"]
@@ -145,7 +145,7 @@ async fn cases_are_the_same_until_a_document_or_a_persona_changes() {
 }
 
 #[tokio::test]
-async fn a_case_whose_persona_is_gone_is_named_and_the_others_are_played() {
+async fn case_without_persona_is_reported_others_run() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     for persona in ["system_persona_en", "system_persona_vi"] {
         let id = desk.app.open(&json!({"persona": persona})).await;
@@ -160,7 +160,7 @@ async fn a_case_whose_persona_is_gone_is_named_and_the_others_are_played() {
 }
 
 #[tokio::test]
-async fn a_model_that_answers_words_the_replies() {
+async fn available_model_rewords_replayed_replies() {
     let ollama = ScriptedOllama::start().await;
     let desk = Desk::open(TestApp::builder(), &[("giao-hang.md", PAGE)]).await;
     let id = desk.app.open(&json!({})).await;
@@ -176,7 +176,7 @@ async fn a_model_that_answers_words_the_replies() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_case_is_named() {
+async fn invalid_case_file_is_reported() {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     let none = eval(&desk, &[], &[]).await;
     assert!(String::from_utf8_lossy(&none.stderr).contains("has no cases"), "{none:?}");

@@ -18,7 +18,7 @@ fn damage(rma: Option<&frontdesk::domain::returns::RmaNumber>) -> NewEscalation<
 }
 
 #[tokio::test]
-async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_gets_its_label() {
+async fn escalated_rma_waits_for_approval() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let door = shop.store().tenant(&shop.tenant);
@@ -34,9 +34,9 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
     let locked = shop.rma(&rma).await;
     assert_eq!((locked.status, locked.escalated), (RmaStatus::Initiated, true));
     assert_eq!(locked.escalation_reason.as_deref(), Some("Damaged items"));
-    // The job that found it locked is done with.
+    // The job that found it locked is finished.
     let lease = std::time::Duration::from_secs(60);
-    let jobs = shop.store().lease_jobs(&[JobKind::IssueLabel], shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(&[ISSUE_LABEL], shop.now, lease, 9).await.unwrap();
     shop.store().finish_jobs(&jobs).await.unwrap();
 
     let more = shop.resolve(&ticket.id, Resolution::MoreInfo, "photos, please").await;
@@ -48,7 +48,7 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
     let resolved = ticket.resolved.unwrap();
     assert_eq!((resolved.decision, resolved.by.as_str(), resolved.why.as_str()), (Resolution::Approve, "Thu", "seen"));
     assert_eq!((rmas.len(), rmas[0].escalated), (1, false));
-    let jobs = shop.store().lease_jobs(&[JobKind::IssueLabel], shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(&[ISSUE_LABEL], shop.now, lease, 9).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.subject).collect::<Vec<_>>(), [rma.id.0]);
     let label = door.issue_label(&rma.number, &TrackingNumber::new(1), &shop.desk()).await.unwrap();
     assert!(matches!(label, LabelOutcome::Issued(_)), "{label:?}");
@@ -70,7 +70,7 @@ async fn an_escalated_rma_stays_where_it_is_until_a_person_approves_and_then_get
 }
 
 #[tokio::test]
-async fn a_rejected_escalation_ends_the_rma_and_opens_the_item_again() {
+async fn rejected_escalation_rejects_the_rma() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let door = shop.store().tenant(&shop.tenant);
@@ -86,7 +86,7 @@ async fn a_rejected_escalation_ends_the_rma_and_opens_the_item_again() {
 }
 
 #[tokio::test]
-async fn many_escalations_of_one_conversation_at_once_are_one_ticket() {
+async fn concurrent_escalations_create_one_ticket() {
     let shop = std::sync::Arc::new(Shop::open().await);
     let conversation = opened(shop.store(), &shop.tenant).await;
     let asking = (0..20).map(|_| {
@@ -108,7 +108,7 @@ async fn many_escalations_of_one_conversation_at_once_are_one_ticket() {
 }
 
 #[tokio::test]
-async fn while_a_person_is_to_look_at_an_order_nothing_of_it_is_returned_whatever_reason_is_named() {
+async fn order_under_review_cannot_be_returned() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let order = number("77893");
@@ -116,20 +116,20 @@ async fn while_a_person_is_to_look_at_an_order_nothing_of_it_is_returned_whateve
     for action in [Action::Return, Action::Refund] {
         match shop.ask("77893", &[1], action, "r-1", "too small").await {
             ReturnOutcome::Refused(decision) => {
-                assert_eq!((decision.why, decision.requires_manual_review), (Why::UnderReview, true));
+                assert_eq!((decision.cause, decision.requires_manual_review), (Cause::UnderReview, true));
                 assert_eq!((decision.is_return_eligible, decision.is_refund_eligible), (false, false));
             }
             other => panic!("{other:?}"),
         }
     }
     let told = door.check_eligibility(&order, &[1], "too small", &shop.terms, shop.now).await.unwrap();
-    assert_eq!(told.why, Why::UnderReview, "nothing is offered that would be refused");
+    assert_eq!(told.cause, Cause::UnderReview, "nothing is offered that would be refused");
     assert_eq!(shop.waiting_jobs().await, 0);
-    // What the rules refuse is refused for its own reason.
+    // A refusal by the rules keeps its reason.
     let late = number("77894");
     door.escalate(&NewEscalation { order: Some(&late), ..damage(None) }, &shop.desk()).await.unwrap();
     let told = door.check_eligibility(&late, &[1], "x", &shop.terms, shop.now).await.unwrap();
-    assert_eq!((told.why, told.requires_manual_review), (Why::WindowOver, false));
+    assert_eq!((told.cause, told.requires_manual_review), (Cause::WindowOver, false));
 
     let more = shop.resolve(&opened.ticket().id, Resolution::MoreInfo, "photos").await;
     assert!(matches!(more, Resolving::Done(..)));
@@ -140,19 +140,19 @@ async fn while_a_person_is_to_look_at_an_order_nothing_of_it_is_returned_whateve
 }
 
 #[tokio::test]
-async fn other_items_of_an_order_wait_while_a_person_looks_at_an_rma_of_it() {
+async fn other_items_wait_for_an_escalated_rma() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let two = shop.order("77900").await.items[0].rma.clone().unwrap();
     let opened = door.escalate(&damage(Some(&two.number)), &shop.desk()).await.unwrap();
     let asked = shop.ask("77900", &[2], Action::Return, "r", "x").await;
-    assert!(matches!(&asked, ReturnOutcome::Refused(decision) if decision.why == Why::UnderReview), "{asked:?}");
+    assert!(matches!(&asked, ReturnOutcome::Refused(decision) if decision.cause == Cause::UnderReview), "{asked:?}");
     shop.resolve(&opened.ticket().id, Resolution::Reject, "worn").await;
     assert!(matches!(shop.ask("77900", &[2], Action::Return, "r", "x").await, ReturnOutcome::Created { .. }));
 }
 
 #[tokio::test]
-async fn a_second_complaint_about_an_order_locks_what_is_new_and_raises_the_priority() {
+async fn second_escalation_locks_new_rmas_and_raises_priority() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let rma = shop.returned("77893").await;
@@ -181,7 +181,7 @@ async fn a_second_complaint_about_an_order_locks_what_is_new_and_raises_the_prio
 }
 
 #[tokio::test]
-async fn an_rma_that_is_locked_already_joins_the_ticket_of_its_lock() {
+async fn locked_rma_joins_its_ticket() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let door = shop.store().tenant(&shop.tenant);
@@ -195,7 +195,7 @@ async fn an_rma_that_is_locked_already_joins_the_ticket_of_its_lock() {
 }
 
 #[tokio::test]
-async fn an_rma_that_is_decided_already_does_not_keep_the_others_from_being_rejected() {
+async fn decided_rma_does_not_block_other_rejections() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let mut two = listed(&shop, "77900").await;
@@ -222,7 +222,7 @@ async fn an_rma_that_is_decided_already_does_not_keep_the_others_from_being_reje
 }
 
 #[tokio::test]
-async fn a_ticket_about_nothing_but_a_conversation_goes_with_it_and_one_about_an_order_stays() {
+async fn only_order_tickets_outlive_the_conversation() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let conversation = opened(shop.store(), &shop.tenant).await;
@@ -239,7 +239,7 @@ fn claim(lines: &[u32]) -> Claim {
     Claim { action: Action::Return, lines: lines.to_vec(), reason: "arrived shattered".to_owned() }
 }
 
-/// An escalation of the order, which has no RMA yet, in that conversation.
+/// Creates an escalation of an order without RMA in the conversation.
 async fn reviewed(shop: &Shop, order: &str, lines: &[u32], conversation: Option<ConversationId>) -> String {
     let (order, claim) = (number(order), claim(lines));
     let new = NewEscalation { order: Some(&order), claim: Some(&claim), ..damage(None) };
@@ -248,12 +248,12 @@ async fn reviewed(shop: &Shop, order: &str, lines: &[u32], conversation: Option<
 }
 
 #[tokio::test]
-async fn an_approval_makes_the_return_once_however_often_it_comes() {
+async fn repeated_approval_creates_one_return() {
     let shop = std::sync::Arc::new(Shop::open().await);
     let conversation = opened(shop.store(), &shop.tenant).await;
     let ticket = reviewed(&shop, "77893", &[1], Some(conversation)).await;
     let refused = shop.ask("77893", &[1], Action::Return, "r-1", "arrived shattered").await;
-    assert!(matches!(&refused, ReturnOutcome::Refused(decision) if decision.why == Why::Damaged), "{refused:?}");
+    assert!(matches!(&refused, ReturnOutcome::Refused(decision) if decision.cause == Cause::Damaged), "{refused:?}");
     let approving = (0..8).map(|_| {
         let (shop, ticket) = (shop.clone(), ticket.clone());
         tokio::spawn(async move { shop.resolve(&ticket, Resolution::Approve, "photos seen").await })
@@ -270,15 +270,14 @@ async fn an_approval_makes_the_return_once_however_often_it_comes() {
     assert_eq!((&made, rmas.len(), rmas[0].conversation), (&rmas, 1, Some(conversation)));
     let mails = door.list_mails_of(&rmas[0].number).await.unwrap();
     assert_eq!(mails.iter().map(|mail| mail.template.as_str()).collect::<Vec<_>>(), ["return_approved"]);
-    let lease = std::time::Duration::from_secs(60);
-    let jobs = shop.store().lease_jobs(JobKind::RETURNS, shop.now, lease, 9).await.unwrap();
-    let mut kinds: Vec<&str> = jobs.iter().map(|job| job.kind.as_str()).collect();
-    kinds.sort_unstable();
-    assert_eq!(kinds, ["issue_label", "say_decision", "send_mail"]);
+    let jobs = shop.due_jobs().await;
+    let mut names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["issue_label", "say_decision", "send_mail"]);
 }
 
 #[tokio::test]
-async fn an_approval_is_spent_by_its_return_and_covers_its_lines_alone() {
+async fn approval_covers_its_lines_once() {
     let shop = Shop::open().await;
     // The customer of 77897 is suspected of fraud.
     let ticket = reviewed(&shop, "77897", &[1], None).await;
@@ -288,11 +287,11 @@ async fn an_approval_is_spent_by_its_return_and_covers_its_lines_alone() {
     assert_eq!(shop.rma(&rmas[0]).await.status, LabelSent);
     shop.walk(&rmas[0], &[InTransit, Received, Inspected, Rejected]).await;
     let again = shop.ask("77897", &[1], Action::Return, "r-2", "too small").await;
-    assert!(matches!(&again, ReturnOutcome::Refused(decision) if decision.why == Why::FraudFlag), "{again:?}");
+    assert!(matches!(&again, ReturnOutcome::Refused(decision) if decision.cause == Cause::FraudFlag), "{again:?}");
 }
 
 #[tokio::test]
-async fn a_rejected_review_refuses_the_same_lines_without_a_person() {
+async fn rejected_lines_are_refused_without_a_person() {
     let shop = Shop::open().await;
     let ticket = reviewed(&shop, "77893", &[1], None).await;
     let done = shop.resolve(&ticket, Resolution::Reject, "worn").await;
@@ -300,7 +299,7 @@ async fn a_rejected_review_refuses_the_same_lines_without_a_person() {
     for reason in ["too small", "arrived shattered"] {
         match shop.ask("77893", &[1], Action::Return, "r-1", reason).await {
             ReturnOutcome::Refused(decision) => {
-                assert_eq!((decision.why, decision.requires_manual_review), (Why::Rejected, false), "{reason}");
+                assert_eq!((decision.cause, decision.requires_manual_review), (Cause::Rejected, false), "{reason}");
             }
             other => panic!("{other:?}"),
         }
@@ -313,11 +312,11 @@ async fn a_rejected_review_refuses_the_same_lines_without_a_person() {
 }
 
 #[tokio::test]
-async fn an_approval_overrides_no_other_refusal() {
+async fn approval_overrides_no_other_refusal() {
     let shop = Shop::open().await;
     let ticket = reviewed(&shop, "77894", &[1], None).await;
     let refused = shop.resolve(&ticket, Resolution::Approve, "seen").await;
-    assert!(matches!(&refused, Resolving::Refused(decision) if decision.why == Why::WindowOver), "{refused:?}");
+    assert!(matches!(&refused, Resolving::Refused(decision) if decision.cause == Cause::WindowOver), "{refused:?}");
     assert!(refused.why_not(&ticket).contains("window_over"), "{}", refused.why_not(&ticket));
     let door = shop.store().tenant(&shop.tenant);
     assert_eq!(door.find_ticket(&ticket).await.unwrap().unwrap().resolved, None);
@@ -325,7 +324,7 @@ async fn an_approval_overrides_no_other_refusal() {
 }
 
 #[tokio::test]
-async fn a_second_claim_joins_the_open_ticket() {
+async fn second_claim_joins_the_open_ticket() {
     let shop = Shop::open().await;
     let ticket = reviewed(&shop, "77893", &[1], None).await;
     assert_eq!(reviewed(&shop, "77893", &[2, 1], None).await, ticket);
@@ -334,7 +333,7 @@ async fn a_second_claim_joins_the_open_ticket() {
 }
 
 #[tokio::test]
-async fn an_answer_to_a_question_is_stored_with_the_ticket_once() {
+async fn answer_is_stored_with_its_ticket_once() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let ticket = reviewed(&shop, "77893", &[1], None).await;

@@ -1,17 +1,16 @@
-//! Mails about returns: each is sent to one address at a time, and what came of it is stored once.
+//! Mails about returns: each has one address at a time, and its result is stored once.
 
-use frontdesk::store::jobs::Job;
 use frontdesk::store::mails::MailId;
 
 use super::*;
 
-/// The jobs that send mails and are due then.
-async fn due(shop: &Shop, now: DateTime<Utc>) -> Vec<Job> {
+/// Leases the due jobs that send mails.
+async fn due(shop: &Shop, now: DateTime<Utc>) -> Vec<LeasedJob> {
     let lease = std::time::Duration::from_secs(60);
-    shop.store().lease_jobs(&[JobKind::SendMail], now, lease, 9).await.unwrap()
+    shop.store().lease_jobs(&[SEND_MAIL], now, lease, 9).await.unwrap()
 }
 
-/// The mail of a return that was made.
+/// Creates a return, and returns its mail and address.
 async fn mailed(shop: &Shop) -> (MailId, Email) {
     let rma = shop.returned("77893").await;
     let mail = shop.store().tenant(&shop.tenant).list_mails_of(&rma.number).await.unwrap().remove(0);
@@ -19,7 +18,7 @@ async fn mailed(shop: &Shop) -> (MailId, Email) {
 }
 
 #[tokio::test]
-async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stays_sent() {
+async fn failed_mail_can_go_to_another_address() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let door = shop.store().tenant(&shop.tenant);
@@ -27,14 +26,14 @@ async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stay
     let (id, first) = (mail.id, mail.to);
     assert!(!door.requeue_mail(id, None, "desk", shop.now).await.unwrap(), "it has not failed");
     let lease = std::time::Duration::from_secs(60);
-    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
-    shop.store().bury_job(&jobs[0], "refused").await.unwrap();
+    let jobs = shop.store().lease_jobs(&[SEND_MAIL], shop.now, lease, 9).await.unwrap();
+    shop.store().make_dead_letter(&jobs[0], "refused").await.unwrap();
     assert!(door.finish_mail(id, &first, &MailOutcome::Failed { error: "refused" }, shop.now).await.unwrap());
     let other: Email = "john@example.org".parse().unwrap();
     assert!(door.requeue_mail(id, Some(&other), "desk", shop.now).await.unwrap());
     let mail = door.find_mail(id).await.unwrap().unwrap();
     assert_eq!((mail.status, &mail.to, mail.error), (MailStatus::Queued, &other, None));
-    let jobs = shop.store().lease_jobs(&[JobKind::SendMail], shop.now, lease, 9).await.unwrap();
+    let jobs = shop.store().lease_jobs(&[SEND_MAIL], shop.now, lease, 9).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.subject).collect::<Vec<_>>(), [id.0]);
     assert!(door.finish_mail(id, &other, &MailOutcome::Sent { preview: "Hello" }, shop.now).await.unwrap());
     assert!(!door.finish_mail(id, &other, &MailOutcome::Failed { error: "late" }, shop.now).await.unwrap());
@@ -45,7 +44,7 @@ async fn a_mail_that_failed_may_go_to_another_address_and_one_that_was_sent_stay
 }
 
 #[tokio::test]
-async fn a_mail_that_goes_to_another_address_is_not_lost_to_an_attempt_at_the_old_one() {
+async fn new_address_survives_an_attempt_at_the_old() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let (id, old) = mailed(&shop).await;
@@ -56,7 +55,7 @@ async fn a_mail_that_goes_to_another_address_is_not_lost_to_an_attempt_at_the_ol
         let in_flight = due(&shop, begun).await;
         assert_eq!(in_flight.len(), 1);
         assert!(door.finish_mail(id, &old, &failed, begun).await.unwrap());
-        // The old address is tried once more while the customer names the new one.
+        // The old address is tried again while the customer names the new one.
         let asked = begun + TimeDelta::seconds(1);
         assert!(door.requeue_mail(id, Some(&new), "desk", asked).await.unwrap());
         assert!(!door.finish_mail(id, &old, &outcome, asked).await.unwrap());
@@ -65,14 +64,14 @@ async fn a_mail_that_goes_to_another_address_is_not_lost_to_an_attempt_at_the_ol
         let mail = door.find_mail(id).await.unwrap().unwrap();
         assert_eq!((mail.status, &mail.to, mail.preview), (MailStatus::Queued, &new, None));
         assert_eq!(due(&shop, asked).await.iter().map(|job| job.subject).collect::<Vec<_>>(), [id.0]);
-        // Back to where it began.
+        // Back to the first address.
         assert!(door.finish_mail(id, &new, &failed, asked).await.unwrap());
         assert!(door.requeue_mail(id, Some(&old), "desk", asked + TimeDelta::seconds(1)).await.unwrap());
     }
 }
 
 #[tokio::test]
-async fn a_mail_that_was_sent_goes_to_another_address_but_not_to_the_same_again() {
+async fn sent_mail_goes_only_to_another_address() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let (id, old) = mailed(&shop).await;
@@ -90,7 +89,7 @@ async fn a_mail_that_was_sent_goes_to_another_address_but_not_to_the_same_again(
 }
 
 #[tokio::test]
-async fn a_mail_that_fails_again_and_again_is_recorded_as_failed_once() {
+async fn repeated_mail_failure_is_recorded_once() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
     let (id, to) = mailed(&shop).await;

@@ -1,6 +1,6 @@
 use frontdesk::domain::ConversationId;
 use frontdesk::domain::identity::Contact;
-use frontdesk::domain::identity::attempts::{MissLimit, MissSubject};
+use frontdesk::domain::identity::attempts::{AttemptLimit, AttemptSubject};
 use frontdesk::store::order_misses::Verification;
 
 use super::*;
@@ -9,15 +9,15 @@ fn contact(text: &str) -> Contact {
     Contact::Email(text.parse().unwrap())
 }
 
-fn subjects(order: &str) -> Vec<MissSubject> {
-    vec![MissSubject::Conversation(ConversationId::now()), MissSubject::Order(number(order))]
+fn subjects(order: &str) -> Vec<AttemptSubject> {
+    vec![AttemptSubject::Conversation(ConversationId::now()), AttemptSubject::Order(number(order))]
 }
 
 #[tokio::test]
-async fn the_contact_on_the_order_opens_it_and_five_wrong_ones_lock_it_for_an_hour() {
+async fn five_wrong_contacts_lock_the_order() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
-    let limit = MissLimit::default();
+    let limit = AttemptLimit::default();
     let verify = async |order: &str, email: &str, at: DateTime<Utc>| {
         door.verify_order(&number(order), &contact(email), &subjects(order), &limit, at).await.unwrap()
     };
@@ -40,16 +40,16 @@ async fn the_contact_on_the_order_opens_it_and_five_wrong_ones_lock_it_for_an_ho
 }
 
 #[tokio::test]
-async fn of_a_hundred_guesses_at_once_five_are_answered() {
+async fn concurrent_attempts_cannot_exceed_the_limit() {
     let shop = std::sync::Arc::new(Shop::open().await);
     let conversation = ConversationId::now();
     let guessing = (0..100).map(|n| {
         let shop = shop.clone();
         tokio::spawn(async move {
-            let subjects = [MissSubject::Conversation(conversation), MissSubject::Client(format!("hash-{n}"))];
+            let subjects = [AttemptSubject::Conversation(conversation), AttemptSubject::Client(format!("hash-{n}"))];
             let (order, contact) = (number(&format!("9{n:04}")), contact("a@example.com"));
             let door = shop.store().tenant(&shop.tenant);
-            door.verify_order(&order, &contact, &subjects, &MissLimit::default(), shop.now).await.unwrap()
+            door.verify_order(&order, &contact, &subjects, &AttemptLimit::default(), shop.now).await.unwrap()
         })
     });
     let mut answered = 0;
@@ -60,15 +60,15 @@ async fn of_a_hundred_guesses_at_once_five_are_answered() {
 }
 
 #[tokio::test]
-async fn guesses_that_count_no_longer_are_forgotten_and_a_lock_is_not() {
+async fn expired_counts_are_removed_but_not_locks() {
     let shop = Shop::open().await;
     let door = shop.store().tenant(&shop.tenant);
-    let limit = MissLimit { misses: 2, lock: TimeDelta::hours(1) };
-    let miss = async |subject: &MissSubject, at: DateTime<Utc>| {
+    let limit = AttemptLimit { misses: 2, lock: TimeDelta::hours(1) };
+    let miss = async |subject: &AttemptSubject, at: DateTime<Utc>| {
         let subjects = std::slice::from_ref(subject);
         door.verify_order(&number("77893"), &contact("other@example.com"), subjects, &limit, at).await.unwrap()
     };
-    let (guesser, other) = (MissSubject::Client("a".to_owned()), MissSubject::Client("b".to_owned()));
+    let (guesser, other) = (AttemptSubject::Client("a".to_owned()), AttemptSubject::Client("b".to_owned()));
     miss(&guesser, shop.now).await;
     shop.store().forget_misses(shop.now + TimeDelta::minutes(59), limit.lock).await.unwrap();
     let later = shop.now + TimeDelta::minutes(59);
@@ -80,6 +80,6 @@ async fn guesses_that_count_no_longer_are_forgotten_and_a_lock_is_not() {
     shop.store().forget_misses(until - TimeDelta::seconds(1), TimeDelta::minutes(30)).await.unwrap();
     assert!(locked(until - TimeDelta::seconds(1)).await);
     shop.store().forget_misses(until, limit.lock).await.unwrap();
-    // Looked at from a moment at which it was locked: there is no row any more.
+    // It was locked at this time, but its row is removed.
     assert!(!locked(later).await);
 }

@@ -1,9 +1,9 @@
-//! An RMA's later steps, and its label.
+//! The later steps of an RMA, and its label.
 
 use super::*;
 
 #[tokio::test]
-async fn an_illegal_step_names_both_states_and_writes_nothing() {
+async fn illegal_step_writes_nothing() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let before = (shop.rma(&rma).await, shop.recorded("77893").await);
@@ -14,13 +14,13 @@ async fn an_illegal_step_names_both_states_and_writes_nothing() {
         other => panic!("{other:?}"),
     }
     assert_eq!((shop.rma(&rma).await, shop.recorded("77893").await), before);
-    let nobody = "RMA-1-AAAA".parse().unwrap();
+    let unknown = "RMA-1-AAAA".parse().unwrap();
     let door = shop.store().tenant(&shop.tenant);
-    assert_eq!(door.advance_rma(&nobody, RmaStatus::Received, &shop.person()).await.unwrap(), Advance::NotFound);
+    assert_eq!(door.advance_rma(&unknown, RmaStatus::Received, &shop.person()).await.unwrap(), Advance::NotFound);
 }
 
 #[tokio::test]
-async fn an_order_is_returned_when_its_last_item_is_paid_back() {
+async fn order_is_returned_after_its_last_refund() {
     let shop = Shop::open().await;
     let ReturnOutcome::Created { rma, .. } = shop.ask("77900", &[2], Action::Return, "r", "x").await else { panic!() };
     use RmaStatus::{Approved, InTransit, Inspected, Received, Refunded};
@@ -35,7 +35,7 @@ async fn an_order_is_returned_when_its_last_item_is_paid_back() {
 }
 
 #[tokio::test]
-async fn a_label_is_made_once_and_given_again() {
+async fn label_is_issued_once() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let door = shop.store().tenant(&shop.tenant);
@@ -47,7 +47,7 @@ async fn a_label_is_made_once_and_given_again() {
 }
 
 #[tokio::test]
-async fn no_step_makes_an_rma_seem_to_have_a_label() {
+async fn label_sent_requires_a_label() {
     let shop = Shop::open().await;
     let rma = shop.returned("77893").await;
     let refused = shop.advance(&rma, RmaStatus::LabelSent).await;

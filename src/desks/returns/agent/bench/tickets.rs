@@ -7,10 +7,11 @@ use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::agent::WHO;
 use crate::desks::returns::agent::tools::ToolError;
 use crate::desks::returns::mail::Template;
-use crate::desks::returns::state::{ActionTicket, EmailStatus, Escalate, State, TicketStatus};
+use crate::desks::returns::state::{ActionTicket, EmailStatus, Handoff, HandoffReason, State, TicketStatus};
 use crate::desks::returns::work::{by, mail_context, request_of};
 use crate::domain::commerce::Order;
 use crate::domain::returns::{Action, Decision, MailNumber, NoStep, Priority, Rma, RmaNumber, TrackingNumber};
+use crate::jobs::send_mail::wait_for_attempt;
 use crate::store::mails::{MailStatus, NewMail};
 use crate::store::returns::By;
 use crate::store::returns::advance::LabelOutcome;
@@ -78,7 +79,7 @@ impl Bench<'_> {
             return Err(ToolError::HeldBack);
         }
         let lines = known_lines(order, lines)?;
-        if self.state.lines.as_ref() != Some(&lines) || self.state.escalation_ticket.is_some() {
+        if self.state.lines.as_ref() != Some(&lines) || self.state.handoff.ticket().is_some() {
             self.check_open()?;
         }
         about_return(&mut self.state);
@@ -140,7 +141,7 @@ impl Bench<'_> {
             LabelOutcome::Refused(NoStep::Illegal(_) | NoStep::NoLabel) => return Err(ToolError::Trouble),
             LabelOutcome::NotFound => return Err(ToolError::NoRma),
         };
-        let url = self.desk.services.post.label_link(&self.turn.conversation.tenant, &rma.number);
+        let url = self.desk.services.labels.link(&self.turn.conversation.tenant, &rma.number);
         Ok(GivenLabel { url, tracking: label.tracking.to_string() })
     }
 
@@ -152,11 +153,11 @@ impl Bench<'_> {
             let id = store.queue_mail(&new, WHO, Utc::now()).await?;
             store.requeue_mail(id, None, WHO, Utc::now()).await?;
             let within = self.desk.services.config.returns.mail_wait;
-            let settled = self.desk.services.post.settle(&self.turn.conversation.tenant, id, within);
-            (id, self.turn.step("mail").take(settled).await?)
+            let attempt = wait_for_attempt(&self.desk.services.jobs, &store, id, within);
+            (id, self.turn.step("mail").take(attempt).await?)
         };
         let is_about_ticket =
-            self.state.action_ticket.as_ref().map(|ticket| ticket.id.as_str()) == rma.map(|rma| rma.number.as_str());
+            self.state.action_ticket().map(|ticket| ticket.id.as_str()) == rma.map(|rma| rma.number.as_str());
         if template == Template::ReturnApproved && is_about_ticket {
             self.advance(Event::Mailed(match status {
                 MailStatus::Queued => EmailStatus::Queued,
@@ -199,16 +200,16 @@ impl Bench<'_> {
 
     /// A person takes over; the same ticket again while it is open.
     pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<Handed, ToolError> {
-        if self.state.escalate.is_none() {
+        if self.state.handoff == Handoff::None {
             self.check_open()?;
         }
-        let why = *self.state.escalate.get_or_insert(Escalate::Assistant);
-        if self.state.escalation_ticket.is_none() {
+        let why = self.state.handoff.request(HandoffReason::Assistant);
+        if self.state.handoff.is_due() {
             self.state.urgency = urgency;
             let event = self.desk.escalate(self.turn, &self.state).await?;
             self.advance(event);
         }
-        let id = self.state.escalation_ticket.clone().ok_or(ToolError::Trouble)?;
+        let id = self.state.handoff.ticket().cloned().ok_or(ToolError::Trouble)?;
         Ok(Handed { id, priority: self.state.priority(why) })
     }
 

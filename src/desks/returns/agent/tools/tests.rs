@@ -114,8 +114,8 @@ fn what_is_recorded_of_a_call_holds_no_words_and_no_address() {
 #[test]
 fn why_a_person_looks_is_not_told_to_the_model() {
     use crate::desks::returns::tests::sample;
-    use crate::domain::returns::{Decision, Why};
-    for why in [Why::FraudFlag, Why::ReturnsTooFrequent] {
+    use crate::domain::returns::{Cause, Decision};
+    for why in [Cause::FraudFlag, Cause::ReturnsTooFrequent] {
         let decision = Decision { requires_manual_review: true, ..sample::refused(why) };
         let told = [shown(&decision), ToolError::Refused(Box::new(decision)).told()];
         for told in told {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::desks::DeskError;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::returns::{Action, Decision, Why};
+use crate::domain::returns::{Action, Cause, Decision};
 use crate::store::StoreError;
 
 /// Why a call is not made. Each says to the model what to do instead.
@@ -163,7 +163,7 @@ fn advice(decision: &Decision) -> String {
         }
         .to_owned();
     }
-    refusal_of(decision.requires_manual_review, decision.why == Why::NotShipped)
+    refusal_of(decision.requires_manual_review, decision.cause == Cause::NotShipped)
 }
 
 fn refusal(decision: &Decision) -> String {

@@ -25,14 +25,14 @@ fn wrong_in(table: &str, read: impl Fn(&str) -> Option<Answer>) -> Vec<String> {
 #[test]
 fn only_a_clear_yes_is_a_yes_and_only_a_clear_no_a_no() {
     let rules = rules();
-    let wrong = wrong_in(&table("returns_answers.tsv"), |text| rules.hear(text).answer);
+    let wrong = wrong_in(&table("returns_answers.tsv"), |text| rules.parse(text).answer);
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn where_calling_off_is_offered_cancel_is_a_yes_and_keep_a_no() {
     let rules = rules();
-    let wrong = wrong_in(&table("returns_answers_to_cancelling.tsv"), |text| rules.hear(text).to_cancelling);
+    let wrong = wrong_in(&table("returns_answers_to_cancelling.tsv"), |text| rules.parse(text).answer_to_cancel);
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -45,8 +45,12 @@ fn a_no_beside_anything_takes_back_every_yes() {
     for yes in yeses {
         for brake in brakes {
             for text in [format!("{yes}, {brake}"), format!("{brake}, {yes}"), format!("{yes} {brake}")] {
-                assert_ne!(rules.hear(&text).answer, Some(Answer::Yes), "{text}");
-                assert_ne!(rules.hear(&text).to_cancelling, Some(Answer::Yes).filter(|_| brake != "cancel"), "{text}");
+                assert_ne!(rules.parse(&text).answer, Some(Answer::Yes), "{text}");
+                assert_ne!(
+                    rules.parse(&text).answer_to_cancel,
+                    Some(Answer::Yes).filter(|_| brake != "cancel"),
+                    "{text}"
+                );
             }
         }
     }
@@ -55,11 +59,11 @@ fn a_no_beside_anything_takes_back_every_yes() {
 #[test]
 fn an_unmarked_dung_is_a_yes_that_may_be_its_opposite() {
     let rules = rules();
-    let heard = |rules: &ReturnsRules, text: &str| (rules.hear(text).answer, rules.hear(text).is_doubtful);
+    let read = |rules: &ReturnsRules, text: &str| (rules.parse(text).answer, rules.parse(text).equivocates());
     for text in ["dung", "da dung", "Dung."] {
-        assert_eq!(heard(&rules, text), (Some(Answer::Yes), true), "{text}");
+        assert_eq!(read(&rules, text), (Some(Answer::Yes), true), "{text}");
     }
     for text in ["đúng", "dung roi", "da dung roi a", "yes"] {
-        assert_eq!(heard(&rules, text), (Some(Answer::Yes), false), "{text}");
+        assert_eq!(read(&rules, text), (Some(Answer::Yes), false), "{text}");
     }
 }

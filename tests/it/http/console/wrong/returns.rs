@@ -1,4 +1,4 @@
-//! Cases of the returns desk: played on the shop's rows as they were when it was asked.
+//! Cases of the returns desk, replayed on a snapshot of the shop's rows.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn person(now: DateTime<Utc>) -> By<'static> {
     By { hand: Hand::Person, who: "Thu", conversation: None, now }
 }
 
-/// The sample shop, and files of its own.
+/// The sample shop with a copy of the files.
 async fn open() -> Desk {
     let desk = Desk::open(TestApp::builder(), &[]).await;
     shop::seed(&desk.app).await;
@@ -32,7 +32,7 @@ async fn open() -> Desk {
 }
 
 impl Desk {
-    /// Says one thing after another in a conversation of the returns desk, and calls every answer wrong.
+    /// Sends messages in a conversation of the returns desk and reports every reply as wrong.
     async fn ask_all(&self, wish: &Value, texts: &[&str]) -> String {
         let mut wish = wish.clone();
         wish["persona"] = json!("returns_en");
@@ -52,7 +52,7 @@ impl Desk {
         store.overview_of_returns(conversation.parse().unwrap()).await.unwrap()
     }
 
-    /// The only RMA of the order gets its label, if it has none, and is paid back.
+    /// Issues the label of the order's only RMA, if it has none, and pays the refund.
     async fn pay_back(&self, order: &str, escalation: &str) {
         let tenant = TenantId::default();
         let store = self.app.inner.store.tenant(&tenant);
@@ -70,7 +70,7 @@ impl Desk {
     }
 }
 
-/// A return, asked for and made, told of, and escalated. The RMA has its label before it is told of.
+/// A return that is requested, created, announced and escalated. The RMA has its label before the announcement.
 async fn returned_and_shattered(desk: &Desk) -> String {
     let id = desk.app.open(&json!({"persona": "returns_en"})).await;
     for text in ["where is order 77893?", JOHN, "I want to return order 77893", "yes"] {
@@ -79,7 +79,7 @@ async fn returned_and_shattered(desk: &Desk) -> String {
     let tenant = TenantId::default();
     let store = desk.app.inner.store.tenant(&tenant);
     let rma = store.list_rmas_of(&"77893".parse().unwrap()).await.unwrap().pop().unwrap();
-    // The worker may have been faster: the label stays the one that it made.
+    // If the job was faster, its label stays.
     store.issue_label(&rma.number, &TrackingNumber::new(7), &person(Utc::now())).await.unwrap();
     let status = desk.app.ask(&id, "where is order 77893?").await.text("order_status");
     assert!(status.contains("RMA-") && status.contains("abel"), "{status}");
@@ -92,7 +92,7 @@ async fn returned_and_shattered(desk: &Desk) -> String {
 }
 
 #[tokio::test]
-async fn a_return_that_is_played_again_ends_as_it_did_whatever_became_of_it_and_changes_nothing() {
+async fn replayed_return_ends_the_same_without_changes() {
     let desk = open().await;
     let id = returned_and_shattered(&desk).await;
     let (before, mails) = (desk.overview(&id).await, shop::mails(&desk.app));
@@ -117,7 +117,7 @@ async fn a_return_that_is_played_again_ends_as_it_did_whatever_became_of_it_and_
 }
 
 #[tokio::test]
-async fn a_return_is_decided_by_the_policies_that_the_shop_has_now() {
+async fn replayed_return_uses_current_policies() {
     let desk = open().await;
     returned_and_shattered(&desk).await;
     desk.write("policies.csv", "name,scope,category,return_days,refund_days\nAll,general,,10,10\n");
@@ -136,7 +136,7 @@ async fn a_return_is_decided_by_the_policies_that_the_shop_has_now() {
 }
 
 #[tokio::test]
-async fn a_case_keeps_which_customer_the_shop_had_named() {
+async fn case_keeps_the_customer_of_the_shop() {
     let desk = open().await;
     let tenant = TenantId::default();
     let store = desk.app.inner.store.tenant(&tenant);
@@ -153,14 +153,11 @@ async fn a_case_keeps_which_customer_the_shop_had_named() {
     assert_eq!(kept["user_id"], "u-1");
     kept.as_object_mut().unwrap().remove("user_id");
     desk.write(&format!("evals/conversations/{file}"), &kept.to_string());
-    assert!(
-        changed(&eval_json(&desk).await)[0].contains(&"kind"),
-        "nobody is asked whose order it is but who is named"
-    );
+    assert!(changed(&eval_json(&desk).await)[0].contains(&"kind"), "a named customer is not verified again");
 }
 
 #[tokio::test]
-async fn what_was_locked_and_what_was_cancelled_is_so_again() {
+async fn replay_restores_locked_and_cancelled_orders() {
     let desk = open().await;
     let mut guesses: Vec<String> = (0..5).map(|guess| format!("order 77894, guess{guess}@example.com")).collect();
     guesses.insert(0, "where is order 77894?".to_owned());
@@ -173,7 +170,7 @@ async fn what_was_locked_and_what_was_cancelled_is_so_again() {
     let cancelled = desk.ask_all(&json!({}), &cancelling).await;
     assert_eq!(desk.overview(&cancelled).await.tickets.len(), 1);
     let report = eval_json(&desk).await;
-    // Only the guess that locks: what was counted before it is not known any more, since it has been counted itself.
+    // Only the attempt that locks the order: earlier attempts are counted in the same turn.
     let cases = report["cases"].as_array().unwrap().iter();
     let others: Vec<&Value> = cases.filter(|case| case["outcome"] != "same").map(|case| &case["asked"]).collect();
     assert_eq!(others, ["order 77894, guess4@example.com"], "{report:#}");
@@ -181,7 +178,7 @@ async fn what_was_locked_and_what_was_cancelled_is_so_again() {
 }
 
 #[tokio::test]
-async fn a_model_that_answers_drives_a_return_again_and_without_one_the_table_does() {
+async fn replay_uses_model_if_available() {
     let (ollama, files) = (ScriptedOllama::start().await, tempfile::tempdir().unwrap());
     let script = scripted(&ollama);
     std::fs::create_dir_all(files.path().join("knowledge/returns")).unwrap();

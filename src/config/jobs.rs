@@ -1,0 +1,33 @@
+use std::time::Duration;
+
+use super::{EmbedConfig, Env};
+
+/// Background jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobsConfig {
+    /// `EMBED_BATCH`: how many messages are embedded in one request.
+    pub embed_batch: u64,
+    /// `OUTBOX_ATTEMPTS`: a job that has failed this often becomes a dead letter.
+    pub attempts: u32,
+    /// `OUTBOX_BACK_OFF_SECONDS`: the wait after the first failure. It doubles with each one, up to ten minutes.
+    pub back_off: Duration,
+    /// `OUTBOX_REST_SECONDS`: how long jobs wait before they try a service again that is down.
+    pub pause: Duration,
+    /// How long a worker may keep a job: longer than a request takes.
+    pub lease: Duration,
+    /// With `EMBED_SYNC`, how long a turn waits for its messages to be embedded.
+    pub embed_wait: Option<Duration>,
+}
+
+impl JobsConfig {
+    pub(super) fn read(env: &mut Env, embed: &EmbedConfig) -> Self {
+        Self {
+            embed_batch: embed.batch as u64,
+            attempts: env.number("OUTBOX_ATTEMPTS", 8),
+            back_off: env.seconds("OUTBOX_BACK_OFF_SECONDS", 2),
+            pause: env.seconds("OUTBOX_REST_SECONDS", 15),
+            lease: embed.timeout * 2 + Duration::from_secs(60),
+            embed_wait: embed.sync.then_some(embed.timeout),
+        }
+    }
+}

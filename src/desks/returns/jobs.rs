@@ -1,0 +1,71 @@
+//! The background jobs of the returns desk.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::Utc;
+
+use super::decisions;
+use super::texts::ReturnsTexts;
+use crate::channels::{Announced, Announcement};
+use crate::domain::returns::{Hand, Notice, RmaId, TrackingNumber};
+use crate::jobs::{Job, JobContext, JobError, LeasedJob};
+use crate::persona::texts::ByLanguage;
+use crate::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
+
+/// Issues the label of an RMA.
+pub(super) struct IssueLabel;
+
+#[async_trait]
+impl Job for IssueLabel {
+    fn name(&self) -> &'static str {
+        ISSUE_LABEL
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let store = context.store.tenant(&job.tenant);
+        let Some(rma) = store.find_rma_by_id(RmaId(job.subject)).await? else { return Ok(()) };
+        let by = By { hand: Hand::Automatic, who: "job", conversation: rma.conversation, now: Utc::now() };
+        // An RMA keeps the label that it has. A locked one is refused: resolving the escalation enqueues the job again.
+        store.issue_label(&rma.number, &TrackingNumber::new(rand::random()), &by).await?;
+        Ok(())
+    }
+}
+
+/// Announces a person's decision in the chat, in the customer's language.
+pub(super) struct AnnounceDecision {
+    pub texts: Arc<ByLanguage<ReturnsTexts>>,
+}
+
+#[async_trait]
+impl Job for AnnounceDecision {
+    fn name(&self) -> &'static str {
+        SAY_DECISION
+    }
+
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let notice: Option<Notice> = job.payload();
+        let (Some(notice), Some(id), Some(announcer)) = (notice, job.conversation, &context.announcer) else {
+            return Ok(());
+        };
+        let found = context.store.tenant(&job.tenant).find_conversation(id).await?;
+        let Some(conversation) = found else { return Ok(()) };
+        // The variant depends on the job alone, so that a repeated job says the same.
+        let variant = usize::from(job.subject.as_bytes()[0]);
+        let language = self.texts.closest(conversation.language);
+        let text = decisions::text(self.texts.get(language), language, &notice, variant).map_err(JobError::failed)?;
+        let (metadata, key) = (decisions::metadata(&notice), format!("decision:{}", job.subject));
+        match announcer.announce(&job.tenant, id, Announcement { text, metadata, key }).await? {
+            Announced::Done => Ok(()),
+            Announced::Later => Err(JobError::Unavailable("the server accepts no messages".to_owned())),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Request bodies: the time that they may take to arrive, and the rest of one that no handler reads.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use tokio::time::{Sleep, sleep, timeout};
+
+use crate::app::App;
+
+/// The most bytes of an unread body that the server reads and discards.
+const DISCARD_MAX_BYTES: usize = 8 * 1024 * 1024;
+/// How long the server reads an unread body.
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The rest of a body did not arrive within `REQUEST_BODY_SECONDS`.
+#[derive(Debug, thiserror::Error)]
+#[error("the request body did not arrive in time")]
+pub(super) struct BodyTimeout;
+
+/// A body that fails with [`BodyTimeout`] after its deadline. The deadline is for the whole body, so a client cannot extend it
+/// by sending a byte now and then.
+struct WithDeadline {
+    body: Body,
+    deadline: Pin<Box<Sleep>>,
+}
+
+/// A body that is handed back when it is dropped, so that the rest of it can be read.
+struct HandBack {
+    body: Body,
+    slot: Arc<Mutex<Option<Body>>>,
+}
+
+impl HttpBody for WithDeadline {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.deadline.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Some(Err(axum::Error::new(BodyTimeout))));
+        }
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl HttpBody for HandBack {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for HandBack {
+    fn drop(&mut self) {
+        let body = std::mem::take(&mut self.body);
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+    }
+}
+
+/// Middleware: gives the request's body `REQUEST_BODY_SECONDS` to arrive (0 disables).
+pub(super) async fn limit_time(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let within: Duration = app.config.http.body_timeout;
+    if within.is_zero() || request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let limited = request.map(|body| Body::new(WithDeadline { body, deadline: Box::pin(sleep(within)) }));
+    next.run(limited).await
+}
+
+/// Middleware: reads and discards what the handler left of the body. Otherwise a client that is still sending a refused
+/// request loses the response when the connection closes. A body that is too long for that ends with `Connection: close`.
+pub(super) async fn discard_unread(request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    // With `Expect`, the client has sent nothing yet.
+    let expects_continue = request.headers().contains_key(header::EXPECT);
+    let slot = Arc::new(Mutex::new(None));
+    let request = request.map(|body| Body::new(HandBack { body, slot: slot.clone() }));
+    let mut response = next.run(request).await;
+    let rest = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let is_read = match rest {
+        Some(rest) if rest.is_end_stream() => true,
+        Some(_) if response.status() == StatusCode::REQUEST_TIMEOUT => false,
+        Some(rest) => {
+            !expects_continue && timeout(DISCARD_TIMEOUT, discard(rest, DISCARD_MAX_BYTES)).await.unwrap_or(false)
+        }
+        // A handler that responds while it reads still holds the body.
+        None => true,
+    };
+    if !is_read {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// Reads and discards at most `max` bytes of the body. Returns whether it ended within them.
+pub(super) async fn discard(mut body: Body, max: usize) -> bool {
+    let mut left = max;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return false };
+        let length = frame.data_ref().map_or(0, Bytes::len);
+        let Some(rest) = left.checked_sub(length) else { return false };
+        left = rest;
+    }
+    true
+}

@@ -1,0 +1,86 @@
+//! Sends e-mails.
+//!
+//! A mail that could not be sent is retried with the same Message-ID. If the process is killed between the mail server's answer
+//! and the commit, the mail is sent twice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{TimeDelta, Utc};
+use tracing::{debug, error};
+
+use super::{Job, JobContext, JobError, JobRunner, LeasedJob};
+use crate::notify::Notifier;
+use crate::store::mails::{MailId, MailOutcome, MailStatus, SEND_MAIL};
+use crate::store::{StoreError, TenantStore};
+
+/// How long a mail is retried. RFC 5321, 4.5.4.1, recommends 4 to 5 days.
+const GIVE_UP_AFTER: TimeDelta = TimeDelta::days(5);
+
+/// Renders and sends the mail that the subject names.
+pub struct SendMail(pub Arc<Notifier>);
+
+#[async_trait]
+impl Job for SendMail {
+    fn name(&self) -> &'static str {
+        SEND_MAIL
+    }
+
+    /// The mail's age is the limit.
+    fn has_attempt_limit(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, context: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        let store = context.store.tenant(&job.tenant);
+        let id = MailId(job.subject);
+        let mail = store.find_mail(id).await?.filter(|mail| mail.status != MailStatus::Sent && !mail.to.is_erased());
+        let Some(mail) = mail else { return Ok(()) };
+        let cause = match self.0.send(&job.tenant, &mail).await {
+            Ok(rendered) => {
+                let outcome = MailOutcome::Sent { preview: &rendered.preview() };
+                if !store.finish_mail(id, &mail.to, &outcome, Utc::now()).await?
+                    && store.find_mail(id).await?.is_some_and(|mail| mail.to.is_erased())
+                {
+                    // The customer's data was erased while the mail was sent.
+                    self.0.forget(&mail).await.map_err(JobError::failed)?;
+                }
+                debug!(mail = %mail.number, "Sent a mail");
+                return Ok(());
+            }
+            Err(cause) => cause,
+        };
+        let reason = cause.to_string();
+        if !store.finish_mail(id, &mail.to, &MailOutcome::Failed { error: &reason }, Utc::now()).await? {
+            // The mail was queued again for another address, with a new job.
+            return Ok(());
+        }
+        if cause.is_permanent() || Utc::now() - mail.created_at > GIVE_UP_AFTER {
+            error!(mail = %mail.number, error = reason, "Gave up a mail");
+            return Ok(());
+        }
+        Err(JobError::Failed(reason))
+    }
+}
+
+/// Waits at most `limit` for the first attempt to send the mail, and returns its status. A mail that is still queued then
+/// is sent later.
+pub async fn wait_for_attempt(
+    jobs: &JobRunner,
+    store: &TenantStore<'_>,
+    mail: MailId,
+    limit: Duration,
+) -> Result<MailStatus, StoreError> {
+    let mut ended = jobs.subscribe();
+    jobs.wake();
+    let attempt = async {
+        loop {
+            let status = store.find_mail(mail).await?.map_or(MailStatus::Failed, |mail| mail.status);
+            if status != MailStatus::Queued || ended.changed().await.is_err() {
+                return Ok(status);
+            }
+        }
+    };
+    tokio::time::timeout(limit, attempt).await.unwrap_or(Ok(MailStatus::Queued))
+}

@@ -1,0 +1,134 @@
+//! The job runner.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::Utc;
+use frontdesk::config::JobsConfig;
+use frontdesk::domain::TenantId;
+use frontdesk::jobs::{Job, JobContext, JobError, JobRunner, LeasedJob, NewJob};
+use frontdesk::store::Store;
+use frontdesk::store::jobs::JobCounts;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::store::{TestStore, count_jobs, tenant};
+
+/// A job that does what its payload says, and notes each run.
+#[derive(Default)]
+struct Echo {
+    runs: Mutex<Vec<(u32, Vec<String>)>>,
+}
+
+#[async_trait]
+impl Job for Echo {
+    fn name(&self) -> &'static str {
+        "echo"
+    }
+
+    fn batch_size(&self) -> u64 {
+        3
+    }
+
+    async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
+        match job.payload::<String>().as_deref() {
+            Some("fail") => Err(JobError::failed("no")),
+            Some("panic") => panic!("a job that panics"),
+            Some("down") if job.attempts == 1 && self.runs.lock().unwrap().len() < 3 => {
+                Err(JobError::Unavailable("the service is down".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn run_batch(&self, context: &JobContext, jobs: &[LeasedJob]) -> Result<(), JobError> {
+        let payloads = jobs.iter().filter_map(LeasedJob::payload).collect();
+        self.runs.lock().unwrap().push((jobs[0].attempts, payloads));
+        for job in jobs {
+            self.run(context, job).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs jobs with these payloads until as many are left as `left` says; returns the runs.
+async fn run(name: &str, payloads: &[&str], left: JobCounts) -> Vec<(u32, Vec<String>)> {
+    let TestStore { store, _folder } = TestStore::open().await;
+    let shop = tenant("acme");
+    let config = JobsConfig {
+        embed_batch: 1,
+        attempts: 2,
+        back_off: Duration::ZERO,
+        pause: Duration::from_millis(10),
+        lease: Duration::from_secs(60),
+        embed_wait: None,
+    };
+    let (runner, job, shutdown) =
+        (JobRunner::new(store.clone(), config), Arc::new(Echo::default()), CancellationToken::new());
+    runner.register(job.clone());
+    for (at, payload) in payloads.iter().enumerate() {
+        enqueue(&runner, &shop, name, at, payload).await;
+    }
+    let running = tokio::spawn(runner.clone().run(None, shutdown.clone()));
+    if name != "echo" {
+        enqueue(&runner, &shop, "echo", 0, "known").await;
+        wait_for(&store, "echo", JobCounts::default()).await;
+    }
+    wait_for(&store, name, left).await;
+    shutdown.cancel();
+    running.await.unwrap();
+    assert_eq!(count_jobs(&store, &[name]).await, left);
+    std::mem::take(&mut job.runs.lock().unwrap())
+}
+
+async fn enqueue(runner: &JobRunner, shop: &TenantId, name: &str, at: usize, payload: &str) {
+    let job = NewJob::new(name, Uuid::from_u128(at as u128), shop, Utc::now()).with_payload(json!(payload));
+    runner.enqueue(&job).await.unwrap();
+    runner.enqueue(&job).await.unwrap();
+}
+
+async fn wait_for(store: &Store, name: &str, left: JobCounts) {
+    while count_jobs(store, &[name]).await != left {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn run_of(attempts: u32, payloads: &[&str]) -> (u32, Vec<String>) {
+    (attempts, payloads.iter().map(ToString::to_string).collect())
+}
+
+#[tokio::test]
+async fn job_enqueued_twice_runs_once() {
+    assert_eq!(run("echo", &["a"], JobCounts::default()).await, [run_of(1, &["a"])]);
+}
+
+#[tokio::test]
+async fn failing_job_becomes_a_dead_letter() {
+    for payload in ["fail", "panic"] {
+        let runs = run("echo", &[payload], JobCounts { waiting: 0, dead: 1 }).await;
+        assert_eq!(runs, [run_of(1, &[payload]), run_of(2, &[payload])]);
+    }
+}
+
+#[tokio::test]
+async fn only_the_failing_job_of_a_batch_is_retried() {
+    let runs = run("echo", &["a", "fail", "b"], JobCounts { waiting: 0, dead: 1 }).await;
+    let alone = ["a", "fail", "b"].map(|payload| run_of(1, &[payload]));
+    assert_eq!(runs[0], run_of(1, &["a", "fail", "b"]));
+    assert_eq!(runs[1..4], alone);
+    assert_eq!(runs[4..], [run_of(2, &["fail"])]);
+}
+
+#[tokio::test]
+async fn unavailable_service_does_not_count_attempts() {
+    let runs = run("echo", &["down"], JobCounts::default()).await;
+    assert_eq!(runs, [run_of(1, &["down"]), run_of(1, &["down"]), run_of(1, &["down"])]);
+}
+
+#[tokio::test]
+async fn unknown_job_stays_in_the_store() {
+    let left = JobCounts { waiting: 1, dead: 0 };
+    assert_eq!(run("unknown", &["a"], left).await, [run_of(1, &["known"])]);
+}

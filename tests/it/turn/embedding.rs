@@ -1,0 +1,164 @@
+//! Messages are embedded in the background, and later turns can recall them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use frontdesk::domain::TenantId;
+use frontdesk::store::Store;
+use frontdesk::store::jobs::{EMBEDDING_JOBS, JobCounts};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use crate::store;
+use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::ollama::ScriptedOllama;
+
+/// Waits until the condition is true. The test runner has the deadline.
+async fn until(what: impl AsyncFn() -> bool) {
+    while !what().await {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn embedding(ollama: &ScriptedOllama) -> TestAppBuilder {
+    TestApp::builder().ollama(ollama).env("EMBED", "auto").env("OUTBOX_REST_SECONDS", "0.05")
+}
+
+/// Returns the ids of the embedded messages.
+async fn embedded(store: &Store) -> BTreeSet<String> {
+    let shop = TenantId::default();
+    store.tenant(&shop).list_vector_ids("conversations_dev").await.unwrap().into_iter().collect()
+}
+
+/// The jobs that keep embeddings up to date.
+async fn jobs(store: &Store) -> JobCounts {
+    store::count_jobs(store, &EMBEDDING_JOBS).await
+}
+
+async fn messages_of(app: &TestApp, conversation: &str) -> BTreeSet<String> {
+    app.history(conversation).await.iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn embed_sync_waits_for_every_message() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
+    let store = store::open(&app.database_url).await;
+    let id = app.open(&json!({"user_id": "u-7"})).await;
+    assert_eq!(embedded(&store).await, messages_of(&app, &id).await, "the greeting");
+    app.ask(&id, "bảo hành ABC123").await;
+    let messages = messages_of(&app, &id).await;
+    assert!(messages.len() >= 4, "{messages:?}");
+    assert_eq!(embedded(&store).await, messages);
+    let shop = TenantId::default();
+    let all = frontdesk::store::vectors::VectorScope::Conversation(&id);
+    let rows = store.tenant(&shop).list_vectors("conversations_dev", all, None, 100).await.unwrap();
+    assert_eq!(rows.len(), messages.len(), "each is labelled with its conversation");
+    assert!(rows.iter().all(|row| row.labels["user_id"] == "u-7" && row.labels["message_id"] == row.id), "{rows:?}");
+}
+
+#[tokio::test]
+async fn unembedded_messages_are_embedded_after_a_restart() {
+    let ollama = ScriptedOllama::start().await;
+    ollama.set_down(true);
+    let app = embedding(&ollama).start().await;
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "bảo hành ABC123").await;
+    let messages = messages_of(&app, &id).await;
+    let store = store::open(&app.database_url).await;
+    until(async || jobs(&store).await.waiting == messages.len() as u64).await;
+    assert_eq!(embedded(&store).await, BTreeSet::new());
+    drop(store);
+    let builder = app.stop().await;
+    ollama.set_down(false);
+    let app = builder.ollama(&ollama).env("EMBED", "auto").start().await;
+    let store = store::open(&app.database_url).await;
+    until(async || jobs(&store).await.waiting == 0).await;
+    assert_eq!((jobs(&store).await.dead, embedded(&store).await), (0, messages));
+}
+
+#[tokio::test]
+async fn deleted_conversation_loses_its_vectors() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
+    let store = store::open(&app.database_url).await;
+    let (gone, kept) = (app.open(&json!({})).await, app.open(&json!({})).await);
+    app.ask(&gone, "bảo hành ABC123").await;
+    let path = format!("/conversations/{gone}");
+    assert_eq!(app.request(Method::DELETE, &path).send().await.unwrap().status(), StatusCode::NO_CONTENT);
+    assert_eq!(embedded(&store).await, messages_of(&app, &kept).await);
+    until(async || jobs(&store).await.waiting == 0).await;
+    assert_eq!(embedded(&store).await, messages_of(&app, &kept).await);
+}
+
+#[tokio::test]
+async fn model_gets_earlier_messages_beyond_its_window() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 200).start().await;
+    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "mình là kiến trúc sư, cần mua laptop dựng hình 3D Revit").await;
+    for _ in 0..3 {
+        app.ask(&id, "phí giao hàng về Đà Nẵng bao nhiêu").await;
+    }
+    let before = ollama.chats().len();
+    app.ask(&id, "laptop nào hợp với nghề kiến trúc sư của mình").await;
+    let chats = ollama.chats();
+    let system = chats[before]["messages"][0]["content"].as_str().unwrap();
+    let recalled = system.split("Said earlier in this conversation").nth(1).expect("something is recalled");
+    assert!(recalled.contains("customer: mình là kiến trúc sư"), "{recalled}");
+    assert!(!recalled.contains("customer: laptop nào hợp"), "the question itself is not recalled: {recalled}");
+}
+
+#[tokio::test]
+async fn recall_is_limited_to_the_conversation() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).env("HISTORY_MAX_CHARS", 60).start().await;
+    ollama.otherwise(|chat| chat.get("format").is_none().then(|| crate::support::ollama::Play::reply("Dạ vâng ạ.")));
+    let other = app.open(&json!({})).await;
+    app.ask(&other, "mình tên Lan, mua laptop màu hồng").await;
+    let id = app.open(&json!({})).await;
+    for _ in 0..2 {
+        app.ask(&id, "phí giao hàng về Đà Nẵng bao nhiêu").await;
+    }
+    app.ask(&id, "mua laptop màu hồng").await;
+    let asked = ollama.chats().pop().unwrap();
+    let system = asked["messages"][0]["content"].as_str().unwrap();
+    assert!(!system.contains("Lan"), "{system}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rebuild_embeds_messages_with_the_new_model() {
+    let ollama = ScriptedOllama::start().await;
+    let app = embedding(&ollama).env("EMBED_SYNC", 1).start().await;
+    let id = app.open(&json!({})).await;
+    app.ask(&id, "bảo hành ABC123").await;
+    let (database, first) = (app.database_url.clone(), messages_of(&app, &id).await);
+    let other = |builder: TestAppBuilder| {
+        let builder = builder.ollama(&ollama).env("EMBED", "auto").env("OUTBOX_REST_SECONDS", "0.05");
+        builder.env("OLLAMA_EMBED_MODEL", "another-model")
+    };
+    let app = other(app.stop().await).start().await;
+    app.ask(&id, "bảo hành ABC123").await;
+    let store = store::open(&database).await;
+    assert_eq!(embedded(&store).await, first, "vectors of two models are never mixed");
+    let messages = messages_of(&app, &id).await;
+    assert_eq!(jobs(&store).await.dead, 0, "and no job is a dead letter");
+    let root = env!("CARGO_MANIFEST_DIR");
+    let run = tokio::process::Command::new(env!("CARGO_BIN_EXE_frontdesk"))
+        .args(["index", "--rebuild"])
+        .current_dir(root)
+        .env_clear()
+        .env("DATABASE_URL", &database)
+        .env("OLLAMA_HOST", ollama.url())
+        .env("OLLAMA_EMBED_MODEL", "another-model")
+        .output()
+        .await
+        .unwrap();
+    let out = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && out.contains(&format!("queued {} messages", messages.len())), "{run:?}");
+    until(async || jobs(&store).await.waiting == 0).await;
+    assert_eq!(embedded(&store).await, messages);
+    let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();
+    assert_eq!(made.model, "another-model");
+}
