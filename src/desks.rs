@@ -1,6 +1,9 @@
-//! What a conversation is for. A desk plays one turn at a time.
+//! What a conversation is for. A desk runs one turn at a time.
 //!
-//! A new desk is one folder here and one line in `read`.
+//! - [`retail`]: shopping and warranties; [`returns`]: orders and returns
+//! - [`factory`]: how a desk is registered; [`machine`]: a desk as a state machine
+//!
+//! A new desk is one folder here and one line in [`DeskRegistry::built_in`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,48 +19,38 @@ use crate::persona::{PromptError, Prompts};
 use crate::providers::llm::Gateway;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::search::Knowledge;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
 
+pub mod factory;
 pub mod machine;
-mod play;
 pub mod retail;
 pub mod returns;
-mod show;
 #[cfg(test)]
 mod tests;
-pub mod window;
 
-pub use play::{Caller, Sink, SinkClosed, Step, Stored, Turn};
+pub use crate::dialogue::{Caller, DeskError, Sink, SinkClosed, Step, Stored, Turn};
+pub use factory::{ConsolePanel, DeskFactory, DeskRegistry, OpenDesk, PanelRow};
 
-/// One of the systems that frontdesk brings together.
+impl DeskRegistry {
+    /// The desks of this program: one line each.
+    pub fn built_in() -> Self {
+        Self::default().with(retail::Factory::default()).with(returns::Factory)
+    }
+}
+
+/// What a conversation is for: answers one turn at a time.
 #[async_trait]
 pub trait Desk: Send + Sync {
-    /// Plays the turn: understands the message, answers it, and remembers what the next turn needs in `turn.state`.
+    /// Runs the turn: understands the message, answers it, and leaves in `turn.state` what the next turn needs.
     ///
-    /// What the customer may run into (no model, nothing found) is said, not returned. The future may be dropped at any
-    /// await when the turn is cancelled; the engine ends what was begun.
+    /// What a customer may run into (no model, nothing found) is said, not returned. The future may be dropped at any await when
+    /// the turn is cancelled; the engine then ends the message and the turn.
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError>;
 }
 
-/// Why a turn could not be played to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum DeskError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The turn's events cannot be stored any more.
-    #[error(transparent)]
-    Sink(#[from] SinkClosed),
-    /// A text of the shop cannot be said as it is written.
-    #[error("{0}")]
-    Text(String),
-    /// A desk's machine goes from step to step and never waits for the customer.
-    #[error("the desk's machine does not come to rest")]
-    Restless,
-}
-
-/// What desks stand on.
+/// The parts of the server that desks use.
 #[derive(Clone)]
 pub struct Services {
     pub config: Arc<Config>,
@@ -65,22 +58,21 @@ pub struct Services {
     pub llm: Arc<Gateway>,
     /// The shop's documents.
     pub knowledge: Arc<Knowledge>,
-    /// What was said, by meaning.
+    /// Earlier messages, by meaning.
     pub memory: Arc<Memory>,
-    /// Serial numbers that were tried and not found; outlives a reload.
-    pub misses: Arc<retail::Misses>,
-    /// Runs background jobs: a desk registers its own.
+    /// Runs background jobs; desks register theirs when they are made.
     pub jobs: Arc<JobRunner>,
-    /// Sends mails: a desk registers its templates.
+    /// Sends mails; desks register their templates when they are made.
     pub notifier: Arc<Notifier>,
     /// Return labels and the links to them.
     pub labels: Arc<Labels>,
-    /// What browsers' addresses are called where misses are counted.
+    /// Names browsers' addresses where failed attempts are counted.
     pub client_names: ClientNames,
 }
 
-/// All desks, with the prompts they were made from: replaced as a whole when a file changes.
+/// All desks, with the prompts they were made from. Replaced as a whole when a file changes.
 pub struct Desks {
+    registry: DeskRegistry,
     prompts: Prompts,
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
@@ -89,16 +81,26 @@ pub struct Desks {
 }
 
 impl Desks {
-    /// Makes every desk from the prompts. The first text that cannot be used is the error.
-    pub fn new(services: &Services, prompts: Prompts) -> Result<Self, PromptError> {
-        let Read { common, page, console, desks } = read(&prompts)?;
+    /// Makes every desk that a persona names.
+    ///
+    /// # Errors
+    /// The first text that cannot be used.
+    pub fn new(registry: &DeskRegistry, services: &Services, prompts: Prompts) -> Result<Self, PromptError> {
+        let Loaded { common, page, console, desks } = load(registry, &prompts)?;
         let desks = desks.into_iter().map(|(name, open)| (name, open(services))).collect();
-        Ok(Self { prompts, common, page, console, desks })
+        Ok(Self { registry: registry.clone(), prompts, common, page, console, desks })
     }
 
-    /// Whether every desk could be made from the prompts; the first text that cannot be used is the error.
-    pub fn check(prompts: &Prompts) -> Result<(), PromptError> {
-        read(prompts).map(|_| ())
+    /// Checks that every desk can be made from the prompts.
+    ///
+    /// # Errors
+    /// The first text that cannot be used.
+    pub fn check(registry: &DeskRegistry, prompts: &Prompts) -> Result<(), PromptError> {
+        load(registry, prompts).map(|_| ())
+    }
+
+    pub fn registry(&self) -> &DeskRegistry {
+        &self.registry
     }
 
     pub fn prompts(&self) -> &Prompts {
@@ -123,33 +125,33 @@ impl Desks {
     pub fn find(&self, name: &str) -> Option<Arc<dyn Desk>> {
         self.desks.get(name).cloned()
     }
+
+    /// Returns what the console shows next to a conversation of this persona.
+    pub fn console_panel(&self, persona: &str) -> Option<ConsolePanel> {
+        let persona = self.prompts.find_persona(persona)?;
+        self.registry.find(&persona.desk)?.console_panel()
+    }
 }
 
-/// What was read of the prompts: the desks want only their services.
-struct Read {
+/// Texts and desks that were read from the prompts. The desks only lack their services.
+struct Loaded {
     common: ByLanguage<CommonTexts>,
     page: ByLanguage<PageTexts>,
     console: ByLanguage<ConsoleTexts>,
     desks: BTreeMap<&'static str, OpenDesk>,
 }
 
-type OpenDesk = Box<dyn FnOnce(&Services) -> Arc<dyn Desk>>;
-
-fn read(prompts: &Prompts) -> Result<Read, PromptError> {
-    let mut desks: BTreeMap<&'static str, OpenDesk> = BTreeMap::new();
-    let retail = retail::Retail::read(prompts, &spoken_at(prompts, "retail"))?;
-    desks.insert("retail", Box::new(|services| Arc::new(retail(services))));
-    // A shop that sells and takes nothing back has no persona for it, and needs none of its texts.
-    if prompts.personas().any(|persona| persona.desk == "returns") {
-        let returns = returns::Returns::read(prompts, &spoken_at(prompts, "returns"))?;
-        desks.insert("returns", Box::new(|services| Arc::new(returns(services))));
-    }
+fn load(registry: &DeskRegistry, prompts: &Prompts) -> Result<Loaded, PromptError> {
     for persona in prompts.personas() {
-        if !desks.contains_key(persona.desk.as_str()) {
-            let known: Vec<&str> = desks.keys().copied().collect();
+        if registry.find(&persona.desk).is_none() {
+            let known: Vec<&str> = registry.iter().map(|factory| factory.name()).collect();
             let hint = format!("there is no desk '{}': write one of {}", persona.desk, known.join(", "));
             return Err(prompts.error(&format!("{}.md", persona.id), Some(1), hint));
         }
+    }
+    let mut desks: BTreeMap<&'static str, OpenDesk> = BTreeMap::new();
+    for factory in registry.used_by(prompts) {
+        desks.insert(factory.name(), factory.load(prompts, &languages_of(prompts, factory.name()))?);
     }
     let all: BTreeSet<Language> = prompts.personas().flat_map(|persona| persona.languages.clone()).collect();
     let languages: Vec<Language> = all.into_iter().collect();
@@ -157,16 +159,18 @@ fn read(prompts: &Prompts) -> Result<Read, PromptError> {
     for (language, texts) in page.iter() {
         texts.check().map_err(|hint| prompts.error(&format!("texts/page.{language}.toml"), None, hint))?;
     }
-    // The shop's people choose one of these, whatever the personas speak.
-    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &[Language::VI, Language::EN])?;
+    // The shop's staff choose one of these, whatever the personas speak.
+    let mut console = prompts.languages()?.into_iter().map(|language| language.code).collect::<Vec<_>>();
+    console.retain(|language| prompts.text(&format!("texts/console.{language}.toml")).is_ok());
+    let console: ByLanguage<ConsoleTexts> = ByLanguage::load(prompts, "console", &console)?;
     for (language, texts) in console.iter() {
         texts.check().map_err(|hint| prompts.error(&format!("texts/console.{language}.toml"), None, hint))?;
     }
-    Ok(Read { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
+    Ok(Loaded { common: ByLanguage::load(prompts, "common", &languages)?, page, console, desks })
 }
 
-/// The languages of the desk's personas, the default persona's first.
-fn spoken_at(prompts: &Prompts, desk: &str) -> Vec<Language> {
+/// Returns the languages of the desk's personas, the default persona's first.
+fn languages_of(prompts: &Prompts, desk: &str) -> Vec<Language> {
     let default = prompts.default_persona();
     let mut languages: Vec<Language> = Vec::new();
     for persona in std::iter::once(&default).chain(prompts.personas()).filter(|persona| persona.desk == desk) {

@@ -1,7 +1,39 @@
-//! What every desk needs to follow a customer.
+//! What every desk needs to follow a customer through a turn.
 //!
+//! - [`turn`]: a [`Turn`] while a desk runs it, and how its events are emitted; [`show`](Turn::show) writes grounded text
 //! - [`utterance`]: the parsed message
+//! - [`history`]: the part of the conversation that a language model sees
+//! - [`language`]: settles which language the conversation uses
+//! - [`model`]: asks the language model and reports the position in its queue
+//! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
+//! - [`agent_turn`]: runs a model with tools inside a turn
 
+use crate::replies::MissingValue;
+use crate::store::StoreError;
+
+pub mod agent_turn;
+pub mod answer;
+pub mod history;
+pub mod language;
+pub mod model;
+mod show;
+pub mod turn;
 pub mod utterance;
 
+pub use turn::{Caller, Sink, SinkClosed, Step, Stored, Turn};
 pub use utterance::{Act, Answer, Utterance};
+
+/// Why a desk cannot finish a turn.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The turn's events can no longer be stored.
+    #[error(transparent)]
+    Sink(#[from] SinkClosed),
+    #[error(transparent)]
+    Text(#[from] MissingValue),
+    /// A state machine took too many steps without waiting for the customer.
+    #[error("the desk's state machine does not stop")]
+    Restless,
+}

@@ -1,14 +1,13 @@
-//! Checks what a language model writes against what it was given, while it writes.
+//! Checks the reply of a language model against its sources while it streams.
 //!
-//! A reply goes through five filters, character by character, so that it does not matter where a model's packets are cut:
+//! A reply passes these filters character by character, so the result does not depend on how the model splits it into packets:
 //!
-//! - [`canary`] and [`leak`]: the model does not read out its instructions,
-//! - [`claims`]: it claims and promises nothing that neither the desk nor the documents make so,
-//! - [`links`]: links lead to the shop's own hosts or nowhere,
-//! - [`lock`]: a number stands in the sources, by value, or does not leave ([`crate::nlu::facts`]).
+//! - [`canary`] and [`leak`] stop a reply that quotes its instructions,
+//! - [`claims`] stops claims and promises that neither the desk nor the documents support,
+//! - [`links`] removes links to hosts that are not allowed,
+//! - [`lock`] replaces numbers whose value is not in the sources ([`crate::nlu::facts`]).
 //!
-//! A desk needs a few lines: a [`Grounded`] for each reply over [`Turn::sources`](crate::desks::Turn::sources) and its own
-//! passages, then `turn.show(kind, speech.push(&delta))` for each delta, and `turn.show(kind, speech.finish())`.
+//! A desk makes a [`Grounded`] for each reply, from [`Turn::sources`](crate::desks::Turn::sources) and its passages, then calls `turn.show(kind, speech.push(&delta))` for each delta, and `turn.show(kind, speech.finish())`.
 
 use std::sync::Arc;
 
@@ -26,15 +25,15 @@ pub(super) mod tests;
 
 pub use canary::Canary;
 use canary::{Seen, Watched};
-use claims::{ClaimRules, ClaimWatch, Facts, Heard};
+use claims::{ClaimCheck, ClaimRules, ClaimWatch, Facts};
 use leak::LeakWatch;
 use links::{KnownAddresses, Links, Part};
 use lock::FactLock;
 
-/// So many figures of a reply are replaced; with more a reader cannot follow it, and it ends.
+/// The most numbers that are replaced in one reply. A reply with more would be unreadable, so it ends.
 const MOST_REPLACED: usize = 2;
 
-/// What all replies are held against.
+/// The checks that all replies share.
 #[derive(Clone, Debug)]
 pub struct Grounding {
     lexicon: Lexicon,
@@ -43,7 +42,7 @@ pub struct Grounding {
     canary: Canary,
 }
 
-/// The texts that one reply may stand on.
+/// The texts that may support one reply.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
     /// The shop's own: passages, tools' results, the persona, instructions.
@@ -58,9 +57,9 @@ pub struct Sources<'a> {
     pub claims: Facts,
 }
 
-/// The words that stand in for what is held back.
+/// The texts that replace removed parts of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StandIns<'a> {
+pub struct Placeholders<'a> {
     /// For a number.
     pub number: &'a str,
     /// For an address.
@@ -71,7 +70,7 @@ pub struct StandIns<'a> {
     pub claim: &'a str,
 }
 
-impl<'a> StandIns<'a> {
+impl<'a> Placeholders<'a> {
     pub fn of(texts: &'a CommonTexts) -> Self {
         Self {
             number: &texts.guard_replacement,
@@ -119,7 +118,7 @@ pub struct Grounded<'a> {
     claims: ClaimWatch<'a>,
     links: Links<'a>,
     lock: FactLock<'a>,
-    stand_ins: StandIns<'a>,
+    placeholders: Placeholders<'a>,
     pieces: Vec<Piece>,
     /// The last character that came out, and the last one other than a space.
     said: Option<char>,
@@ -135,7 +134,7 @@ pub struct Grounded<'a> {
 }
 
 impl<'a> Grounded<'a> {
-    pub fn new(grounding: &'a Grounding, stand_ins: &StandIns<'a>, sources: &Sources<'_>) -> Self {
+    pub fn new(grounding: &'a Grounding, placeholders: &Placeholders<'a>, sources: &Sources<'_>) -> Self {
         let lexicon = &grounding.lexicon;
         let mut known = Known::default();
         sources.shop.iter().for_each(|text| known.add(text, lexicon));
@@ -151,8 +150,8 @@ impl<'a> Grounded<'a> {
             leak: LeakWatch::new(sources.instructions.iter().copied(), quotable),
             claims: ClaimWatch::new(&grounding.claims, sources.claims, grounding.claims.quoted(documents())),
             links: Links::new(&grounding.hosts, addresses),
-            lock: FactLock::new(lexicon, known, stand_ins.number),
-            stand_ins: stand_ins.clone(),
+            lock: FactLock::new(lexicon, known, placeholders.number),
+            placeholders: placeholders.clone(),
             pieces: Vec::new(),
             said: None,
             said_sign: None,
@@ -171,7 +170,7 @@ impl<'a> Grounded<'a> {
                 break;
             }
             match self.canary.push(c) {
-                Seen::Clear(text) => self.hold_against_instructions(&text),
+                Seen::Clear(text) => self.check_instructions(&text),
                 Seen::Leak => self.stop_leak("canary"),
             }
         }
@@ -182,19 +181,19 @@ impl<'a> Grounded<'a> {
     pub fn finish(&mut self) -> Vec<Piece> {
         if !self.closed {
             match self.canary.finish() {
-                Seen::Clear(text) => self.hold_against_instructions(&text),
+                Seen::Clear(text) => self.check_instructions(&text),
                 Seen::Leak => self.stop_leak("canary"),
             }
         }
         if !self.closed {
             match self.leak.finish() {
-                Seen::Clear(text) => self.hold_against_facts(&text),
+                Seen::Clear(text) => self.check_claims(&text),
                 Seen::Leak => self.stop_leak("instructions"),
             }
         }
         if !self.closed {
-            let heard = self.claims.finish();
-            self.take_heard(heard);
+            let check = self.claims.finish();
+            self.take_check(check);
         }
         if !self.closed {
             self.flush();
@@ -203,7 +202,7 @@ impl<'a> Grounded<'a> {
         std::mem::take(&mut self.pieces)
     }
 
-    /// Whether nothing more will come out, so that the model need not go on.
+    /// Whether the reply has ended, so the model can be stopped.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
@@ -213,10 +212,10 @@ impl<'a> Grounded<'a> {
         self.stopped
     }
 
-    fn hold_against_instructions(&mut self, text: &str) {
+    fn check_instructions(&mut self, text: &str) {
         for c in text.chars() {
             match self.leak.push(c) {
-                Seen::Clear(text) => self.hold_against_facts(&text),
+                Seen::Clear(text) => self.check_claims(&text),
                 Seen::Leak => self.stop_leak("instructions"),
             }
             if self.closed {
@@ -225,25 +224,25 @@ impl<'a> Grounded<'a> {
         }
     }
 
-    fn hold_against_facts(&mut self, text: &str) {
+    fn check_claims(&mut self, text: &str) {
         for c in text.chars() {
-            let heard = self.claims.push(c);
-            self.take_heard(heard);
+            let check = self.claims.push(c);
+            self.take_check(check);
             if self.closed {
                 break;
             }
         }
     }
 
-    fn take_heard(&mut self, heard: Heard) {
-        match heard {
-            Heard::Clear(text) => self.clear(&text),
-            Heard::Unsupported(claim, text) => {
+    fn take_check(&mut self, check: ClaimCheck) {
+        match check {
+            ClaimCheck::Clear(text) => self.clear(&text),
+            ClaimCheck::Unsupported(claim, text) => {
                 self.flush();
                 if !self.closed {
                     self.stop(
                         Guard { reason: GuardReason::UnsupportedClaim, kind: claim.as_str(), text },
-                        Some(self.stand_ins.claim),
+                        Some(self.placeholders.claim),
                     );
                 }
             }
@@ -273,7 +272,7 @@ impl<'a> Grounded<'a> {
         self.flush();
         if !self.closed {
             let guard = Guard { reason: GuardReason::PromptLeak, kind, text: String::new() };
-            self.stop(guard, Some(self.stand_ins.rest));
+            self.stop(guard, Some(self.placeholders.rest));
         }
     }
 
@@ -318,7 +317,7 @@ impl<'a> Grounded<'a> {
                     self.take(pieces);
                     // A reply that is nothing but an address is none.
                     if self.has_words {
-                        let pieces = self.lock.keep(self.stand_ins.link);
+                        let pieces = self.lock.keep(self.placeholders.link);
                         self.take(pieces);
                     } else {
                         self.behind_link.get_or_insert_default();
@@ -335,7 +334,7 @@ impl<'a> Grounded<'a> {
                 break;
             }
             match piece {
-                Piece::Text(text) if text == self.stand_ins.number => {
+                Piece::Text(text) if text == self.placeholders.number => {
                     self.replaced += 1;
                     if self.replaced <= MOST_REPLACED {
                         self.say(text);
@@ -355,7 +354,7 @@ impl<'a> Grounded<'a> {
                 self.behind_link = Some(since + &text);
                 return;
             }
-            Some(since) => format!("{}{since}{text}", self.stand_ins.link),
+            Some(since) => format!("{}{since}{text}", self.placeholders.link),
             None => text,
         };
         self.has_words |= has_words;

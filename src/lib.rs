@@ -13,7 +13,9 @@
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
 //!   feeds and replay, recovery
 //! - [`desks`]: what a conversation is for; a desk plays one turn at a time. [`desks::retail`] is shopping and warranty
-//! - [`dialogue`]: what every desk needs to follow a customer, such as the parsed message
+//! - [`dialogue`]: what every desk needs to follow a customer: the turn, the parsed message, answers from documents
+//! - [`agent`]: a language model that calls tools
+//! - [`replies`]: what a desk says, by key, with variants and placeholders
 //! - [`grounding`]: checks what a model says against its sources
 //! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
 //! - [`tools`]: what a desk can do besides talking
@@ -28,6 +30,7 @@
 //!
 //! Start reading at [`desks::retail`]'s `play` for what a turn does, at [`turn::engine`] for how it is run, and at
 //! [`turn::journal`] for why a client never sees what a crash could lose.
+pub mod agent;
 pub mod app;
 pub mod channels;
 pub mod cli;
@@ -42,6 +45,7 @@ pub mod nlu;
 pub mod notify;
 pub mod persona;
 pub mod providers;
+pub mod replies;
 pub mod retrieval;
 pub mod store;
 pub mod tools;

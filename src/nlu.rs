@@ -1,6 +1,8 @@
 //! Natural-language understanding: from a customer's text to what it means.
 //!
-//! - [`wording`]: tokens and the patterns of the rule files
+//! The tokenizer and the pattern language of the rule files are in [`crate::domain::text`], since the domain and the search use
+//! them as well.
+//!
 //! - [`language`]: detects the language of a message, and requests to switch it
 //! - [`facts`]: numbers, prices, dates and phone numbers, compared by value
 //! - [`long_text`]: parses long messages without blocking an async worker
@@ -8,4 +10,3 @@
 pub mod facts;
 pub mod language;
 pub mod long_text;
-pub mod wording;

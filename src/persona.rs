@@ -11,6 +11,7 @@ use crate::domain::Language;
 
 mod file;
 mod prompts;
+mod rules;
 pub mod texts;
 pub mod watch;
 
@@ -84,6 +85,6 @@ impl Persona {
 
     /// Returns the default language.
     pub fn first_language(&self) -> Language {
-        self.languages.first().copied().unwrap_or(Language::VI)
+        self.languages.first().copied().unwrap_or_default()
     }
 }

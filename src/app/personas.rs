@@ -137,7 +137,7 @@ impl Personas {
         // Checks every text and rule, which would block other requests.
         let checking = tokio::task::spawn_blocking(move || {
             let prompts = desks.prompts().with_persona(&persona, &text)?;
-            Desks::check(&prompts)?;
+            Desks::check(desks.registry(), &prompts)?;
             let mut missing = prompts.missing_knowledge(&config.knowledge.folder);
             if let Some((_, error)) = missing.find(|(other, _)| other.id == persona) {
                 return Err(error);

@@ -45,7 +45,7 @@ impl App {
         only: Option<Unanswered>,
         days: u32,
     ) -> Result<Vec<QuestionGroup>, QuestionsError> {
-        let rules = self.desks().prompts().toml_with("rules/search.toml", SearchRules::from_toml)?;
+        let rules = SearchRules::read(self.desks().prompts())?;
         let since = Utc::now() - TimeDelta::days(i64::from(days));
         let questions = self.store.tenant(tenant).list_unanswered(since, only, QUESTIONS_MAX).await?;
         Ok(group(questions, |text| rules.gist(text)))

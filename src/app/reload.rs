@@ -1,4 +1,4 @@
-//! Taking changed prompts and documents into use while the server runs.
+//! Reloads changed prompts and documents while the server runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,34 +11,34 @@ use tracing::{error, info, warn};
 use super::knowledge::complaint;
 use super::start::{StartError, load_prompts, read_knowledge};
 use crate::config::Config;
-use crate::desks::{Desks, Services};
+use crate::desks::{DeskRegistry, Desks, Services};
 use crate::persona::watch::Watch;
 use crate::retrieval::Warning;
 
-/// What is made anew when a file changes, and who hears of it.
+/// What a changed file replaces, and who is notified.
 pub(super) struct Reloading {
     /// `None`: files are not watched.
     pub watch: Option<Watch>,
     pub services: Services,
     pub desks: Arc<ArcSwap<Desks>>,
     pub unusable: Arc<ArcSwapOption<Warning>>,
-    /// Tells that we ourselves wrote a file, which is not left to the system's notice.
+    /// Notified when the server itself has written a file.
     pub edited: Arc<Notify>,
-    /// Is told when documents were read.
+    /// Notified after documents were read.
     pub read: Arc<Notify>,
 }
 
-/// Begins to watch prompts and documents: before they are read, so that no change falls in between.
+/// Starts to watch prompts and documents. Called before they are read, so that no change is missed.
 pub(super) fn watch_files(config: &Config) -> Option<Watch> {
     let persona_folder: Option<PathBuf> = config.prompts.persona.parent().map(PathBuf::from);
     let folders = [Some(&config.prompts.folder), persona_folder.as_ref(), Some(&config.knowledge.folder)];
     let folders: Vec<&Path> = folders.into_iter().flatten().map(PathBuf::as_path).collect();
     Watch::new(&folders, config.prompts.poll)
-        .inspect_err(|cause| warn!(error = %cause, "Files cannot be watched; changes to them need a restart"))
+        .inspect_err(|cause| warn!(error = %cause, "Cannot watch files: changes to them need a restart"))
         .ok()
 }
 
-/// Takes changed prompts and documents into use while the server runs. Broken ones change nothing.
+/// Reloads changed prompts and documents until the shutdown. Invalid ones change nothing.
 pub(super) async fn keep_fresh(reloading: Reloading, stop: CancellationToken) {
     let Reloading { mut watch, services, desks, unusable, edited, read } = reloading;
     loop {
@@ -47,22 +47,23 @@ pub(super) async fn keep_fresh(reloading: Reloading, stop: CancellationToken) {
             () = edited.notified() => {}
             () = changed(&mut watch) => {}
         }
-        match reload(&services) {
+        let registry = desks.load().registry().clone();
+        match reload(&registry, &services) {
             Ok(fresh) => {
                 desks.store(Arc::new(fresh));
                 unusable.store(None);
                 read.notify_one();
-                info!("Prompts and documents were read anew");
+                info!("Reloaded prompts and documents");
             }
             Err(cause) => {
-                error!("A changed file cannot be used, so the earlier ones stay in use: {cause}");
+                error!("Keeping the earlier prompts and documents, because a changed file cannot be used: {cause}");
                 unusable.store(Some(Arc::new(complaint(&cause))));
             }
         }
     }
 }
 
-/// Waits for a change; for ever where nobody watches.
+/// Waits for a change; never returns if files are not watched.
 async fn changed(watch: &mut Option<Watch>) {
     if let Some(watching) = watch
         && watching.changed().await.is_some()
@@ -73,9 +74,9 @@ async fn changed(watch: &mut Option<Watch>) {
     std::future::pending().await
 }
 
-fn reload(services: &Services) -> Result<Desks, StartError> {
+fn reload(registry: &DeskRegistry, services: &Services) -> Result<Desks, StartError> {
     let prompts = load_prompts(&services.config)?;
-    Desks::check(&prompts)?;
+    Desks::check(registry, &prompts)?;
     read_knowledge(&services.knowledge, &services.config, &prompts)?;
-    Ok(Desks::new(services, prompts)?)
+    Ok(Desks::new(registry, services, prompts)?)
 }

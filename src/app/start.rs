@@ -1,4 +1,4 @@
-//! Wiring a server: which part stands on which, and what goes on beside them.
+//! Wires a server: its parts and its background tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::personas::Personas;
 use super::reload::{Reloading, keep_fresh, watch_files};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::config::{Config, LlmMode};
-use crate::desks::{Desks, Services};
+use crate::desks::{DeskRegistry, Desks, Services};
 use crate::jobs::JobRunner;
 use crate::jobs::embed_message::EmbedMessage;
 use crate::jobs::forget::Forget;
@@ -39,10 +39,10 @@ use crate::tools::label_link::{LabelLinks, Labels};
 use crate::turn::journal::Journal;
 use crate::turn::{Engine, retention};
 
-/// How often callers that went away are forgotten, and histograms summed up.
+/// How often limits of idle callers are removed and histograms are aggregated.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
-/// Why a server does not start: what to mend.
+/// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
@@ -62,9 +62,14 @@ pub enum StartError {
 }
 
 impl App {
-    /// Wires the server on an open store and goes on with what an earlier run left.
+    /// Wires the server on an open store with the built-in desks, and continues what an earlier run left.
     pub async fn start(config: Config, store: Store) -> Result<Arc<Self>, StartError> {
-        // First of all: what is counted before is lost.
+        Self::start_with(DeskRegistry::built_in(), config, store).await
+    }
+
+    /// Like [`App::start`], with other desks.
+    pub async fn start_with(registry: DeskRegistry, config: Config, store: Store) -> Result<Arc<Self>, StartError> {
+        // First, since metrics that are counted before are lost.
         let metrics = metrics::handle();
         let store = store.claim().await?;
         let config = Arc::new(config);
@@ -107,13 +112,12 @@ impl App {
             llm: llm.clone(),
             knowledge: knowledge.clone(),
             memory,
-            misses: Arc::default(),
             jobs: jobs.clone(),
             notifier: notifier.clone(),
             labels: labels.clone(),
             client_names: client_names.clone(),
         };
-        let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&services, prompts)?));
+        let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&registry, &services, prompts)?));
         let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
         let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
         background.spawn(writer);
@@ -179,7 +183,8 @@ fn mailer(config: &Config) -> Result<Arc<dyn Mailer>, InvalidSmtp> {
     })
 }
 
-/// Links lead to `PUBLIC_URL`; without it to the address that the server listens on, which is right for this machine alone.
+/// Returns the links to labels. Without `PUBLIC_URL` they lead to the address that the server listens on, which only works on this
+/// machine.
 pub(super) fn label_links(config: &Config, secret: &str) -> LabelLinks {
     let bound = format!("http://{}", config.http.bind);
     let base = config.http.public_url.as_deref().unwrap_or(&bound);
@@ -190,8 +195,7 @@ pub(super) fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
     Prompts::load(&config.prompts.folder, &config.prompts.persona)
 }
 
-/// A folder that only another persona than the default one names may be missing: who brings documents of their own need not
-/// give up the sample personas first.
+/// Reads the documents. Only the default persona's folders must exist, so that the sample personas may stay without theirs.
 pub(super) fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &Prompts) -> Result<(), StartError> {
     let default = prompts.default_persona();
     for (persona, missing) in prompts.missing_knowledge(&config.knowledge.folder) {
@@ -200,11 +204,11 @@ pub(super) fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &P
         }
         warn!(persona = persona.id, problem = %missing, "A persona has no documents to answer from");
     }
-    let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
+    let rules = SearchRules::read(&prompts)?;
     Ok(knowledge.read(&folders_of(prompts), &rules)?)
 }
 
-/// Forgets, now and then, callers that have not been heard of, and sums up what histograms have noted.
+/// Regularly removes limits of idle callers and aggregates histograms.
 async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: CancellationToken) {
     while tokio::time::timeout(SWEEP_EVERY, stop.cancelled()).await.is_err() {
         limits.sweep();
@@ -212,7 +216,7 @@ async fn sweep(limits: Arc<Limits>, metrics: PrometheusHandle, stop: Cancellatio
     }
 }
 
-/// 256 bits, as hex.
+/// Returns 256 random bits as hex.
 pub(super) fn random_secret() -> String {
     let mut bytes = [0_u8; 32];
     rand::rng().fill_bytes(&mut bytes);

@@ -237,7 +237,7 @@ impl Documents {
     /// Reads the files of the top folder and of the folders that personas name. With `--path`, those folders may be missing.
     pub fn read(args: &Args, config: &Config) -> anyhow::Result<Self> {
         let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
-        let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
+        let rules = SearchRules::read(&prompts)?;
         let root = args.path.as_ref().unwrap_or(&config.knowledge.folder);
         check_folder(root)?;
         let mut folders = prompts.knowledge_folders();

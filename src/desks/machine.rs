@@ -1,10 +1,10 @@
-//! A desk as a machine: what comes next is decided by pure functions, and one loop does what they say.
+//! A desk as a state machine: pure functions decide, and one loop performs the effects.
 //!
-//! [`Machine::route`] looks at the state and names the next step; a step does one thing and comes back with an event;
-//! [`Machine::advance`] makes the next state of it, which is saved before the next step begins. Whoever is killed between two
-//! steps goes on with the next one when the customer writes again. What a step does outside of the state (a ticket, a
-//! mail) has a key under which it is done once, so that a step that was cut off before its state was saved repeats nothing.
-//! What a step says is stored before the state that says it was said: a message may come twice, and is never lost.
+//! [`Machine::route`] returns the next step for a state. A step performs one effect and returns an event.
+//! [`Machine::advance`] returns the next state, which is saved before the next step starts. After a crash between two steps, the
+//! next message of the customer continues with the second one. An effect outside the state (a ticket, a mail) has an idempotency
+//! key, so a step that is repeated after a crash has it once. A message is stored before the state that records it: after a
+//! crash it may be sent twice, but is never lost.
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -13,44 +13,44 @@ use serde::de::DeserializeOwned;
 use super::{DeskError, Turn};
 use crate::store::Store;
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step<Worker, Question, Ending> {
-    /// Puts a question to the customer; the next event is that it was put.
+    /// Asks the customer a question, then continues.
     Ask(Question),
-    /// Does one thing.
+    /// Performs one effect.
     Run(Worker),
-    /// Says how it ended; the next event is that it was said.
+    /// Reports the outcome, then continues.
     Finish(Ending),
-    /// It is the customer's turn: this one ends.
+    /// Ends the turn and waits for the customer.
     Wait,
 }
 
-/// The step of a machine.
+/// The type of a machine's steps.
 pub type StepOf<M> = Step<<M as Machine>::Worker, <M as Machine>::Question, <M as Machine>::Ending>;
 
-/// A desk that goes from state to state.
+/// A desk as a state machine.
 #[async_trait]
 pub trait Machine: Sync {
-    /// Saved with the conversation.
+    /// Stored with the conversation.
     type State: Default + Serialize + DeserializeOwned + Send + Sync;
     /// One side effect.
     type Worker: Send + Sync + std::fmt::Debug;
     type Question: Send + Sync;
     type Ending: Send + Sync;
-    /// What the customer said, or a step found.
+    /// A message of the customer, or the result of a step.
     type Event: Send;
 
     fn route(state: &Self::State) -> StepOf<Self>
     where
         Self: Sized;
 
-    /// The next state. An event that does not fit changes nothing.
+    /// Returns the next state. An event that does not fit the state changes nothing.
     fn advance(state: Self::State, event: Self::Event) -> Self::State
     where
         Self: Sized;
 
-    /// Does what the worker is for. What a customer may run into is an event; an error ends the turn.
+    /// Performs an effect. What a customer may run into is an event; an error ends the turn.
     async fn work(&self, turn: &mut Turn, state: &Self::State, worker: Self::Worker) -> Result<Self::Event, DeskError>;
 
     async fn ask(
@@ -68,13 +68,13 @@ pub trait Machine: Sync {
     ) -> Result<Self::Event, DeskError>;
 }
 
-/// More steps than any way through a machine has: one that does not come to rest would otherwise never let go.
+/// More steps than any path through a machine has, to end a loop.
 const MOST_STEPS: usize = 64;
 
-/// Takes steps until it is the customer's turn.
+/// Advances the state by a message and takes steps until the machine waits for the customer.
 ///
 /// # Errors
-/// A step failed; the state before it is saved, so that the next message tries it again.
+/// A step failed. The state before it is saved, so the next message tries it again.
 pub async fn drive<M: Machine>(
     machine: &M,
     turn: &mut Turn,
@@ -82,14 +82,14 @@ pub async fn drive<M: Machine>(
     state: M::State,
     said: M::Event,
 ) -> Result<(), DeskError> {
-    go_on(machine, turn, store, M::advance(state, said)).await
+    run_until_wait(machine, turn, store, M::advance(state, said)).await
 }
 
-/// Takes steps from a state on, without anything said, until it is the customer's turn.
+/// Takes steps from this state until the machine waits for the customer.
 ///
 /// # Errors
 /// As for [`drive`].
-pub async fn go_on<M: Machine>(
+pub async fn run_until_wait<M: Machine>(
     machine: &M,
     turn: &mut Turn,
     store: &Store,
@@ -109,7 +109,7 @@ pub async fn go_on<M: Machine>(
     Err(DeskError::Restless)
 }
 
-/// Saves the state with the conversation, where it has changed.
+/// Saves the state with the conversation, if it has changed.
 pub async fn save<S: Serialize>(turn: &mut Turn, store: &Store, state: &S) -> Result<(), DeskError> {
     let state = serde_json::to_value(state).unwrap_or_default();
     if state != turn.state {
@@ -119,7 +119,7 @@ pub async fn save<S: Serialize>(turn: &mut Turn, store: &Store, state: &S) -> Re
     Ok(())
 }
 
-/// What the conversation's state says; one that cannot be read is a fresh start.
+/// Returns the conversation's state, or the default if it cannot be read.
 pub fn state_of<S: Default + DeserializeOwned>(turn: &Turn) -> S {
     S::deserialize(&turn.state).unwrap_or_default()
 }

@@ -1,17 +1,18 @@
-//! The retail desk: shopping and warranty (seed 004).
+//! The retail desk: shopping and warranties. `docs/desks/retail.md` describes its rules.
 //!
-//! [`Retail::play`] is the seed's own diagram, one line a step. What a message means is decided in [`rules`] and
-//! [`classify`], a warranty in [`warranty`] (database alone), a reply in [`reply`].
+//! [`Retail::play`] shows a turn, one line for each step. [`rules`] and [`classify`] decide what a message means, [`warranty`]
+//! looks up serial numbers in the database, and [`reply`] answers from documents.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Desk, DeskError, Services, Turn};
+use super::{Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
-use crate::domain::{Event, IntentSource, Kind, Language, LanguageSource, Vocabulary};
+use crate::dialogue::language::{self, Settled};
+use crate::domain::{IntentSource, Kind, Language, Vocabulary};
 use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding, StandIns};
+use crate::grounding::{Canary, Grounding, Placeholders};
 use crate::nlu::facts::Lexicon;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
@@ -19,9 +20,9 @@ use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 mod classify;
+mod failed_attempts;
 pub mod intent;
 mod memory;
-mod misses;
 mod prompt;
 mod reply;
 mod retrieve;
@@ -31,9 +32,9 @@ mod texts;
 mod warranty;
 
 use classify::{Understanding, Understood};
+use failed_attempts::FailedAttempts;
 use intent::Intent;
 use memory::Memory;
-pub use misses::Misses;
 use rules::RetailRules;
 use texts::RetailTexts;
 
@@ -44,45 +45,69 @@ pub struct Retail {
     common: ByLanguage<CommonTexts>,
     language_rules: LanguageRules,
     rules: RetailRules,
-    /// What the language model is told about classifying, and about social talk.
+    /// The model's instructions for classification and for social talk.
     classify_prompt: String,
     social_prompt: String,
-    misses: Arc<Misses>,
-    /// What replies of the language model are held against.
+    failed_attempts: Arc<FailedAttempts>,
+    /// Checks what the language model says.
     grounding: Grounding,
 }
 
-/// What the message says about language, and what is left to understand.
-struct Heard {
-    /// The language that was asked for.
+/// The customer's message and what the desk knows about it before it is classified.
+struct Incoming {
+    /// The language that the customer asked for, if they did.
     switch: Option<Language>,
     /// The message without that request.
     text: String,
-    /// The last thing that was said is a request for a serial number.
+    /// Whether the desk's last message asked for a serial number.
     waiting_for_serial: bool,
 }
 
-impl Heard {
-    /// The message as it is to be understood: without a request to switch the language.
-    fn question(&self) -> &str {
-        &self.text
+/// Makes the desk, and keeps the failed attempts through a reload.
+#[derive(Default)]
+pub struct Factory {
+    failed_attempts: Arc<FailedAttempts>,
+}
+
+impl DeskFactory for Factory {
+    fn name(&self) -> &'static str {
+        "retail"
+    }
+
+    fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
+        let open = Retail::load(prompts, languages, self.failed_attempts.clone())?;
+        Ok(Box::new(|services| Arc::new(open(services))))
+    }
+
+    fn message_kinds(&self) -> &'static [Kind] {
+        &[kind::WARRANTY_PROMPT, kind::WARRANTY_PROMPT_INVALID, kind::WARRANTY_RESULT]
     }
 }
 
+/// The kinds of messages that only this desk sends.
+mod kind {
+    use crate::domain::Kind;
+
+    pub const WARRANTY_PROMPT: Kind = Kind::desk("warranty_prompt");
+    pub const WARRANTY_PROMPT_INVALID: Kind = Kind::desk("warranty_prompt_invalid");
+    pub const WARRANTY_RESULT: Kind = Kind::desk("warranty_result");
+}
+
 impl Retail {
-    /// Reads the desk's texts and rules; the desk wants only its services then.
-    pub fn read(
+    /// Reads the desk's texts and rules.
+    fn load(
         prompts: &Prompts,
         languages: &[Language],
+        failed_attempts: Arc<FailedAttempts>,
     ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<RetailTexts>::load(prompts, "retail", languages)?;
         for (language, texts) in texts.iter() {
             texts.check().map_err(|hint| prompts.error(&format!("texts/retail.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
-        let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
-        let rules = prompts.toml_with("rules/retail.toml", RetailRules::from_toml)?;
-        let facts = prompts.toml_with("rules/facts.toml", Lexicon::from_toml)?;
+        let language_rules = LanguageRules::read(prompts)?;
+        let rules = RetailRules::read(prompts)?;
+        let facts = Lexicon::read(prompts)?;
         let claims = Arc::new(ClaimRules::read(prompts)?);
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();
@@ -93,7 +118,7 @@ impl Retail {
             rules,
             classify_prompt,
             social_prompt,
-            misses: services.misses.clone(),
+            failed_attempts,
             grounding: Grounding::new(
                 facts,
                 claims,
@@ -108,7 +133,7 @@ impl Retail {
         &self.services.config.retail
     }
 
-    /// The words of the documents that this persona sees.
+    /// Returns the words of the persona's documents.
     fn vocabulary(&self, turn: &Turn) -> Arc<Vocabulary> {
         self.services.knowledge.vocabulary(&turn.persona.knowledge)
     }
@@ -121,51 +146,35 @@ impl Retail {
         &self.common.get(turn.language()).hotline
     }
 
-    /// What stands in for words of the model that are held back.
-    fn stand_ins(&self, turn: &Turn) -> StandIns<'_> {
-        StandIns::of(self.common.get(turn.language()))
+    /// Returns the replacements for what the guards remove.
+    fn placeholders(&self, turn: &Turn) -> Placeholders<'_> {
+        Placeholders::of(self.common.get(turn.language()))
     }
 
-    /// Settles the conversation's language: a request to switch, else, once, the first message.
-    fn listen(&self, turn: &mut Turn) -> Heard {
-        let languages = &turn.persona.languages;
-        let text = turn.message.text.clone();
+    /// Settles the conversation's language and looks at what the customer was asked last.
+    fn listen(&self, turn: &mut Turn) -> Incoming {
         let waiting_for_serial = warranty::is_waiting(&turn.history, &self.texts);
-        if let Some(switch) = self.language_rules.switch(&text, languages) {
-            turn.set_language(switch.to, LanguageSource::Requested);
-            return Heard { switch: Some(switch.to), text: switch.rest, waiting_for_serial };
-        }
-        if turn.conversation.language_source == LanguageSource::Persona {
-            let language = self.language_rules.detect(&text, languages).unwrap_or(turn.language());
-            turn.set_language(language, LanguageSource::Detected);
-        }
-        Heard { switch: None, text, waiting_for_serial }
+        let Settled { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
+        Incoming { switch: switched_to, text, waiting_for_serial }
     }
 
-    async fn tell_intent(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
+    async fn report_intent(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
         let intent = understood.intent.as_str();
-        // Two digits are all that it is worth.
+        // More digits would suggest a precision that it does not have.
         let confidence = (understood.confidence * 100.0).round() / 100.0;
         let receipt = Understanding { intent, confidence, source: understood.source, why: &understood.receipt };
         turn.note("intent", receipt);
-        let event = Event::Intent {
-            intent: intent.to_owned(),
-            confidence,
-            source: understood.source,
-            language: turn.language(),
-            clarify_needed: understood.clarify_needed,
-        };
-        Ok(turn.emit(event).await?)
+        Ok(turn.report_intent(intent, confidence, understood.source, understood.clarify_needed).await?)
     }
 
-    async fn acknowledge(&self, turn: &mut Turn, heard: &Heard) -> Result<(), DeskError> {
-        if heard.switch.is_some() {
+    async fn acknowledge(&self, turn: &mut Turn, incoming: &Incoming) -> Result<(), DeskError> {
+        if incoming.switch.is_some() {
             turn.say(Kind::LanguageAck, &self.texts(turn).language_ack).await?;
         }
         Ok(())
     }
 
-    /// With the first confident intent of a conversation, and when the intent changes.
+    /// Greets with the first clear intent of a conversation and when the intent changes.
     async fn greet(&self, turn: &mut Turn, understood: &Understood, memory: &mut Memory) -> Result<(), DeskError> {
         if understood.clarify_needed {
             return Ok(());
@@ -201,21 +210,21 @@ impl Retail {
 impl Desk for Retail {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut memory = Memory::of(&turn.state);
-        let heard = read_text(turn.message.text.len(), || self.listen(turn));
-        let understood = turn.step("classify").take(self.classify(turn, &heard, &memory)).await;
-        self.tell_intent(turn, &understood).await?;
-        self.acknowledge(turn, &heard).await?;
-        if heard.switch.is_some() && heard.text.is_empty() {
-            return self.prompt_again(turn, &heard).await;
+        let incoming = read_text(turn.message.text.len(), || self.listen(turn));
+        let understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
+        self.report_intent(turn, &understood).await?;
+        self.acknowledge(turn, &incoming).await?;
+        if incoming.switch.is_some() && incoming.text.is_empty() {
+            return self.prompt_again(turn, &incoming).await;
         }
         self.greet(turn, &understood, &mut memory).await?;
-        // A turn that is stopped from here on has greeted all the same.
+        // A turn that is cancelled after this has greeted.
         turn.state = memory.clone().into_state();
         match (understood.clarify_needed, understood.intent) {
             (true, _) if understood.social.is_some() => self.chat(turn, &understood).await?,
             (true, _) | (_, Intent::Unknown) => self.clarify(turn, &mut memory).await?,
-            (false, Intent::Warranty) => self.warranty(turn, &heard).await?,
-            (false, Intent::Shopping) => self.reply(turn, &heard, &understood).await?,
+            (false, Intent::Warranty) => self.warranty(turn, &incoming).await?,
+            (false, Intent::Shopping) => self.reply(turn, &incoming, &understood).await?,
         }
         turn.state = memory.into_state();
         Ok(())
@@ -223,8 +232,8 @@ impl Desk for Retail {
 }
 
 impl Understood {
-    /// Nothing but a request to switch the language: nothing to clarify, nothing to answer.
-    fn nothing_more() -> Self {
+    /// The message held only a request to switch the language: there is nothing to clarify or answer.
+    fn only_language() -> Self {
         Self {
             intent: Intent::Unknown,
             confidence: 1.0,

@@ -8,18 +8,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::machine::{Machine, go_on, state_of};
-use super::{Desk, DeskError, Services, Turn};
-use crate::dialogue::Act;
+use super::machine::{Machine, run_until_wait, state_of};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
+use crate::dialogue::{Act, language};
 use crate::domain::returns::Ticket;
-use crate::domain::{Event as TurnEvent, IntentSource, Kind, Language, LanguageSource, Metadata};
+use crate::domain::{IntentSource, Kind, Language, Metadata};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
 pub mod advance;
-pub(super) mod agent;
+mod agent;
 mod decisions;
 mod items;
 mod jobs;
@@ -56,21 +56,62 @@ pub struct Returns {
     number_prompt: String,
 }
 
+/// Makes the desk.
+pub struct Factory;
+
+impl DeskFactory for Factory {
+    fn name(&self) -> &'static str {
+        "returns"
+    }
+
+    fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
+        let open = Returns::load(prompts, languages)?;
+        Ok(Box::new(|services| Arc::new(open(services))))
+    }
+
+    fn message_kinds(&self) -> &'static [Kind] {
+        &kind::ALL
+    }
+
+    fn console_panel(&self) -> Option<ConsolePanel> {
+        Some(ConsolePanel::Orders)
+    }
+
+    fn sends_mail(&self) -> bool {
+        true
+    }
+}
+
+/// The kinds of messages that only this desk sends.
+mod kind {
+    use crate::domain::Kind;
+
+    /// Asks for an order number, or for the contact of the order.
+    pub const ORDER_PROMPT: Kind = Kind::desk("order_prompt");
+    pub const ORDER_STATUS: Kind = Kind::desk("order_status");
+    /// Asks whether this is the order.
+    pub const ORDER_CONFIRM: Kind = Kind::desk("order_confirm");
+    /// Offers a return, a refund or a cancellation.
+    pub const ACTION_PROMPT: Kind = Kind::desk("action_prompt");
+    pub const RETURN_DECISION: Kind = Kind::desk("return_decision");
+    pub const RETURN_TICKET: Kind = Kind::desk("return_ticket");
+
+    pub const ALL: [Kind; 6] =
+        [ORDER_PROMPT, ORDER_STATUS, ORDER_CONFIRM, ACTION_PROMPT, RETURN_DECISION, RETURN_TICKET];
+}
+
 impl Returns {
     /// Reads the desk's texts and rules. The returned function builds the desk.
-    pub fn read(
-        prompts: &Prompts,
-        languages: &[Language],
-    ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
+    fn load(prompts: &Prompts, languages: &[Language]) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let texts = ByLanguage::<ReturnsTexts>::load(prompts, "returns", languages)?;
         for (language, texts) in texts.iter() {
             texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
         let common = ByLanguage::load(prompts, "common", languages)?;
-        let language_rules = prompts.toml_with("rules/language.toml", LanguageRules::from_toml)?;
+        let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
         // Carriers read the label, so it is in the first language.
-        let first = languages.first().copied().unwrap_or(Language::EN);
+        let first = languages.first().copied().unwrap_or_default();
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
         let mails = mail::read(prompts, languages)?;
@@ -99,18 +140,8 @@ impl Returns {
 
     /// Sets the conversation's language. Returns the message without a request to switch it, and whether there was one.
     fn settle_language(&self, turn: &mut Turn) -> (String, bool) {
-        let languages = &turn.persona.languages;
-        let text = turn.message.text.clone();
-        if let Some(switch) = self.language_rules.switch(&text, languages) {
-            turn.set_language(switch.to, LanguageSource::Requested);
-            return (switch.rest, true);
-        }
-        if turn.conversation.language_source == LanguageSource::Persona {
-            let language =
-                self.language_rules.detect(&self.rules.without_names(&text), languages).unwrap_or(turn.language());
-            turn.set_language(language, LanguageSource::Detected);
-        }
-        (text, false)
+        let settled = language::settle(turn, &self.language_rules, |text| self.rules.without_names(text));
+        (settled.text, settled.switched_to.is_some())
     }
 
     /// Reports what the message is about. If the model is about to be asked for the intent, it reports that later.
@@ -141,14 +172,8 @@ impl Returns {
     ) -> Result<(), DeskError> {
         let name = intent.unwrap_or(Intent::Other).as_str();
         turn.note("intent", json!({ "intent": name, "source": source }));
-        let event = TurnEvent::Intent {
-            intent: name.to_owned(),
-            confidence: if intent.is_some() { 1.0 } else { 0.0 },
-            source,
-            language: turn.language(),
-            clarify_needed: intent.is_none(),
-        };
-        Ok(turn.emit(event).await?)
+        let confidence = if intent.is_some() { 1.0 } else { 0.0 };
+        Ok(turn.report_intent(name, confidence, source, intent.is_none()).await?)
     }
 
     /// Answers a question that the message asks besides the flow. Returns the rest of the message; `None` if it has no such
@@ -203,7 +228,7 @@ impl Returns {
         (scenario, values): (Scenario, &[(&str, &str)]),
         metadata: Metadata,
     ) -> Result<(), DeskError> {
-        let mut variants = VariantPicker::new(self.texts(turn), &state.meta.said);
+        let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let text = variants.text(scenario, values)?;
         state.meta.said.extend(variants.used());
         Ok(turn.say_with(kind, &text, metadata).await?)
@@ -263,7 +288,7 @@ impl Desk for Returns {
         if is_for_agent {
             self.play_agent(turn, next).await
         } else {
-            go_on(self, turn, &self.services.store, next).await
+            run_until_wait(self, turn, &self.services.store, next).await
         }
     }
 }

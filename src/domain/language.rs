@@ -1,12 +1,10 @@
-//! The language a customer is answered in.
+//! Languages: the code of one, and what the shop knows about it.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
-
-use super::warranty::format_date;
 
 /// An ISO 639-1 code, such as `vi` or `en`.
 ///
@@ -23,14 +21,60 @@ impl Language {
         // Two ASCII letters by construction, so this cannot fail.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
+}
 
-    /// A day in the one format that customers of this language read, such as `5/1/2025` or `Jan 5, 2025`.
-    pub fn date(self, day: NaiveDate) -> String {
-        if self == Self::VI { format_date(day) } else { day.format("%b %-d, %Y").to_string() }
+impl Default for Language {
+    /// English.
+    fn default() -> Self {
+        Self::EN
     }
 }
 
-/// Why a text is no language.
+/// How a language writes dates, in the notation of `strftime`: `%-d/%-m/%Y` is 5/1/2025.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct DateFormat(String);
+
+impl DateFormat {
+    pub fn format(&self, day: NaiveDate) -> String {
+        day.format(&self.0).to_string()
+    }
+}
+
+/// Why a text is not a date format.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} is not a date format: use %Y, %m, %d and the like, such as \"%Y-%m-%d\"")]
+pub struct InvalidDateFormat(String);
+
+impl TryFrom<String> for DateFormat {
+    type Error = InvalidDateFormat;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let is_valid = write!(String::new(), "{}", NaiveDate::MIN.format(&text)).is_ok();
+        if is_valid { Ok(Self(text)) } else { Err(InvalidDateFormat(text)) }
+    }
+}
+
+/// One language of the shop, an entry of `prompts/rules/languages.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LanguageProfile {
+    pub code: Language,
+    /// The code by which the library `whatlang` knows the language.
+    pub whatlang: String,
+    /// How customers call the language.
+    pub names: Vec<String>,
+    /// Letters that no other language of the shop's customers has.
+    pub letters: String,
+    /// Letters that other languages have as well.
+    pub shared_letters: String,
+    /// A regular expression for its words without diacritics, where they differ in form from those of other languages.
+    pub syllable: Option<String>,
+    /// The stemmer that removes the endings of its words in the search.
+    pub stemmer: Option<rust_stemmers::Algorithm>,
+}
+
+/// Why a text is not a language code.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("a language is a code of two lower-case letters, such as vi or en")]
 pub struct InvalidLanguage;
@@ -77,7 +121,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_two_lower_case_letters_are_a_language() {
+    fn date_format_is_checked_when_read() {
+        let day = NaiveDate::from_ymd_opt(2025, 1, 5).expect("a day");
+        let format = |text: &str| DateFormat::try_from(text.to_owned()).map(|format| format.format(day));
+        assert_eq!(format("%-d/%-m/%Y").as_deref(), Ok("5/1/2025"));
+        assert_eq!(format("%b %-d, %Y").as_deref(), Ok("Jan 5, 2025"));
+        for bad in ["%Q", "%H:%M", "%"] {
+            assert_eq!(format(bad), Err(InvalidDateFormat(bad.to_owned())));
+        }
+    }
+
+    #[test]
+    fn language_code_is_two_lower_case_letters() {
         for bad in ["", "v", "VI", "vie", "v1", "đi"] {
             assert_eq!(bad.parse::<Language>(), Err(InvalidLanguage), "{bad:?}");
         }

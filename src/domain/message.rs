@@ -1,9 +1,14 @@
 //! Messages, their authors and their metadata.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::string_enum::string_enum;
 use super::{ConversationId, MessageId, TurnStatus};
@@ -17,41 +22,127 @@ string_enum! {
     }
 }
 
-string_enum! {
-    /// The purpose of an assistant message: `metadata.type` in the history, `kind` in the events.
-    pub enum Kind {
-        Greeting = "greeting",
-        LanguageAck = "language_ack",
-        CuteGreeting = "cute_greeting",
-        Clarify = "clarify",
-        Social = "social",
-        WarrantyPrompt = "warranty_prompt",
-        WarrantyPromptInvalid = "warranty_prompt_invalid",
-        WarrantyResult = "warranty_result",
-        Reply = "reply",
-        FollowUp = "follow_up",
-        ErrorNotice = "error_notice",
-        /// A person's answer.
-        Agent = "agent",
-        /// Asks for an order number, or for proof of whose order it is.
-        OrderPrompt = "order_prompt",
-        OrderStatus = "order_status",
-        /// Asks whether this is the right order.
-        OrderConfirm = "order_confirm",
-        /// Asks whether the customer wants a return, a refund or a cancellation.
-        ActionPrompt = "action_prompt",
-        /// Reports whether the goods may be returned.
-        ReturnDecision = "return_decision",
-        ReturnTicket = "return_ticket",
-        /// Reports that a person takes over.
-        Escalation = "escalation",
+/// The purpose of an assistant message: `metadata.type` in the history, `kind` in the events.
+///
+/// A desk's own kinds are [`Kind::Desk`], declared by its factory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Greeting,
+    LanguageAck,
+    CuteGreeting,
+    Clarify,
+    Social,
+    Reply,
+    FollowUp,
+    ErrorNotice,
+    /// A person's answer.
+    Agent,
+    /// A person takes over.
+    Escalation,
+    /// A kind of one desk.
+    #[serde(untagged)]
+    Desk(DeskKind),
+}
+
+/// The name of a kind that only one desk sends, such as `warranty_result`: at most 32 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeskKind {
+    bytes: [u8; Self::MAX_BYTES],
+    length: usize,
+}
+
+impl DeskKind {
+    const MAX_BYTES: usize = 32;
+
+    /// Keeps the first 32 bytes of an ASCII name.
+    const fn new(name: &str) -> Self {
+        let (name, mut bytes, mut at) = (name.as_bytes(), [0; Self::MAX_BYTES], 0);
+        while at < name.len() && at < Self::MAX_BYTES {
+            bytes[at] = name[at];
+            at += 1;
+        }
+        Self { bytes, length: at }
+    }
+
+    fn as_str(&self) -> &str {
+        // Only whole names are kept, so this is valid UTF-8.
+        std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 }
 
+impl fmt::Debug for DeskKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for DeskKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for DeskKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if name.is_empty() || name.len() > Self::MAX_BYTES || !name.chars().all(is_name) {
+            return Err(D::Error::custom(format!("'{name}' is not a kind of message")));
+        }
+        Ok(Self::new(&name))
+    }
+}
+
+/// A string; `http::docs` adds the names.
+impl PartialSchema for Kind {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).build().into()
+    }
+}
+
+impl ToSchema for Kind {}
+
 impl Kind {
+    /// The kinds that any desk may send.
+    pub const SHARED: [Self; 10] = [
+        Self::Greeting,
+        Self::LanguageAck,
+        Self::CuteGreeting,
+        Self::Clarify,
+        Self::Social,
+        Self::Reply,
+        Self::FollowUp,
+        Self::ErrorNotice,
+        Self::Agent,
+        Self::Escalation,
+    ];
+
+    /// Declares a kind of one desk: lowercase letters, digits and underscores, at most 32.
+    pub const fn desk(name: &str) -> Self {
+        Self::Desk(DeskKind::new(name))
+    }
+
     /// Whether a message of this kind only accompanies the main message of its turn.
     pub fn is_aside(self) -> bool {
         matches!(self, Self::LanguageAck | Self::CuteGreeting | Self::FollowUp)
+    }
+
+    /// Returns the name on the wire.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Desk(name) => name.as_str(),
+            Self::Greeting => "greeting",
+            Self::LanguageAck => "language_ack",
+            Self::CuteGreeting => "cute_greeting",
+            Self::Clarify => "clarify",
+            Self::Social => "social",
+            Self::Reply => "reply",
+            Self::FollowUp => "follow_up",
+            Self::ErrorNotice => "error_notice",
+            Self::Escalation => "escalation",
+            Self::Agent => "agent",
+        }
     }
 }
 
@@ -137,4 +228,23 @@ pub struct Message {
     pub metadata: Metadata,
     /// How the answer was made. Only the shop sees it, never a customer.
     pub receipt: Option<Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn kinds_are_their_names_in_json() {
+        for (kind, name) in [(Kind::FollowUp, "follow_up"), (Kind::desk("order_prompt"), "order_prompt")] {
+            assert_eq!(json!(kind), json!(name));
+            assert_eq!(serde_json::from_value::<Kind>(json!(name)).unwrap(), kind);
+            assert_eq!(kind.as_str(), name);
+        }
+        for name in ["", "Order", "đơn", "a_name_that_is_longer_than_thirty_two_bytes"] {
+            assert!(serde_json::from_value::<Kind>(json!(name)).is_err(), "{name}");
+        }
+    }
 }

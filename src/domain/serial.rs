@@ -1,8 +1,4 @@
-//! Serial numbers, by the rule of seed 004:
-//! `(?<![A-Za-z0-9-])(?=[A-Za-z0-9-]*\d[A-Za-z0-9-]*)([A-Za-z0-9-]{3,32})(?![A-Za-z0-9-])`.
-//!
-//! `regex` has no look-around, and none is needed: the pattern means *a maximal run of `[A-Za-z0-9-]`, 3 to 32 long,
-//! with an ASCII digit in it*.
+//! Serial numbers: maximal runs of `[A-Za-z0-9-]`, 3 to 32 long, with at least one ASCII digit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +16,7 @@ pub use likeness::{Likeness, most_serial_like};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Serial(String);
 
-/// Why a text is no serial number.
+/// Why a text is not a serial number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSerial {
     #[error("it holds a character other than A-Z, a-z, 0-9 and '-'")]

@@ -1,10 +1,22 @@
-//! Cleaning text that comes in, and looking at text without its diacritics.
+//! Text as customers write it: cleaning, folding, words, and the pattern language of the rule files.
+//!
+//! - [`TokenStream`]: a text as a sequence of words
+//! - [`Pattern`]: the pattern language, over a [`TokenStream`]
+//! - [`Lexicon`]: the aliases and word classes of one rule file
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+
+mod pattern;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use pattern::{InvalidPattern, Lexicon, Pattern, Window, match_mask};
+pub use token::{Spelling, Token, TokenStream};
 
 /// Lower case, without diacritics, `đ` as `d`: "Bảo hành Đúng" becomes "bao hanh dung".
 ///
@@ -62,31 +74,4 @@ pub fn words(text: &str) -> Vec<String> {
 /// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cleaning_removes_controls_and_keeps_scripts() {
-        for (text, cleaned) in [
-            ("a\0b\u{1b}[31m\u{7f}\u{85}c\r\n\td", "ab[31mc\n\td"),
-            ("\u{feff}x\u{202e}gnp.exe\u{202c}\u{2067}y\u{2069}\u{200e}\u{200f}\u{61c}", "xgnp.exey"),
-        ] {
-            assert_eq!(clean(text), cleaned);
-        }
-        let kept = "Bảo hành e\u{302}\u{301} 👨\u{200d}👩 می\u{200c}خواهم ☕\u{fe0f} שלום";
-        assert!(matches!(clean(kept), Cow::Borrowed(text) if text == kept));
-        let value = serde_json::json!({"a\0": ["b\u{202e}", 1, null, {"c": "\0"}]});
-        assert_eq!(clean_json(value), serde_json::json!({"a": ["b", 1, null, {"c": ""}]}));
-    }
-
-    #[test]
-    fn folding_takes_every_vietnamese_mark_away() {
-        assert_eq!(fold("Bảo hành ĐÚNG hạn, ưỡng ẹo — SSD 1TB"), "bao hanh dung han, uong eo — ssd 1tb");
-        assert_eq!(fold("ế\u{323}"), "e");
-        assert_eq!(fold("e\u{302}\u{301}"), fold("ế"));
-        assert_eq!(words("máy-tính (mới) 2TB!"), ["may", "tinh", "moi", "2tb"]);
-    }
 }

@@ -1,11 +1,11 @@
-//! The words of a shop's documents: which there are, and which of them name its goods.
+//! The words of a shop's documents, and which of them name its goods.
 
 use std::collections::HashSet;
 
 use super::serial::find_serials;
 use super::text::words;
 
-/// What the shop's own pages and catalogues call things.
+/// The words of the shop's pages and catalogues.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     /// The words of the pages, folded.
@@ -14,7 +14,7 @@ pub struct Vocabulary {
     rows: HashSet<String>,
     /// The words of the goods' names, folded.
     names: HashSet<String>,
-    /// Words that stand beside each other in a name, or in one number, folded.
+    /// Neighboring words of a name or of one number, folded.
     pairs: HashSet<(String, String)>,
     /// What looks like a serial number in a catalogue row, as [`plain`] writes it.
     codes: HashSet<String>,
@@ -26,12 +26,12 @@ const NAME_LETTERS: usize = 3;
 const CODE_PART: usize = 4;
 
 impl Vocabulary {
-    /// Takes up a part of a page.
+    /// Adds a part of a page.
     pub fn add_page(&mut self, text: &str) {
         self.pages.extend(words(text));
     }
 
-    /// Takes up a row of a catalogue: the name of the goods, and whatever else it says.
+    /// Adds a row of a catalogue: the name of the goods, and the other cells.
     pub fn add_goods(&mut self, name: &str, rest: &str) {
         let said = words(name);
         for (left, right) in neighbours(&said) {
@@ -69,7 +69,7 @@ impl Vocabulary {
         tells && self.names.contains(word) && !self.pages.contains(word) && !word.bytes().all(|b| b.is_ascii_digit())
     }
 
-    /// Whether the folded words stand beside each other in a product's name: "LG gram".
+    /// Whether the folded words are neighbors in a product's name: "LG gram".
     pub fn names_goods_together(&self, left: &str, right: &str) -> bool {
         self.pairs.contains(&(left.to_owned(), right.to_owned()))
     }

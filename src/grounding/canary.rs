@@ -1,11 +1,11 @@
-//! A secret line in the prompt, by which a reply that reads its instructions out is known.
+//! A secret line in the prompt: a reply that contains it quotes its instructions.
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use crate::nlu::facts::is_unseen;
 
-/// What the line begins with: nobody writes it by chance either.
+/// How the line begins: a text that does not occur by chance.
 const MARK: &str = "fdcanary";
 /// Letters of the secret, of which the first is [`FIRST`]: one of 2^70.
 const LETTERS: usize = 16;

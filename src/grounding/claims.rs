@@ -1,13 +1,12 @@
-//! Claims of a language model that only an action of the desk can make true. The words are data
-//! (`prompts/rules/claims.toml`).
+//! Finds claims of a language model that only an action of the desk can make true. The words are data:
+//! `prompts/rules/claims.LANG.toml`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde::de::Error as _;
 
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Token, Wording};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, Token, TokenStream};
 use crate::persona::{PromptError, Prompts};
 
 /// A statement that a model must not make unless it is true.
@@ -109,11 +108,11 @@ pub struct ClaimRules {
     negations: Vec<Pattern>,
     claims: Vec<(Claim, Pattern)>,
     /// The places in `claims` by the words that they can begin with.
-    by_opening: HashMap<String, Vec<usize>>,
+    by_first_word: HashMap<String, Vec<usize>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct RuleFile {
     plain_words: Vec<String>,
     suppositions: Vec<String>,
@@ -132,9 +131,9 @@ struct RuleFile {
 }
 
 impl ClaimRules {
-    /// Reads `rules/claims.toml`.
+    /// Reads `rules/claims.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        prompts.toml_with("rules/claims.toml", |text| Self::new(toml::from_str(text)?).map_err(toml::de::Error::custom))
+        prompts.rules(&["claims"], Self::new)
     }
 
     fn new(file: RuleFile) -> Result<Self, InvalidPattern> {
@@ -153,25 +152,25 @@ impl ClaimRules {
             (Claim::AsksSecret, &file.asks_secret),
         ];
         let mut claims = Vec::new();
-        let mut by_opening: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_first_word: HashMap<String, Vec<usize>> = HashMap::new();
         for (claim, written) in written {
             for pattern in lexicon.patterns(written)? {
-                let Some(openings) = pattern.openings() else {
+                let Some(first_words) = pattern.first_words() else {
                     return Err(InvalidPattern::Empty(format!("{} begins with any word", claim.as_str())));
                 };
-                for opening in openings {
-                    by_opening.entry(opening.clone()).or_default().push(claims.len());
+                for opening in first_words {
+                    by_first_word.entry(opening.to_owned()).or_default().push(claims.len());
                 }
                 claims.push((claim, pattern));
             }
         }
         let (suppositions, negations) = (lexicon.patterns(&file.suppositions)?, lexicon.patterns(&file.negations)?);
-        Ok(Self { lexicon, suppositions, negations, claims, by_opening })
+        Ok(Self { lexicon, suppositions, negations, claims, by_first_word })
     }
 
     /// The patterns that may begin at these words, each once, those of the first claims first.
     fn candidates(&self, words: &[Token]) -> impl Iterator<Item = &(Claim, Pattern)> {
-        let places = words.iter().filter_map(|word| self.by_opening.get(word.folded())).flatten().copied();
+        let places = words.iter().filter_map(|word| self.by_first_word.get(word.folded())).flatten().copied();
         let places: BTreeSet<usize> = places.collect();
         places.into_iter().filter_map(|place| self.claims.get(place))
     }
@@ -180,10 +179,10 @@ impl ClaimRules {
     pub(super) fn quoted<'t>(&self, documents: impl IntoIterator<Item = &'t str>) -> Quoted {
         let mut quoted = Quoted::default();
         for text in documents {
-            let wording = self.lexicon.read(text);
-            for (claim, pattern) in self.candidates(wording.tokens()).filter(|(claim, _)| claim.may_be_quoted()) {
-                if pattern.find(&wording, &[]).is_some() {
-                    let words = wording.tokens().iter().map(|token| (claim.as_str(), token.folded().to_owned()));
+            let stream = self.lexicon.tokenize(text);
+            for (claim, pattern) in self.candidates(stream.tokens()).filter(|(claim, _)| claim.may_be_quoted()) {
+                if pattern.find(&stream, &[]).is_some() {
+                    let words = stream.tokens().iter().map(|token| (claim.as_str(), token.folded().to_owned()));
                     quoted.0.extend(words);
                 }
             }
@@ -193,28 +192,28 @@ impl ClaimRules {
 
     /// The first claim of the text that nothing supports.
     pub fn unsupported(&self, text: &str, facts: &Facts) -> Option<Claim> {
-        self.unsupported_beside(&self.lexicon.read(text), facts, &Quoted::default())
+        self.unsupported_beside(&self.lexicon.tokenize(text), facts, &Quoted::default())
     }
 
-    fn unsupported_beside(&self, wording: &Wording<'_>, facts: &Facts, quoted: &Quoted) -> Option<Claim> {
+    fn unsupported_beside(&self, stream: &TokenStream<'_>, facts: &Facts, quoted: &Quoted) -> Option<Claim> {
         let has = |patterns: &[Pattern], clause: &Range<usize>| {
-            let mut places = patterns.iter().flat_map(|pattern| pattern.find_all(wording, &[]));
+            let mut places = patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[]));
             places.any(|place| clause.contains(&place.start))
         };
         let is_meant = |claim: Claim, place: &Range<usize>| {
-            let clause = wording.clause(place.start);
+            let clause = stream.clause(place.start);
             let is_denied = matches!(claim, Claim::AsksSecret | Claim::Offered) && has(&self.negations, &clause);
             // Asking is what a claim on a secret does.
-            let is_open = || is_asked(wording, clause.end) || has(&self.suppositions, &clause);
+            let is_open = || is_asked(stream, clause.end) || has(&self.suppositions, &clause);
             !is_denied && (claim == Claim::AsksSecret || !is_open())
         };
         let is_quoted = |claim: Claim, place: &Range<usize>| {
-            let words = &wording.tokens()[place.clone()];
+            let words = &stream.tokens()[place.clone()];
             claim.may_be_quoted() && words.iter().all(|word| quoted.has(claim, word.folded()))
         };
         let mut claimed: Vec<Claim> = Vec::new();
-        for (claim, pattern) in self.candidates(wording.tokens()) {
-            let mut places = pattern.find_all(wording, &[]).into_iter();
+        for (claim, pattern) in self.candidates(stream.tokens()) {
+            let mut places = pattern.find_all(stream, &[]).into_iter();
             if !claimed.contains(claim) && places.any(|place| is_meant(*claim, &place) && !is_quoted(*claim, &place)) {
                 claimed.push(*claim);
             }
@@ -227,11 +226,11 @@ impl ClaimRules {
     }
 
     /// The first of these words, the last of the text, at which a claim stands or may begin.
-    fn first_open(&self, wording: &Wording<'_>, mut words: Range<usize>) -> Option<usize> {
+    fn first_open(&self, stream: &TokenStream<'_>, mut words: Range<usize>) -> Option<usize> {
         let is_open = |at: &usize| {
             let opens =
-                |place: &usize| self.claims.get(*place).is_some_and(|(_, claim)| claim.is_open_at(wording, *at));
-            let patterns = wording.tokens().get(*at).and_then(|word| self.by_opening.get(word.folded()));
+                |place: &usize| self.claims.get(*place).is_some_and(|(_, claim)| claim.may_match_at(stream, *at));
+            let patterns = stream.tokens().get(*at).and_then(|word| self.by_first_word.get(word.folded()));
             patterns.is_some_and(|places| places.iter().any(opens))
         };
         words.find(is_open)
@@ -249,21 +248,21 @@ impl Quoted {
 }
 
 /// Whether a question mark follows the words before this place.
-fn is_asked(wording: &Wording<'_>, end: usize) -> bool {
-    let Some(last) = wording.tokens()[..end].last() else { return false };
-    let after = wording.text()[last.span.end..].trim_start_matches(['*', '_', '"', '\'', ' ', ')']);
+fn is_asked(stream: &TokenStream<'_>, end: usize) -> bool {
+    let Some(last) = stream.tokens()[..end].last() else { return false };
+    let after = stream.text()[last.span.end..].trim_start_matches(['*', '_', '"', '\'', ' ', ')']);
     after.starts_with('?')
 }
 
 /// The longest part of a sentence that is read at once, in bytes.
 const LONGEST_SENTENCE: usize = 600;
 
-/// What the watch makes of the next character.
+/// The result of checking the next character.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
-    /// This much claims nothing that is not so.
+pub(super) enum ClaimCheck {
+    /// A text without an unsupported claim.
     Clear(String),
-    /// A claim that nothing supports, and its words.
+    /// An unsupported claim, and its words.
     Unsupported(Claim, String),
 }
 
@@ -282,44 +281,44 @@ impl<'a> ClaimWatch<'a> {
         Self { rules, facts, quoted, sentence: String::new(), released: 0 }
     }
 
-    pub(super) fn push(&mut self, c: char) -> Heard {
+    pub(super) fn push(&mut self, c: char) -> ClaimCheck {
         let before = self.sentence.chars().next_back();
         self.sentence.push(c);
         let is_long = self.sentence.len() >= LONGEST_SENTENCE;
         if !c.is_whitespace() && !is_long {
-            return Heard::Clear(String::new());
+            return ClaimCheck::Clear(String::new());
         }
         if is_long || c == '\n' || before.is_some_and(|before| ".!?…".contains(before)) {
-            let heard = self.decide();
+            let check = self.decide();
             self.sentence.clear();
             self.released = 0;
-            return heard;
+            return check;
         }
         if before.is_some_and(|before| ",;:()".contains(before)) {
             return self.decide();
         }
-        let wording = self.rules.lexicon.read(&self.sentence);
-        let tokens = wording.tokens();
-        let clause = wording.clause(tokens.len().saturating_sub(1));
+        let stream = self.rules.lexicon.tokenize(&self.sentence);
+        let tokens = stream.tokens();
+        let clause = stream.clause(tokens.len().saturating_sub(1));
         let has_earlier = tokens[..clause.start].last().is_some_and(|word| word.span.end > self.released);
-        if has_earlier && self.rules.unsupported_beside(&wording, &self.facts, &self.quoted).is_some() {
+        if has_earlier && self.rules.unsupported_beside(&stream, &self.facts, &self.quoted).is_some() {
             return self.decide();
         }
-        let open = self.rules.first_open(&wording, clause).and_then(|word| tokens.get(word));
+        let open = self.rules.first_open(&stream, clause).and_then(|word| tokens.get(word));
         let end = open.map_or(self.sentence.len(), |token| token.span.start);
-        Heard::Clear(self.release(end))
+        ClaimCheck::Clear(self.release(end))
     }
 
-    pub(super) fn finish(&mut self) -> Heard {
+    pub(super) fn finish(&mut self) -> ClaimCheck {
         self.decide()
     }
 
     /// The clause has ended: all of it may be said, or nothing.
-    fn decide(&mut self) -> Heard {
-        let wording = self.rules.lexicon.read(&self.sentence);
-        let claim = self.rules.unsupported_beside(&wording, &self.facts, &self.quoted);
+    fn decide(&mut self) -> ClaimCheck {
+        let stream = self.rules.lexicon.tokenize(&self.sentence);
+        let claim = self.rules.unsupported_beside(&stream, &self.facts, &self.quoted);
         let text = self.release(self.sentence.len());
-        claim.map_or(Heard::Clear(text.clone()), |claim| Heard::Unsupported(claim, text))
+        claim.map_or(ClaimCheck::Clear(text.clone()), |claim| ClaimCheck::Unsupported(claim, text))
     }
 
     fn release(&mut self, end: usize) -> String {
@@ -334,8 +333,7 @@ mod tests {
     use super::*;
 
     fn rules() -> ClaimRules {
-        let file = include_str!("../../prompts/rules/claims.toml");
-        ClaimRules::new(toml::from_str(file).expect("the file")).expect("the patterns")
+        ClaimRules::read(&Prompts::shipped()).expect("the shipped rules")
     }
 
     #[test]

@@ -63,7 +63,7 @@ enum Waiting {
     Next,
 }
 
-/// What is to be done with the beginning of what is held.
+/// How to handle the beginning of the held text.
 enum Step {
     /// It is not clear yet.
     Wait(Wait),
@@ -261,7 +261,7 @@ impl<'a> Links<'a> {
             Some(cut) => cut,
             None => return Step::Done(end, vec![Part::Dropped(held[..end].to_owned())]),
         };
-        // "xem![ảnh](…)" is an image behind a word.
+        // "xem![ảnh](…)" is an image after a word.
         let image = held[end..].starts_with('[') && held[..end].ends_with('!') && end > 1;
         let end = if image { end - 1 } else { end };
         let word = &held[..end];

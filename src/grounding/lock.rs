@@ -1,39 +1,39 @@
-//! The fact lock: numbers of a reply pass if they stand in its sources.
+//! The fact lock: a number of a reply passes if it is in its sources.
 
 use super::{Guard, Piece};
 use crate::domain::GuardReason;
 use crate::nlu::facts::{Known, Lexicon, Place, only_joins, place_of, read};
 
-/// So much of what was said is read with a number: enough for "với ngân sách tầm …" and "ngày 31 tháng …".
+/// How many characters before a number are parsed with it: enough for "với ngân sách tầm …" and "ngày 31 tháng …".
 const CONTEXT_CHARS: usize = 120;
 
-/// Holds text back from a number on until the number cannot go on; other text waits for the end of its word.
+/// Holds text from a number on until the number has ended; other text is held to the end of its word.
 pub(super) struct FactLock<'a> {
     lexicon: &'a Lexicon,
     known: Known,
-    stand_in: &'a str,
-    /// What was said on this line.
+    placeholder: &'a str,
+    /// The text of this line so far.
     context: String,
-    /// What is waited with: whole words from a number on, and the word that is being written.
+    /// The held text: whole words from a number on, and the current word.
     held: String,
-    /// Where in `held` the word that is being written begins.
+    /// Where the current word begins in `held`.
     word: usize,
     in_number: bool,
-    /// Nothing was said since the stand-in.
-    behind_stand_in: bool,
+    /// Nothing was said since the placeholder.
+    after_placeholder: bool,
 }
 
 impl<'a> FactLock<'a> {
-    pub(super) fn new(lexicon: &'a Lexicon, known: Known, stand_in: &'a str) -> Self {
+    pub(super) fn new(lexicon: &'a Lexicon, known: Known, placeholder: &'a str) -> Self {
         Self {
             lexicon,
             known,
-            stand_in,
+            placeholder,
             context: String::new(),
             held: String::new(),
             word: 0,
             in_number: false,
-            behind_stand_in: false,
+            after_placeholder: false,
         }
     }
 
@@ -44,12 +44,12 @@ impl<'a> FactLock<'a> {
         }
         let word = self.held[self.word..].trim();
         if !word.is_empty() {
-            let (goes_on, ends) = match place_of(word, self.lexicon) {
+            let (continues, ends) = match place_of(word, self.lexicon) {
                 Place::Number { ends } => (true, ends),
-                Place::Beside { ends } => (self.in_number, ends),
+                Place::Joining { ends } => (self.in_number, ends),
                 Place::Outside => (false, true),
             };
-            self.in_number = goes_on && !ends;
+            self.in_number = continues && !ends;
         }
         self.word = self.held.len();
         if matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}' | '\u{85}') {
@@ -60,11 +60,11 @@ impl<'a> FactLock<'a> {
         if self.in_number { Vec::new() } else { self.settle() }
     }
 
-    /// Says a text as it is, between what was said and what will be.
+    /// Passes a text without a check.
     pub(super) fn keep(&mut self, text: &str) -> Vec<Piece> {
         let mut pieces = self.settle();
         self.remember(text);
-        self.behind_stand_in = false;
+        self.after_placeholder = false;
         pieces.push(Piece::Text(text.to_owned()));
         pieces
     }
@@ -84,10 +84,10 @@ impl<'a> FactLock<'a> {
         let mut at = before;
         for block in self.blocks(&text, before) {
             self.say(&text[at..block.start], &mut pieces);
-            if !self.behind_stand_in {
-                pieces.push(Piece::Text(self.stand_in.to_owned()));
+            if !self.after_placeholder {
+                pieces.push(Piece::Text(self.placeholder.to_owned()));
             }
-            self.behind_stand_in = true;
+            self.after_placeholder = true;
             pieces.push(Piece::Guard(Guard {
                 reason: GuardReason::UnsupportedFact,
                 kind: block.kind,
@@ -122,7 +122,7 @@ impl<'a> FactLock<'a> {
 
     fn say(&mut self, text: &str, pieces: &mut Vec<Piece>) {
         if text.chars().any(char::is_alphanumeric) {
-            self.behind_stand_in = false;
+            self.after_placeholder = false;
         }
         if !text.is_empty() {
             pieces.push(Piece::Text(text.to_owned()));

@@ -9,7 +9,7 @@ use crate::persona::Prompts;
 
 mod sets;
 
-const STAND_INS: StandIns<'_> = StandIns {
+const PLACEHOLDERS: Placeholders<'_> = Placeholders {
     number: "(em xin phép kiểm tra lại)",
     link: "(đã gỡ)",
     rest: "Xin lỗi ạ.",
@@ -21,7 +21,7 @@ const INSTRUCTIONS: &str = "Bạn là trợ lý của cửa hàng. Luôn xưng e
     Không bao giờ tự nghĩ ra giá, khuyến mãi, tồn kho hay thời hạn bảo hành. Không thúc ép và không nói xấu nơi khác.";
 
 static GROUNDING: LazyLock<Grounding> = LazyLock::new(|| {
-    let lexicon = Lexicon::from_toml(include_str!("../../prompts/rules/facts.toml")).unwrap();
+    let lexicon = Lexicon::read(&crate::persona::Prompts::shipped()).unwrap();
     let hosts = ["sstc.vn", "*.sstc.vn"].map(|host| host.parse().unwrap()).to_vec();
     let prompts = Prompts::load("prompts".as_ref(), "prompts/system_persona_vi.md".as_ref()).unwrap();
     let claims = Arc::new(ClaimRules::read(&prompts).unwrap());
@@ -49,7 +49,7 @@ pub(crate) fn read_reply(grounding: &Grounding, text: &str) -> Vec<Piece> {
 
 /// The text and the reasons, of these deltas.
 fn said(grounding: &Grounding, deltas: &[&str]) -> Vec<Piece> {
-    let mut speech = Grounded::new(grounding, &STAND_INS, &sources());
+    let mut speech = Grounded::new(grounding, &PLACEHOLDERS, &sources());
     let all: Vec<Piece> = deltas.iter().flat_map(|delta| speech.push(delta)).collect();
     joined(all.into_iter().chain(speech.finish()))
 }
@@ -59,7 +59,7 @@ fn shown(grounding: &Grounding, text: &str) -> String {
     let pieces = said(grounding, &[text]).into_iter();
     pieces
         .map(|piece| match piece {
-            Piece::Text(text) => text.replace(STAND_INS.number, "…").replace(STAND_INS.link, "…"),
+            Piece::Text(text) => text.replace(PLACEHOLDERS.number, "…").replace(PLACEHOLDERS.link, "…"),
             Piece::Guard(guard) => format!("{{{}}}", guard.reason.as_str()),
         })
         .collect()
@@ -357,7 +357,7 @@ fn a_claim_that_nothing_supports_ends_the_reply() {
         ("Half price for you today.", "{offered}Xin hỏi cửa hàng ạ."),
         ("Sure! I have refunded you. Bye.", "Sure! {refunded}Xin hỏi cửa hàng ạ."),
         ("Please give me your card PIN.", "Please {asks_secret}… Xin hỏi cửa hàng ạ."),
-        ("Your card PIN please.", "Your card {asks_secret}… Xin hỏi cửa hàng ạ."),
+        ("Your card PIN please.", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("Mã PIN của quý khách là gì ạ?", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("What is your password?", "{asks_secret}Xin hỏi cửa hàng ạ."),
         ("You get a free mouse with it.", "You get a {offered}… Xin hỏi cửa hàng ạ."),
@@ -402,11 +402,11 @@ fn a_third_replaced_figure_ends_the_reply() {
 #[test]
 fn text_without_numbers_waits_for_nothing_but_its_word() {
     let grounding = grounding();
-    let mut speech = Grounded::new(&grounding, &STAND_INS, &sources());
+    let mut speech = Grounded::new(&grounding, &PLACEHOLDERS, &sources());
     // What may begin a host waits for the first letter of the next word: "laptop dot vn".
     assert_eq!(speech.push("laptop "), []);
-    assert_eq!(speech.push("n"), [Piece::Text("laptop ".to_owned())]);
-    assert_eq!(speech.push("ày "), [Piece::Text("này ".to_owned())]);
+    let released = crate::grounding::joined(speech.push("này "));
+    assert_eq!(released, [Piece::Text("laptop này ".to_owned())]);
     for word in ["rất ", "tốt, ", "quý ", "đến ", "ngày ", "nào ", "ạ? "] {
         assert_eq!(speech.push(word), [Piece::Text(word.to_owned())], "{word:?}");
     }

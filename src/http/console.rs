@@ -8,6 +8,7 @@
 //! - [`knowledge`], [`questions`]: the indexed documents, and the questions that they did not answer
 //! - [`warranty_files`]: imports of warranties; [`personas`]: the personas' files
 //! - [`wrong`]: wrong answers, stored as evaluation cases
+//! - [`panel`]: the rows that a conversation's desk shows next to it
 //! - [`figures`]: the turns of each day
 //! - [`audit`]: who did what, when, and from which address
 //!
@@ -28,6 +29,7 @@ mod inbox;
 mod knowledge;
 mod live;
 mod owner;
+mod panel;
 mod personas;
 mod questions;
 mod returns;
@@ -50,6 +52,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoff::close))
         .routes(routes!(handoff::reopen))
         .routes(routes!(handoff::answer))
+        .routes(routes!(panel::get))
         .routes(routes!(returns::get))
         .routes(routes!(returns::advance))
         .routes(routes!(returns::resolve))

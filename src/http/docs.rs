@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::response::Html;
 use axum::routing::get;
 use axum::{Json, Router};
+use serde_json::json;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -16,7 +17,8 @@ use super::browser::{COOKIE, SESSION};
 use super::problem::Problem;
 use super::web::{reference, standalone};
 use crate::app::App;
-use crate::domain::Event;
+use crate::desks::DeskRegistry;
+use crate::domain::{Event, Kind};
 
 /// The parts of the document that do not belong to a route.
 #[derive(OpenApi)]
@@ -53,7 +55,7 @@ impl utoipa::Modify for Security {
 const MAY_BE_EMPTY: [&str; 3] =
     ["/conversations", "/conversations/{id}/token", "/conversations/{id}/turns/{turn}/cancel"];
 
-/// Completes the document with what the routes' attributes cannot express: the `reset` event, bodies that may be empty, and the
+/// Completes the document with what the routes' attributes cannot express: the `reset` event, the kinds of messages, bodies that may be empty, and the
 /// `Problem` body of errors.
 pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
     let schemas = openapi.components.as_mut().map(|components| &mut components.schemas);
@@ -62,6 +64,12 @@ pub(super) fn complete(openapi: &mut utoipa::openapi::OpenApi) {
         let reset = ObjectBuilder::new().property("type", kind).required("type");
         let reset = reset.description(Some("The reader's last event is too old: read the history again."));
         events.items.push(reset.build().into());
+    }
+    let kinds = openapi.components.as_mut().and_then(|components| components.schemas.get_mut(&*Kind::name()));
+    if let Some(RefOr::T(Schema::Object(kind))) = kinds {
+        let registry = DeskRegistry::built_in();
+        let of_desks = registry.iter().flat_map(|desk| desk.message_kinds());
+        kind.enum_values = Some(Kind::SHARED.iter().chain(of_desks).map(|kind| json!(kind)).collect());
     }
     for path in MAY_BE_EMPTY {
         let post = openapi.paths.paths.get_mut(path).and_then(|path| path.post.as_mut());

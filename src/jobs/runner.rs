@@ -106,7 +106,7 @@ impl JobRunner {
         while !shutdown.is_cancelled() {
             match self.find_due_queues(&mut has_stale_leases, &busy, &mut unknown).await {
                 Ok(due) => {
-                    for queue in due.into_iter().filter(|queue| busy.insert(queue)) {
+                    for queue in due.into_iter().filter(|&queue| busy.insert(queue)) {
                         let (runner, context, shutdown) = (self.clone(), context.clone(), shutdown.clone());
                         running.spawn(async move { (queue, runner.run_queue(queue, &context, &shutdown).await) });
                     }

@@ -1,9 +1,10 @@
-//! Numbers as people write them, read by value: what a reply says, held against what it may stand on.
+//! Parses numbers by value, and compares those of a reply with those of its sources.
 //!
-//! A text is made comparable ([`mod@normal`]), cut into tokens and read ([`read()`]) under the words of
-//! `prompts/rules/facts.toml` ([`Lexicon`]). What comes out are [`Fact`]s, each with its [`Value`]: `15.990.000đ`,
-//! `15,99 triệu` and `15tr99` are one price. [`Known`] holds the values of the texts that a reply may stand on, and says
-//! whether a fact of the reply is among them.
+//! [`read()`] parses a text into [`Fact`]s, each with its [`Value`]: `15.990.000đ`, `15,99 triệu` and `15tr99` are one price. The words
+//! around numbers are data ([`Lexicon`]). [`Known`] holds the values of the sources and checks the facts of a reply.
+//!
+//! Numbers consist of digits, punctuation and spaces, which the words of [`crate::domain::text`] do not have, so [`mod@normal`] is a
+//! second tokenizer.
 //!
 //! Deliberately absent: rounding ("khoảng 16 triệu" for 15.990.000đ is another number) and arithmetic (a sum of two known
 //! prices is not known).

@@ -1,16 +1,17 @@
-//! Which language a customer writes, and whether they ask for another.
+//! Detects the language of a message, and requests for another language.
 //!
-//! Both are rules alone, since a switch is acknowledged before any model is asked. All their words are data
-//! (`prompts/rules/language.toml`).
+//! Both work by rules alone, since a switch is confirmed before any model is asked. The words are data: `prompts/rules/languages.toml`
+//! and `prompts/rules/language.LANG.toml`.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use serde::de::Error as _;
 
 use crate::domain::Language;
-use crate::nlu::wording::Lexicon;
-use detect::Detector;
+use crate::domain::language::LanguageProfile;
+use crate::domain::text::Lexicon;
+use crate::persona::{PromptError, Prompts};
+use detect::{Detector, InvalidLanguageRules};
 use switch::Switcher;
 
 mod detect;
@@ -18,7 +19,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 
-/// What the rules of `language.toml` find in a message.
+/// The compiled rules.
 #[derive(Debug)]
 pub struct LanguageRules {
     lexicon: Lexicon,
@@ -26,62 +27,64 @@ pub struct LanguageRules {
     switcher: Switcher,
 }
 
-/// A customer's wish to go on in another language.
+/// A customer's request to continue in another language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     pub to: Language,
-    /// The message without the wish and the politeness around it; empty if it held nothing else.
+    /// The message without the request and the politeness around it; empty if it says nothing else.
     pub rest: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+/// `rules/common.*.toml` and `rules/language.*.toml`.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct RuleFile {
     plain_words: Vec<String>,
     aliases: HashMap<String, String>,
-    languages: HashMap<Language, LanguageFile>,
+    languages: HashMap<Language, LanguageWords>,
     switch: switch::SwitchFile,
 }
 
-/// How one language is known and called.
-#[derive(Deserialize)]
+/// The words by which one language is recognized.
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LanguageFile {
-    whatlang: String,
-    names: Vec<String>,
-    letters: String,
-    shared_letters: String,
+struct LanguageWords {
     words: Vec<String>,
     weak: Vec<String>,
-    shape: Option<String>,
 }
 
 impl LanguageRules {
+    /// Reads `rules/languages.toml`, `rules/common.*.toml` and `rules/language.*.toml`.
+    ///
     /// # Errors
-    /// The text is no TOML of this shape, names a class that is not there, or a language unknown to `whatlang`.
-    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        let file: RuleFile = toml::from_str(text)?;
-        let detector = Detector::new(&file.languages).map_err(toml::de::Error::custom)?;
-        let switcher = Switcher::new(&file.switch, &file.languages).map_err(toml::de::Error::custom)?;
+    /// A file is missing or malformed, names an undefined class, or a language that `whatlang` does not know.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        let languages = prompts.languages()?;
+        prompts.rules(&["common", "language"], |file: RuleFile| Self::new(&languages, file))
+    }
+
+    fn new(languages: &[LanguageProfile], file: RuleFile) -> Result<Self, InvalidLanguageRules> {
+        let detector = Detector::new(languages, &file.languages)?;
+        let switcher = Switcher::new(&file.switch, languages)?;
         let lexicon = Lexicon::new(file.aliases, file.switch.classes).with_plain_words(&file.plain_words);
         Ok(Self { lexicon, detector, switcher })
     }
 
-    /// The language of a message, among those that are `allowed`: by its letters, by its words, then by `whatlang`.
+    /// Returns the language of a message among the `allowed` ones: by its letters, by its words, then by `whatlang`.
     ///
-    /// `None` where even that is unsure; the conversation then keeps the language that it has.
+    /// `None` if that is unsure as well: the conversation keeps its language.
     pub fn detect(&self, text: &str, allowed: &[Language]) -> Option<Language> {
-        self.detector.detect(&self.lexicon.read(&without_addresses(text)), allowed)
+        self.detector.detect(&self.lexicon.tokenize(&without_addresses(text)), allowed)
     }
 
-    /// The wish for one of the `allowed` languages, if the message holds one. A language that is named as a property of
-    /// goods ("an English keyboard") is no wish.
+    /// The request for one of the `allowed` languages, if the message has one. A language that is named as a property of goods ("an
+    /// English keyboard") is not a request.
     pub fn switch(&self, text: &str, allowed: &[Language]) -> Option<Switch> {
-        self.switcher.switch(&self.lexicon.read(text), allowed)
+        self.switcher.switch(&self.lexicon.tokenize(text), allowed)
     }
 }
 
-/// The text without mail and web addresses, which are in no language: the name in `huy.do@example.com` is no word.
+/// The text without mail and web addresses: the name in `huy.do@example.com` is not a word.
 fn without_addresses(text: &str) -> String {
     let is_address = |piece: &&str| piece.contains('@') || piece.contains("://") || piece.starts_with("www.");
     text.split_inclusive(char::is_whitespace).filter(|piece| !is_address(piece)).collect()

@@ -159,6 +159,13 @@ impl Prompts {
             .ok_or_else(|| self.error(name, None, "the file is missing: copy it from the distribution".to_owned()))
     }
 
+    /// Returns a copy with one file replaced.
+    #[cfg(test)]
+    pub(super) fn with_file(mut self, name: String, content: String) -> Self {
+        self.files.insert(name, content);
+        self
+    }
+
     /// Parses a TOML file with `parse`, and adds file and line to its error.
     pub fn toml_with<T>(
         &self,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{PromptError, Prompts};
+use crate::domain::language::DateFormat;
 use crate::domain::{ErrorCode, Language};
 
 mod console;
@@ -82,6 +83,7 @@ impl<T> ByLanguage<T> {
 pub struct CommonTexts {
     /// The value of `{hotline}`.
     pub hotline: String,
+    pub date_format: DateFormat,
     error_timeout: String,
     error_unavailable: String,
     error_overloaded: String,

@@ -26,7 +26,7 @@ pub use crate::config::{LlmConfig, LlmMode};
 
 pub use gateway::{Availability, Gateway, Ticket};
 pub use ollama::{InvalidOllama, Ollama};
-pub use tool::{Reply, ToolCall, ToolSpec};
+pub use tool::{Reply, ToolCall, ToolSpec, json_schema, tool_schema};
 
 /// The author of a [`ChatMessage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +175,9 @@ pub enum LlmError {
     /// A structured answer is not a JSON object, which is the model's error rather than the service's.
     #[error("the language model's answer is not a JSON object")]
     NoObject,
+    /// The answer is a JSON object of another type than requested, which is the model's error.
+    #[error("the answer does not fit the schema")]
+    WrongType,
     /// The provider refuses the request, for example because it does not have the model.
     #[error("the language model's provider refused the request: {0}")]
     Refused(String),
@@ -195,6 +198,7 @@ impl LlmError {
             | Self::Empty
             | Self::Protocol(_)
             | Self::NoObject
+            | Self::WrongType
             | Self::Refused(_)
             | Self::Model(_) => ErrorCode::Model,
         }

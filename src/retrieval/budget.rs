@@ -1,7 +1,7 @@
 //! Prices in a question: "dưới 20 triệu", "cheapest".
 
 use super::rules::SearchRules;
-use super::terms::{Token, is_plain_number, tokens};
+use super::terms::{Token, is_plain_number};
 
 /// The price that the customer wants, in đồng. It affects the order of the results, but never hides a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ fn parts(word: &str) -> (&str, &str, &str) {
 /// Returns the unit that is attached to a number (`unit`) or follows it in `rest`: its value in đồng and its number of
 /// words in `rest`.
 fn unit_after(unit: &str, rest: &[Token], rules: &SearchRules) -> Option<(f64, usize)> {
-    let attached = tokens(unit, &[]);
+    let attached = rules.analyzer.tokens(unit);
     let words = if unit.is_empty() { rest } else { &attached };
     let money = &rules.money;
     let known = [(1e6, &money.millions), (1e3, &money.thousands), (1.0, &money.currency)];
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn prices_are_removed_from_the_question() {
-        let rules = SearchRules::from_toml(include_str!("../../prompts/rules/search.toml")).unwrap();
+        let rules = SearchRules::read(&crate::persona::Prompts::shipped()).unwrap();
         let most = |most| Budget { most: Some(most), ..Budget::default() };
         for (question, budget, rest) in [
             ("laptop dưới 20 triệu", most(20_000_000), "laptop"),
@@ -163,9 +163,8 @@ mod tests {
             ("chuột không dây rẻ nhất", Budget { order: Order::Cheapest, ..Budget::default() }, "chuột không dây"),
             ("laptop từ 10 triệu đến 15 triệu", Budget { least: Some(10_000_000), ..most(15_000_000) }, "laptop"),
         ] {
-            let (found, left) = take_budget(&tokens(question, &rules.units), &rules);
-            let left = left.iter().map(|token| token.exact.as_str()).collect::<Vec<_>>().join(" ");
-            assert_eq!((found, left.as_str()), (budget, rest), "{question}");
+            let (found, left) = take_budget(&rules.analyzer.tokens(question), &rules);
+            assert_eq!((found, left), (budget, rules.analyzer.tokens(rest)), "{question}");
         }
     }
 }

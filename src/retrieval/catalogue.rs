@@ -38,7 +38,7 @@ pub fn rows(doc_id: &str, path: &str, text: &str, rules: &SearchRules) -> (Vec<C
             let problem = format!("{} fields under {} columns", record.len(), columns.len());
             complaints.push((record.position().map_or(0, line), problem));
         }
-        let row = chunk(&columns, &record);
+        let row = chunk(&columns, &record, rules);
         chunks.extend(row.map(|row| Chunk { doc_id: doc_id.to_owned(), path: path.to_owned(), ..row }));
     }
     (chunks, complaints)
@@ -77,7 +77,7 @@ fn columns(headers: &StringRecord, rules: &SearchRules) -> Vec<Header> {
     columns
 }
 
-fn chunk(columns: &[Header], record: &StringRecord) -> Option<Chunk> {
+fn chunk(columns: &[Header], record: &StringRecord, rules: &SearchRules) -> Option<Chunk> {
     let cells: Vec<(&Header, &str)> = columns.iter().zip(record).filter(|(_, value)| !value.is_empty()).collect();
     let of = |kind| cells.iter().filter(move |(header, _)| header.column.kind == kind).map(|(_, value)| *value);
     if cells.is_empty() {
@@ -88,7 +88,8 @@ fn chunk(columns: &[Header], record: &StringRecord) -> Option<Chunk> {
     let searched: Vec<&str> = of(ColumnKind::Text).collect();
     let languages: BTreeSet<Language> =
         cells.iter().flat_map(|(header, _)| header.column.labels.keys().copied()).collect();
-    let first = if languages.contains(&Language::VI) { Some(Language::VI) } else { languages.first().copied() };
+    let known = rules.languages.iter().map(|profile| profile.code).find(|code| languages.contains(code));
+    let first = known.or_else(|| languages.first().copied());
     Some(Chunk {
         title: of(ColumnKind::Name).collect::<Vec<_>>().join(" "),
         section_path: of(ColumnKind::Category).map(str::to_owned).collect(),
@@ -151,7 +152,7 @@ mod tests {
     use super::*;
 
     fn rules() -> SearchRules {
-        SearchRules::from_toml(include_str!("../../prompts/rules/search.toml")).unwrap()
+        SearchRules::read(&crate::persona::Prompts::shipped()).unwrap()
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_yaml_ng::Value;
 use whatlang::{Detector, Lang};
 
 use crate::domain::Language;
+use crate::domain::language::LanguageProfile;
 
 /// The metadata of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,13 +122,14 @@ fn line_of(yaml: &str, key: &str) -> Option<(usize, String)> {
     })
 }
 
-/// Detects Vietnamese or English, for documents that do not declare their language.
-pub fn guess_language(text: &str) -> Option<Language> {
-    match Detector::with_allowlist(vec![Lang::Vie, Lang::Eng]).detect_lang(text)? {
-        Lang::Vie => Some(Language::VI),
-        Lang::Eng => Some(Language::EN),
-        _ => None,
+/// Guesses the language of a document that does not name it, among those of the shop.
+pub fn guess_language(text: &str, languages: &[LanguageProfile]) -> Option<Language> {
+    let known = || languages.iter().filter_map(|language| Some((Lang::from_code(&language.whatlang)?, language.code)));
+    if known().next().is_none() {
+        return None;
     }
+    let guessed = Detector::with_allowlist(known().map(|(lang, _)| lang).collect()).detect_lang(text)?;
+    known().find(|(lang, _)| *lang == guessed).map(|(_, code)| code)
 }
 
 #[cfg(test)]

@@ -188,14 +188,14 @@ impl Source<'_> {
             Some(Ending::Markdown) => {
                 let (about, body, complaint) = split_front_matter(&text);
                 complaints.extend(complaint.map(|(line, problem)| (Some(line), problem)));
-                page::markdown(self.doc_id, self.path, about, body, sizes)
+                page::markdown(self.doc_id, self.path, about, body, &rules.languages, sizes)
             }
             Some(Ending::Catalogue) => {
                 let (chunks, found) = catalogue::rows(self.doc_id, self.path, &text, rules);
                 complaints.extend(found.into_iter().map(|(line, problem)| (Some(line), problem)));
                 Page { chunks, dropped: Vec::new() }
             }
-            Some(Ending::Text) => page::plain(self.doc_id, self.path, &text, sizes),
+            Some(Ending::Text) => page::plain(self.doc_id, self.path, &text, &rules.languages, sizes),
             None => Page::default(),
         }
     }

@@ -25,10 +25,11 @@ use std::sync::Arc;
 use super::chunk::Chunk;
 use super::folder::{self, Report, Shelf};
 use super::rules::SearchRules;
-use super::terms::{Token, bare_number, tokens};
+use super::terms::Token;
 use super::{Passage, Query, RetrievalError};
 use crate::config::ChunkConfig;
 use crate::domain::Language;
+use crate::domain::language::LanguageProfile;
 
 mod question;
 mod rank;
@@ -97,12 +98,12 @@ impl LexicalIndex {
             let mut frequencies: HashMap<Term, f64> = HashMap::new();
             let searched = piece.searched.as_ref().unwrap_or(&piece.text);
             for (text, weight) in [(&piece.title, TITLE_WEIGHT), (&piece.section(), SECTION_WEIGHT), (searched, 1.0)] {
-                for term in terms_of(&tokens(text, &rules.units), rules) {
+                for term in terms_of(&rules.analyzer.tokens(text), rules) {
                     *frequencies.entry(term).or_default() += weight;
                 }
             }
             if piece.product.is_some() {
-                let section = tokens(&piece.section(), &rules.units);
+                let section = rules.analyzer.tokens(&piece.section());
                 frequencies.extend(meanings_of(&section, rules).map(|meaning| (Term::Category(meaning), 1.0)));
             }
             counts.push(searched.split_whitespace().count());
@@ -144,6 +145,11 @@ impl LexicalIndex {
         question::Question::of(text, language, self).parts.iter().filter(|part| !part.weak).count()
     }
 
+    /// The languages of the shop.
+    pub fn languages(&self) -> &[LanguageProfile] {
+        &self.rules.languages
+    }
+
     /// Returns the indexed chunks. Hits refer to their positions.
     pub fn chunks(&self) -> &[Arc<Chunk>] {
         &self.pieces
@@ -174,7 +180,7 @@ fn terms_of(words: &[Token], rules: &SearchRules) -> Vec<Term> {
     let mut terms: Vec<Term> = meanings_of(words, rules).map(Term::Meaning).collect();
     for (n, word) in words.iter().enumerate() {
         terms.push(Term::Root(word.root.clone()));
-        terms.extend(bare_number(&word.root, &rules.units).map(|number| Term::Root(number.to_owned())));
+        terms.extend(rules.analyzer.bare_number(&word.root).map(|number| Term::Root(number.to_owned())));
         if word.marked {
             terms.push(Term::Marked(word.exact.clone()));
         }

@@ -10,6 +10,7 @@ use super::document::{About, guess_language};
 use super::markdown::{self, Outline, Section};
 use super::tokens::estimate;
 use crate::config::ChunkConfig;
+use crate::domain::language::LanguageProfile;
 
 /// The chunks of a page.
 #[derive(Debug, Default)]
@@ -23,7 +24,14 @@ pub struct Page {
 ///
 /// The title comes from the front matter, else from the first heading, else it is `doc_id`. It is not part of section
 /// paths.
-pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &ChunkConfig) -> Page {
+pub fn markdown(
+    doc_id: &str,
+    path: &str,
+    about: About,
+    body: &str,
+    languages: &[LanguageProfile],
+    sizes: &ChunkConfig,
+) -> Page {
     let Outline { headings, sections } = markdown::outline(body);
     let keywords = page_keywords(&about, &headings);
     let title = about.title.or_else(|| headings.first().cloned()).unwrap_or_else(|| doc_id.to_owned());
@@ -33,7 +41,7 @@ pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &Chun
         version: about.version,
         last_updated: about.last_updated,
         audience: about.audience,
-        language: about.language.or_else(|| guess_language(body)),
+        language: about.language.or_else(|| guess_language(body, languages)),
         keywords,
         ..Chunk::default()
     };
@@ -58,12 +66,12 @@ pub fn markdown(doc_id: &str, path: &str, about: About, body: &str, sizes: &Chun
 }
 
 /// Splits a plain text at its paragraphs. The chunks have no keywords.
-pub fn plain(doc_id: &str, path: &str, text: &str, sizes: &ChunkConfig) -> Page {
+pub fn plain(doc_id: &str, path: &str, text: &str, languages: &[LanguageProfile], sizes: &ChunkConfig) -> Page {
     let template = Chunk {
         doc_id: doc_id.to_owned(),
         title: doc_id.to_owned(),
         path: path.to_owned(),
-        language: guess_language(text),
+        language: guess_language(text, languages),
         ..Chunk::default()
     };
     let chunks = parts(text.trim(), sizes).into_iter().map(|text| Chunk { text, ..template.clone() }).collect();
@@ -137,7 +145,7 @@ mod tests {
     #[test]
     fn chunk_cites_its_section_and_two_above() {
         let body = "Lead.\n# Top\n## A\n### B\n#### C\nDeep text.\n## D\nOne two three four. Five six seven eight.\n";
-        let page = markdown("p", "p.md", about("Top", ""), body, &sizes(8, 4, 0));
+        let page = markdown("p", "p.md", about("Top", ""), body, &[], &sizes(8, 4, 0));
         let found: Vec<_> = page.chunks.iter().map(|c| (c.section(), c.text.as_str())).collect();
         let found: Vec<_> = found.iter().map(|(section, text)| (section.as_str(), *text)).collect();
         assert_eq!(
@@ -155,21 +163,21 @@ mod tests {
     #[test]
     fn only_short_chunks_without_keywords_are_dropped() {
         let body = "Xin chào.\n\n## Phí giao\nMiễn phí.\n";
-        let page = markdown("p", "p.md", about("", "Khu vực"), body, &sizes(600, 120, 200));
+        let page = markdown("p", "p.md", about("", "Khu vực"), body, &[], &sizes(600, 120, 200));
         assert_eq!(page.chunks.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), ["Miễn phí."]);
         assert_eq!(page.dropped.iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), ["Xin chào."]);
-        let page = markdown("p", "p.md", About::default(), "# Đỗ xe\nMiễn phí.", &sizes(600, 120, 200));
+        let page = markdown("p", "p.md", About::default(), "# Đỗ xe\nMiễn phí.", &[], &sizes(600, 120, 200));
         assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0), "the page's own title is a heading too");
-        let page = markdown("p", "p.md", about("", "Khu vực"), body, &sizes(600, 120, 2));
+        let page = markdown("p", "p.md", about("", "Khu vực"), body, &[], &sizes(600, 120, 2));
         assert_eq!(page.chunks.len(), 2);
     }
 
     #[test]
     fn document_without_keywords_keeps_its_chunks() {
-        let page = markdown("p", "p.md", About::default(), "Xin chào.", &sizes(600, 120, 200));
+        let page = markdown("p", "p.md", About::default(), "Xin chào.", &[], &sizes(600, 120, 200));
         assert_eq!((page.chunks.len(), page.dropped.len()), (1, 0));
         assert_eq!(
-            plain("p", "p.txt", "Xin chào.\n\nMời vào.", &sizes(600, 120, 200)).chunks[0].text,
+            plain("p", "p.txt", "Xin chào.\n\nMời vào.", &[], &sizes(600, 120, 200)).chunks[0].text,
             "Xin chào.\n\nMời vào."
         );
     }

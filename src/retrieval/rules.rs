@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
-use super::terms::{Token, tokens};
+use super::terms::{Analyzer, Token};
 use crate::domain::Language;
+use crate::domain::language::LanguageProfile;
 use crate::domain::text::fold;
+use crate::persona::{PromptError, Prompts};
 
 /// The parsed rules: stop words, synonyms, units, words about money and catalogue columns.
 #[derive(Clone, Debug)]
@@ -18,7 +20,9 @@ pub struct SearchRules {
     filler: Lexicon,
     /// Phrases, each with the number of its synonym group.
     pub(super) meanings: Lexicon,
-    pub(super) units: Vec<String>,
+    pub(super) analyzer: Analyzer,
+    /// The languages of the shop, its own first.
+    pub(super) languages: Vec<LanguageProfile>,
     pub(super) money: Money,
     pub(super) columns: Vec<Column>,
 }
@@ -83,10 +87,10 @@ pub(super) struct Lexicon {
 }
 
 impl Lexicon {
-    pub fn of<'a>(phrases: impl IntoIterator<Item = (&'a str, u32)>, units: &[String]) -> Self {
+    pub fn of<'a>(phrases: impl IntoIterator<Item = (&'a str, u32)>, analyzer: &Analyzer) -> Self {
         let mut lexicon = Self::default();
         for (phrase, number) in phrases {
-            let words = tokens(phrase, units);
+            let words = analyzer.tokens(phrase);
             if let Some(first) = words.first() {
                 lexicon.phrases.entry(first.root.clone()).or_default().push((words, number));
             }
@@ -163,21 +167,34 @@ struct MoneyWords {
 }
 
 impl SearchRules {
-    /// Parses the rules. Everything is optional.
+    /// Reads `rules/languages.toml` and `rules/search.toml`.
+    ///
+    /// # Errors
+    /// A file is missing or malformed; the error names the line.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        let languages = prompts.languages()?;
+        prompts.toml_with("rules/search.toml", |text| Self::new(text, languages))
+    }
+
+    /// Parses rules for a shop without languages. What the text leaves out is empty.
     ///
     /// # Errors
     /// The text is not valid TOML, or has an unknown key or value. The error names the line.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        Self::new(text, Vec::new())
+    }
+
+    pub(super) fn new(text: &str, languages: Vec<LanguageProfile>) -> Result<Self, toml::de::Error> {
         let file: File = toml::from_str(text)?;
-        let units: Vec<String> = file.units.iter().map(|unit| unit.to_lowercase()).collect();
-        let list = |words: &[String]| Lexicon::of(words.iter().map(|word| (word.as_str(), 0)), &units);
+        let analyzer = Analyzer::new(&file.units, &languages).map_err(serde::de::Error::custom)?;
+        let list = |words: &[String]| Lexicon::of(words.iter().map(|word| (word.as_str(), 0)), &analyzer);
         let numbered =
             (0..).zip(&file.synonyms).flat_map(|(n, group)| group.words.iter().map(move |word| (word.as_str(), n)));
         Ok(Self {
             stop: list(&file.stop),
             weak: list(&file.weak),
             filler: list(&file.filler),
-            meanings: Lexicon::of(numbered, &units),
+            meanings: Lexicon::of(numbered, &analyzer),
             money: Money {
                 below: list(&file.money.below),
                 above: list(&file.money.above),
@@ -190,15 +207,21 @@ impl SearchRules {
                 to: list(&file.money.to),
             },
             columns: file.columns,
-            units,
+            languages,
+            analyzer,
         })
+    }
+
+    /// Whether the words of this language are written as separate syllables.
+    pub(super) fn is_syllabic(&self, language: Language) -> bool {
+        self.languages.iter().any(|profile| profile.code == language && profile.syllable.is_some())
     }
 
     /// Returns the question without case, diacritics, punctuation, English endings and polite words, to recognize the
     /// same question in other words. Empty only if the text has no words.
     pub fn gist(&self, text: &str) -> String {
         // Fold first: otherwise "bạn" would be a polite word and "bán" would not, although both become "ban".
-        let words = tokens(&fold(text), &self.units);
+        let words = self.analyzer.tokens(&fold(text));
         let mut kept: Vec<&str> = Vec::new();
         let mut at = 0;
         while at < words.len() {
@@ -227,7 +250,7 @@ mod tests {
     #[test]
     fn same_question_has_the_same_gist() {
         let rules = "filler = [\"shop\", \"ơi\", \"cho mình hỏi\", \"ạ\", \"có\", \"không\", \"ko\", \"please\"]\nunits = [\"tb\"]";
-        let rules = SearchRules::from_toml(rules).unwrap();
+        let rules = SearchRules::new(rules, Prompts::shipped().languages().unwrap()).unwrap();
         for (a, b) in [
             ("Shop ơi, có sửa máy in không ạ?", "sua may in"),
             ("CHO MÌNH HỎI: sửa máy in", "có sửa máy in ko"),
@@ -248,8 +271,8 @@ mod tests {
 
     #[test]
     fn diacritics_matter_only_if_typed() {
-        let lexicon = Lexicon::of([("bạn", 0), ("bàn phím", 1), ("ship", 2)], &[]);
-        let longest = |text: &str| lexicon.longest_at(&tokens(text, &[]));
+        let lexicon = Lexicon::of([("bạn", 0), ("bàn phím", 1), ("ship", 2)], &Analyzer::default());
+        let longest = |text: &str| lexicon.longest_at(&Analyzer::default().tokens(text));
         assert_eq!(longest("bạn ơi"), (1, vec![0]));
         assert_eq!(longest("bàn ghế"), (0, vec![]));
         assert_eq!(longest("ban phim co"), (2, vec![1]));

@@ -1,4 +1,4 @@
-//! How many tokens a text is to an embedding model, without asking one.
+//! Estimates how many tokens an embedding model makes of a text.
 //!
 //! An estimate for the vocabulary of XLM-R, which bge-m3 and the multilingual e5 models share: a run of letters is a token or a
 //! little more (Vietnamese syllables mostly stand in the vocabulary as they are), digits come in twos, punctuation stands
@@ -32,7 +32,7 @@ pub fn estimate(text: &str) -> usize {
     usize::try_from(cost(text).div_ceil(100)).unwrap_or(usize::MAX)
 }
 
-/// The same in hundredths of a token. What stands between spaces counts by itself, so the costs of the words of a text are its own.
+/// The estimate in hundredths of a token. The cost of a text is the sum of the costs of its words.
 pub(super) fn cost(text: &str) -> u64 {
     let mut total = 0;
     let mut rest = text;

@@ -70,7 +70,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes some conversations that a visitor opened before `before` and never wrote in. Returns `false` when none are left.
+    /// Removes some conversations that a visitor opened before `before` and never wrote in. Returns them; none when none are
+    /// left.
     pub async fn forget_empty_conversations(
         &self,
         before: DateTime<Utc>,

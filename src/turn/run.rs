@@ -107,13 +107,13 @@ pub(super) async fn run(
 /// Records the turn in metrics and traces.
 pub(super) fn report(turn: &Turn, status: TurnStatus, total: Duration) {
     let desk = turn.persona.desk.clone();
-    // A turn that was stopped may have no message.
-    let kind = turn.main_kind().map_or("none", Kind::as_str);
+    // A turn that was stopped may have said nothing.
+    let kind = turn.main_kind().map_or_else(|| "none".to_owned(), |kind| kind.as_str().to_owned());
     let (status_label, turns) = (status.as_str(), "frontdesk_turns_total");
-    metrics::counter!(turns, "desk" => desk.clone(), "kind" => kind, "status" => status_label).increment(1);
+    metrics::counter!(turns, "desk" => desk.clone(), "kind" => kind.clone(), "status" => status_label).increment(1);
     metrics::histogram!("frontdesk_turn_seconds", "desk" => desk.clone(), "status" => status_label).record(total);
     let span = Span::current();
-    span.record("desk", desk).record("kind", kind).record("status", status_label);
+    span.record("desk", desk).record("kind", kind.as_str()).record("status", status_label);
     if status == TurnStatus::Failed {
         span.record("otel.status_code", "ERROR");
     }

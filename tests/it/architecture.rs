@@ -41,6 +41,8 @@ struct Code {
     text: String,
     /// The line on which each token begins, by its offset in the text.
     lines: Vec<(usize, usize)>,
+    /// The literals, each with its line.
+    literals: Vec<(usize, String)>,
 }
 
 impl Code {
@@ -72,7 +74,10 @@ impl Code {
                     self.add(group.stream());
                     self.text.push_str(close);
                 }
-                TokenTree::Literal(_) => self.text.push(' '),
+                TokenTree::Literal(literal) => {
+                    self.literals.push((literal.span().start().line, literal.to_string()));
+                    self.text.push(' ');
+                }
                 TokenTree::Ident(word) => {
                     if self.text.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
                         self.text.push(' ');
@@ -188,4 +193,34 @@ fn parser_skips_comments_literals_and_tests() {
     assert_eq!(code.text, "let a= ;let b= ;e.unwrap();#use crate::{app,turn};crate::store::x()");
     assert_eq!(code.find(".unwrap()").map(|(line, _)| line).collect::<Vec<_>>(), [3]);
     assert_eq!(code.modules().collect::<Vec<_>>(), [(8, "{app".to_owned()), (9, "store".to_owned())]);
+}
+
+/// Files outside a desk's folder that may name it, and why.
+const MAY_NAME_DESKS: [(&str, &str); 4] = [
+    ("src/desks.rs", "the list of desks"),
+    ("src/persona/file.rs", "a persona without `desk:` belongs to the retail desk"),
+    ("src/http/labels.rs", "the OpenAPI tag of return labels"),
+    ("src/app/evals/", "a replayed case copies the rows of its orders"),
+];
+
+/// Orders and RMAs are the shop's back office, whichever desk creates them, so `domain::returns` and `store::returns` may
+/// use the word. Only a desk's registered name and its module are private to it.
+#[test]
+fn desk_names_stay_in_their_folder() {
+    let registry = frontdesk::desks::DeskRegistry::built_in();
+    let mut found = Vec::new();
+    for file in read_source() {
+        for name in registry.iter().map(|factory| factory.name()) {
+            let own = [format!("src/desks/{name}.rs"), format!("src/desks/{name}/")];
+            let mut allowed = own.iter().map(String::as_str).chain(MAY_NAME_DESKS.map(|(path, _)| path));
+            if allowed.any(|path| file.path.starts_with(path)) {
+                continue;
+            }
+            let literal = format!("\"{name}\"");
+            let literals = file.code.literals.iter().filter(|(_, text)| *text == literal).map(|(line, _)| *line);
+            let paths = file.code.find("desks::").filter(|(_, path)| path.starts_with(name)).map(|(line, _)| line);
+            found.extend(literals.chain(paths).map(|line| format!("{}:{line}: {name}", file.path)));
+        }
+    }
+    assert!(found.is_empty(), "a desk is named outside its folder:\n{}", found.join("\n"));
 }

@@ -1,3 +1,4 @@
+mod echo;
 mod machine;
 mod retail;
 pub mod returns;

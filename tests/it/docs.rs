@@ -7,12 +7,13 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 8] = [
+const DOCUMENTS: [&str; 9] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/invariants.md",
+    "docs/desks/retail.md",
     "docs/api.md",
     "docs/back-office.md",
     "docs/operations.md",

@@ -80,7 +80,7 @@ async fn run(name: &str, payloads: &[&str], left: JobCounts) -> Vec<(u32, Vec<St
     shutdown.cancel();
     running.await.unwrap();
     assert_eq!(count_jobs(&store, &[name]).await, left);
-    std::mem::take(&mut job.runs.lock().unwrap())
+    std::mem::take(&mut *job.runs.lock().unwrap())
 }
 
 async fn enqueue(runner: &JobRunner, shop: &TenantId, name: &str, at: usize, payload: &str) {

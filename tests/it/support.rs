@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod database;
+pub mod echo_desk;
 pub mod ollama;
 pub mod sse;
 pub mod vectors;

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn generated_numbers_are_not_differences() {
-        let answer_with = |text: &str| answer(None, &[(Kind::ReturnTicket, text, &[])]);
+        let answer_with = |text: &str| answer(None, &[(Kind::desk("return_ticket"), text, &[])]);
         let was = answer_with("RMA-1701234567-ABCD is made.");
         assert_eq!(compare(&was, &answer_with("RMA-1801234567-WXYZ is made."), DateTime::UNIX_EPOCH), []);
         let is = answer_with("RMA-1801234567-WXYZ was made.");

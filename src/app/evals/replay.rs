@@ -16,7 +16,7 @@ use super::case::{Answer, Case};
 use super::keep::asked_of;
 use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
-use crate::desks::{Caller, DeskError, Desks, Services, SinkClosed, Turn};
+use crate::desks::{Caller, DeskError, DeskRegistry, Desks, Services, SinkClosed, Turn};
 use crate::domain::serial::find_serials;
 use crate::domain::{ErrorCode, Serial, TenantId, TurnStatus};
 use crate::jobs::JobRunner;
@@ -146,7 +146,7 @@ impl Replayer {
         let scratch = Scratch::open(&self.config).await?;
         self.restore_rows(&scratch.store, &tenant, case).await?;
         let services = self.services(&scratch.store);
-        let desks = Desks::new(&services, self.prompts.clone()).map_err(StartError::from)?;
+        let desks = Desks::new(&DeskRegistry::built_in(), &services, self.prompts.clone()).map_err(StartError::from)?;
         let desk = desks.find(&persona.desk).ok_or_else(no_persona)?;
         let conversation = scene::conversation(case, tenant);
         let mut history = scene::messages(case);
@@ -219,7 +219,6 @@ impl Replayer {
             llm: self.llm.clone(),
             knowledge: self.knowledge.clone(),
             memory: self.memory.clone(),
-            misses: Arc::default(),
             client_names: ClientNames::new(&secret),
         }
     }

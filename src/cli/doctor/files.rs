@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::config::Config;
-use crate::desks::Desks;
+use crate::desks::{DeskRegistry, Desks};
 use crate::persona::{Persona, PromptErrors, Prompts};
 use crate::retrieval::{LexicalIndex, Report, SearchRules, Warning};
 
@@ -15,11 +15,11 @@ pub(super) fn examine(config: &Config) -> (Vec<Check>, Option<Prompts>) {
             return (mistakes.map(|mistake| Check::fail("prompts", mistake.to_string())).collect(), None);
         }
     };
-    let mut checks = vec![match Desks::check(&prompts) {
+    let mut checks = vec![match Desks::check(&DeskRegistry::built_in(), &prompts) {
         Ok(()) => Check::ok("prompts", personas(&prompts)),
         Err(mistake) => Check::fail("prompts", mistake.to_string()),
     }];
-    match prompts.toml_with("rules/search.toml", SearchRules::from_toml) {
+    match SearchRules::read(&prompts) {
         Err(mistake) => checks.push(Check::fail("prompts", mistake.to_string())),
         Ok(rules) => checks.extend(knowledge(config, &rules)),
     }

@@ -3,12 +3,13 @@
 use super::settings::{may_create_in, nearest_folder};
 use super::{Check, TIMEOUT};
 use crate::config::{Config, MailConfig};
+use crate::desks::DeskRegistry;
 use crate::persona::Prompts;
 use crate::providers::email::{MailFiles, Mailer, Smtp};
 
-/// Checks nothing without a persona of the returns desk, which alone sends mails.
+/// Checks nothing without a persona whose desk sends mails.
 pub(super) async fn examine(config: &Config, prompts: &Prompts) -> Vec<Check> {
-    if !prompts.personas().any(|persona| persona.desk == "returns") {
+    if !DeskRegistry::built_in().used_by(prompts).any(|desk| desk.sends_mail()) {
         return Vec::new();
     }
     let mail = MailConfig { deadline: config.mail.deadline.min(TIMEOUT), ..config.mail.clone() };

@@ -90,7 +90,7 @@ pub async fn measure(args: &Args, config: &Config, embedder: &Embedder) -> anyho
     let unanswerable = args.unanswerable.as_deref().map(Question::read_unanswerable).transpose()?;
     let unanswerable = unanswerable.as_deref();
     let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
-    let rules = prompts.toml_with("rules/search.toml", SearchRules::from_toml)?;
+    let rules = SearchRules::read(&prompts)?;
     let shelf = read_documents(args, config, &rules)?;
     let mut measured = Measured {
         questions: questions.len(),

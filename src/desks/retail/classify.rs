@@ -1,35 +1,35 @@
-//! What a message is about: rules where they are sure, the language model where they are not.
+//! Decides what a message is about: rules first, the language model if they are unsure.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tracing::warn;
 
 use super::intent::Intent;
 use super::memory::Memory;
 use super::rules::{Context, Verdict};
 use super::social::PERSON;
-use super::{Heard, Retail};
+use super::{Incoming, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
-use crate::desks::window::window;
+use crate::dialogue::history::window;
 use crate::domain::IntentSource;
 use crate::nlu::long_text::read_text;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 
-/// So much of the conversation helps the model to understand one message.
+/// Characters of the conversation in the prompt.
 const CONTEXT_CHARS: usize = 1200;
 
-/// What was understood of a message.
+/// A classified message.
 pub(super) struct Understood {
     pub intent: Intent,
     pub confidence: f64,
     pub source: IntentSource,
     pub clarify_needed: bool,
-    /// The topic of social talk.
+    /// The topic of small talk.
     pub social: Option<String>,
-    /// A wish for goods that does not say for which.
+    /// Whether the customer wants goods without naming any.
     pub names_nothing: bool,
-    /// The model did not answer in time, so nothing more is asked of it in this turn.
+    /// Whether the model was too late; it is not asked again in this turn.
     pub model_is_late: bool,
     pub receipt: Receipt,
 }
@@ -46,12 +46,12 @@ impl Unusable {
     }
 }
 
-/// Why, for the shop's own eyes.
+/// Why a message was classified this way, for the receipt.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Receipt {
-    /// What spoke for it by the rules.
+    /// The rules' evidence.
     matched: Vec<String>,
-    /// The model's own words.
+    /// The model's reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     rationale: Option<String>,
     /// Why the model's answer was not used.
@@ -59,7 +59,7 @@ pub(super) struct Receipt {
     model_error: Option<String>,
 }
 
-/// What was understood and why, as the shop sees it.
+/// The classification in the receipt.
 #[derive(Serialize)]
 pub(super) struct Understanding<'a> {
     pub intent: &'a str,
@@ -69,10 +69,11 @@ pub(super) struct Understanding<'a> {
     pub why: &'a Receipt,
 }
 
-/// Seed 004's six fields.
-#[derive(Debug, Deserialize)]
+// A doc comment here would be shown to the model.
+#[derive(Debug, Deserialize, JsonSchema)]
 struct ModelVerdict {
     intent: Intent,
+    #[schemars(range(min = 0.0, max = 1.0))]
     confidence: f64,
     #[serde(rename = "need_retrieval")]
     _need_retrieval: bool,
@@ -83,45 +84,43 @@ struct ModelVerdict {
 }
 
 impl Retail {
-    /// Asks rules and model as `CLASSIFIER` says. A request to switch the language, or for a person, is the rules' alone, so
-    /// that it waits for nothing.
-    pub(super) async fn classify(&self, turn: &Turn, heard: &Heard, memory: &Memory) -> Understood {
-        if heard.switch.is_some() && heard.text.is_empty() {
-            return Understood::nothing_more();
+    /// Asks rules and model in the order that `CLASSIFIER` sets. Requests for another language or a person are decided by rules
+    /// alone, so that they never wait for a model.
+    pub(super) async fn classify(&self, turn: &Turn, incoming: &Incoming, memory: &Memory) -> Understood {
+        if incoming.switch.is_some() && incoming.text.is_empty() {
+            return Understood::only_language();
         }
-        let context = Context { waiting_for_serial: heard.waiting_for_serial, last_intent: memory.last_intent };
+        let context = Context { waiting_for_serial: incoming.waiting_for_serial, last_intent: memory.last_intent };
         let vocabulary = self.vocabulary(turn);
-        let verdict = read_text(heard.text.len(), || self.rules.classify(&heard.text, &context, &vocabulary));
+        let verdict = read_text(incoming.text.len(), || self.rules.classify(&incoming.text, &context, &vocabulary));
         let threshold = self.config().intent_threshold;
         let sure = verdict.intent != Intent::Unknown && verdict.confidence >= threshold;
         let wants_person = verdict.social.as_deref() == Some(PERSON);
         let rules_decide =
-            heard.switch.is_some() || wants_person || (sure && self.config().classifier == Classifier::RulesFirst);
+            incoming.switch.is_some() || wants_person || (sure && self.config().classifier == Classifier::RulesFirst);
         if rules_decide || self.services.config.llm.mode == LlmMode::Offline {
             return by_rules(verdict, IntentSource::Rules, threshold, None);
         }
-        match self.ask_model(turn, heard).await {
+        match self.ask_model(turn, incoming).await {
             Ok(answer) => by_model(answer, verdict, threshold),
             Err(unusable) => by_rules(verdict, IntentSource::Fallback, threshold, Some(unusable)),
         }
     }
 
-    async fn ask_model(&self, turn: &Turn, heard: &Heard) -> Result<ModelVerdict, Unusable> {
+    async fn ask_model(&self, turn: &Turn, incoming: &Incoming) -> Result<ModelVerdict, Unusable> {
         if !self.services.llm.is_up() {
             return Err(Unusable::because("no language model answers"));
         }
         let mut messages = vec![ChatMessage::system(self.classify_prompt.clone())];
         messages.extend(window(&turn.history, CONTEXT_CHARS));
-        messages.push(ChatMessage::user(format!("Message: {}", heard.text)));
+        messages.push(ChatMessage::user(format!("Message: {}", incoming.text)));
         let request = ChatRequest { messages, model: turn.persona.model.clone(), temperature: Some(0.0) };
-        let answer = self.services.llm.answer(request, &schema(), self.config().intent_timeout).await;
-        let late = |error: LlmError| Unusable {
+        let answer = self.services.llm.extract(request, self.config().intent_timeout).await;
+        let unusable = |error: LlmError| Unusable {
             reason: error.to_string(),
             is_late: matches!(error, LlmError::Timeout(_) | LlmError::Overloaded),
         };
-        let verdict = answer.map_err(late).and_then(|answer| {
-            let verdict: ModelVerdict =
-                serde_json::from_value(answer).map_err(|_| Unusable::because("the answer does not fit the schema"))?;
+        let verdict = answer.map_err(unusable).and_then(|verdict: ModelVerdict| {
             let range = 0.0..=1.0;
             if range.contains(&verdict.confidence) {
                 Ok(verdict)
@@ -130,7 +129,7 @@ impl Retail {
             }
         });
         if let Err(unusable) = &verdict {
-            warn!(error = unusable.reason, "The language model did not classify; the rules do");
+            warn!(error = unusable.reason, "Classifying by rules: the language model gave no usable answer");
         }
         verdict
     }
@@ -169,20 +168,4 @@ fn by_model(answer: ModelVerdict, verdict: Verdict, threshold: f64) -> Understoo
         model_is_late: false,
         receipt: Receipt { matched: verdict.matched, rationale: Some(answer.rationale), model_error: None },
     }
-}
-
-/// The seed's six fields as a JSON schema.
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "intent": {"type": "string", "enum": ["shopping", "warranty", "unknown"]},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "need_retrieval": {"type": "boolean"},
-            "clarify_needed": {"type": "boolean"},
-            "clarify_questions": {"type": "array", "items": {"type": "string"}},
-            "rationale": {"type": "string"}
-        },
-        "required": ["intent", "confidence", "need_retrieval", "clarify_needed", "clarify_questions", "rationale"]
-    })
 }

@@ -1,9 +1,10 @@
-//! What a message to the retail desk is about.
+//! What a message is about.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The desk's two branches, and neither: social talk and unclear messages are `Unknown`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+// A doc comment here would be shown to the model. Social talk and unclear messages are `Unknown`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
     Shopping,
@@ -12,7 +13,7 @@ pub enum Intent {
 }
 
 impl Intent {
-    /// The word for it on the wire.
+    /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shopping => "shopping",

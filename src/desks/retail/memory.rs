@@ -1,22 +1,22 @@
-//! What the desk remembers of a conversation between two turns.
+//! The desk's state between turns.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::intent::Intent;
 
-/// Stored with the end of every turn.
+/// Stored when a turn ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Memory {
-    /// The last intent that was clear.
+    /// The last clear intent.
     pub last_intent: Option<Intent>,
-    /// How often the desk had to ask what the customer wants. No ceiling.
+    /// How often the desk asked what the customer wants. There is no limit.
     pub clarify_attempts: u32,
 }
 
 impl Memory {
-    /// What the state says; a state that cannot be read is a fresh start.
+    /// Reads the state; the default if it cannot be read.
     pub fn of(state: &Value) -> Self {
         Self::deserialize(state).unwrap_or_default()
     }

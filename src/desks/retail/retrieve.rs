@@ -1,34 +1,33 @@
-//! What the shop's documents, and the conversation itself, say to a question.
+//! Finds passages and earlier messages that belong to a question.
 
 use std::collections::HashSet;
 
 use tracing::warn;
 
-use super::{Heard, Retail};
+use super::{Incoming, Retail};
 use crate::desks::Turn;
 use crate::domain::{Message, MessageId, Sender};
 use crate::nlu::long_text::read_text;
 use crate::retrieval::Query;
 use crate::retrieval::search::Found;
 
-/// Passages that a reply may stand on, as seed 003 has it.
+/// Passages in a prompt.
 const PASSAGES: usize = 8;
-/// So many earlier questions may be what a question that names nothing is about.
+/// Earlier questions that are considered when a question names nothing.
 const EARLIER_QUESTIONS: usize = 4;
 
 impl Retail {
-    /// What the documents say. A question that names hardly anything by itself ("còn loại nào rẻ hơn?") is asked again
-    /// together with the one before that named something: not with "còn loại nào nhẹ hơn?", and not with itself where it is
-    /// asked once more.
-    pub(super) async fn retrieve(&self, turn: &Turn, heard: &Heard) -> Found {
+    /// Finds passages. A question that names hardly anything ("còn loại nào rẻ hơn?") is searched again together with the last
+    /// question that named something: not with "còn loại nào nhẹ hơn?", and not with itself if it is repeated.
+    pub(super) async fn retrieve(&self, turn: &Turn, incoming: &Incoming) -> Found {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let vocabulary = self.vocabulary(turn);
         let query = |text: &str| {
             let text = self.rules.search_text(text, &vocabulary);
             Query { text, language: turn.language(), limit: PASSAGES }
         };
-        let (asked, hits) = read_text(heard.question().len(), || {
-            let asked = query(heard.question());
+        let (asked, hits) = read_text(incoming.text.len(), || {
+            let asked = query(&incoming.text);
             let hits = knowledge.search_words(folders, &asked);
             (asked, hits)
         });
@@ -46,7 +45,7 @@ impl Retail {
         let Some(earlier) = questions.iter().find(is_answered).or(questions.first()) else {
             return found;
         };
-        let both = format!("{} {}", earlier.text, heard.question());
+        let both = format!("{} {}", earlier.text, incoming.text);
         let again = match found.question {
             Some(_) => {
                 let (both, hits) = read_text(both.len(), || {
@@ -56,15 +55,14 @@ impl Retail {
                 });
                 knowledge.find_with(folders, &both, hits).await
             }
-            // Whoever waited once for a model that does not answer does not wait again.
+            // The embedding model did not answer in time, so it is not asked again.
             None => read_text(both.len(), || knowledge.find_by_words(folders, &query(&both))),
         };
-        // The memory is asked by what was said now.
+        // Earlier messages are recalled by the customer's own words.
         Found { question: found.question, ..again }
     }
 
-    /// What was said in this conversation that is near to the question and stands outside `shown`, which the model sees
-    /// anyway; oldest first.
+    /// Returns earlier messages that are similar to the question, oldest first. `shown` is left out: the model sees it anyway.
     pub(super) async fn recall(&self, turn: &Turn, question: Option<&[f32]>, shown: &[Message]) -> Vec<Message> {
         let (limit, Some(question)) = (self.services.config.search.memory_messages, question) else {
             return Vec::new();

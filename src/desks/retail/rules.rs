@@ -1,17 +1,17 @@
-//! Understanding a customer of the retail desk by rules alone: fast, and there when no model is.
+//! Classifies messages by rules, without a model.
 //!
-//! The words are data (`prompts/rules/retail.toml`); this file holds what the words add up to. Evidence for shopping and
-//! for warranty is added up group by group, a group counting once however often it is said. Serial numbers are evidence
-//! as well, but only those that no quantity or model name could be: "SSD 1TB" must not look like a warranty question.
+//! The words are in `prompts/rules/retail.toml` and `prompts/rules/retail.LANG.toml`; this file adds up their evidence. Each group of words counts once for shopping or
+//! for warranty. A serial number is evidence for warranty unless it could be a quantity or a model name: "SSD 1TB" is not a warranty
+//! question.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use serde::de::Error as _;
 
 use super::intent::Intent;
 use crate::domain::Vocabulary;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, cover};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, match_mask};
+use crate::persona::{PromptError, Prompts};
 pub use candidates::{Candidate, Known};
 use evidence::Evidence;
 
@@ -30,17 +30,17 @@ pub struct RetailRules {
     filler: Vec<Pattern>,
     follow_up: Vec<Pattern>,
     cancel: Vec<Pattern>,
-    /// Words of a wish for goods that do not say which.
+    /// Words that want goods without naming any.
     wants: Vec<Pattern>,
     /// Asks for a moment.
     patience: Vec<Pattern>,
-    /// They call what comes after them the number of something that has no warranty.
+    /// Words before a number that is not a serial number, such as "invoice".
     other_numbers: Vec<Pattern>,
-    /// How people type words, and the words.
+    /// Spellings and the words that they mean.
     aliases: HashMap<String, String>,
 }
 
-/// What the conversation was about before this message.
+/// The conversation before the message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
     pub waiting_for_serial: bool,
@@ -53,27 +53,29 @@ pub struct Verdict {
     pub intent: Intent,
     /// 0 to 1; from 0.6 on the rules are sure.
     pub confidence: f64,
-    /// The topic of social talk, a key of the desk's texts; only with [`Intent::Unknown`].
+    /// The topic of small talk, a key of the desk's texts; only with [`Intent::Unknown`].
     pub social: Option<String>,
-    /// The desk waited for a serial number, and the customer spoke of something else.
+    /// Whether the desk waited for a serial number and the customer wrote about something else.
     pub changes_subject: bool,
-    /// A wish for goods that does not say for which.
+    /// Whether the customer wants goods without naming any.
     pub names_nothing: bool,
-    /// What spoke for the verdict, for the receipt: names of groups and topics, never the customer's words.
+    /// The evidence, for the receipt: names of groups and topics, never the customer's words.
     pub matched: Vec<String>,
 }
 
-/// Why a rule file that is well-formed makes no rules.
+/// Why a well-formed rule file cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum InvalidRules {
     #[error(transparent)]
     Pattern(#[from] InvalidPattern),
-    #[error("the group {group:?} is for messages without {missing:?}, but no group before it has that name")]
+    #[error("the group {group:?} names {missing:?} in `unless`, but no group before it has that name")]
     Unless { group: String, missing: String },
+    #[error("{0:?} is neither a topic nor a group: add it to `topics` or [[groups]] of retail.toml")]
+    Unknown(String),
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct RuleFile {
     plain_words: Vec<String>,
     aliases: HashMap<String, String>,
@@ -84,15 +86,14 @@ struct RuleFile {
     wants: Vec<String>,
     patience: Vec<String>,
     other_numbers: Vec<String>,
-    social: Vec<SocialFile>,
+    /// The topics of small talk, in order.
+    topics: Vec<String>,
+    /// The patterns of each topic.
+    social: HashMap<String, Vec<String>>,
+    /// The groups of business patterns, in order.
     groups: Vec<GroupFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SocialFile {
-    topic: String,
-    patterns: Vec<String>,
+    /// The patterns of each group.
+    patterns: HashMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -109,7 +110,6 @@ struct GroupFile {
     looks_up: bool,
     #[serde(default)]
     unless: Vec<String>,
-    patterns: Vec<String>,
 }
 
 /// Keywords that say the same thing.
@@ -118,33 +118,31 @@ struct Group {
     name: String,
     speaks_for: Intent,
     weight: f64,
-    /// Its words are not seen by the groups after it.
+    /// Whether later groups ignore its words.
     hides: bool,
-    /// Names goods rather than a wish: no evidence against a warranty question, and no change of subject.
+    /// Whether it names goods. Naming goods neither contradicts a warranty question nor changes the subject.
     weak: bool,
-    /// Speaks of a warranty: with a serial number beside it, that is looked up whatever else is said.
+    /// Whether it mentions a warranty. A serial number in the same message is then always looked up.
     looks_up: bool,
-    /// Earlier groups that leave no room for this one.
+    /// Groups that exclude this one.
     unless: Vec<String>,
     patterns: Vec<Pattern>,
 }
 
-/// From here on the rules are sure.
+/// The confidence from which the rules are sure.
 const SURE: f64 = 0.6;
-/// What a follow-up without a keyword of its own takes over from the last intent.
+/// The evidence of the last intent for a follow-up without keywords.
 const FOLLOW_UP: f64 = 0.7;
-/// Evidence for shopping that ends the wait for a serial number: a wish, not just the name of goods.
+/// The evidence for shopping that ends the wait for a serial number: more than the name of goods.
 const CHANGES_SUBJECT: f64 = 1.5;
 
 impl RetailRules {
-    /// # Errors
-    /// The text is no TOML of this shape, or a pattern names a class that is not there.
-    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        let file: RuleFile = toml::from_str(text)?;
-        Self::new(file).map_err(toml::de::Error::custom)
+    /// Reads `rules/common.*.toml`, `rules/retail.toml` and `rules/retail.*.toml`.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.rules(&["common", "retail"], Self::new)
     }
 
-    fn new(file: RuleFile) -> Result<Self, InvalidRules> {
+    fn new(mut file: RuleFile) -> Result<Self, InvalidRules> {
         let lexicon = Lexicon::new(file.aliases.clone(), file.classes).with_plain_words(&file.plain_words);
         for (at, group) in file.groups.iter().enumerate() {
             let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
@@ -152,12 +150,19 @@ impl RetailRules {
                 return Err(InvalidRules::Unless { group: group.name.clone(), missing: missing.clone() });
             }
         }
-        let social = file
-            .social
-            .into_iter()
-            .map(|social| Ok((social.topic, lexicon.patterns(&social.patterns)?)))
-            .collect::<Result<_, InvalidPattern>>()?;
-        let groups = file.groups.into_iter().map(|group| Group::new(group, &lexicon)).collect::<Result<_, _>>()?;
+        let mut social = Vec::new();
+        for topic in file.topics {
+            let written = file.social.remove(&topic).unwrap_or_default();
+            social.push((topic, lexicon.patterns(&written)?));
+        }
+        let mut groups = Vec::new();
+        for group in file.groups {
+            let written = file.patterns.remove(&group.name).unwrap_or_default();
+            groups.push(Group::new(group, lexicon.patterns(&written)?));
+        }
+        if let Some(name) = file.social.into_keys().chain(file.patterns.into_keys()).next() {
+            return Err(InvalidRules::Unknown(name));
+        }
         Ok(Self {
             social,
             groups,
@@ -172,7 +177,7 @@ impl RetailRules {
         })
     }
 
-    /// What the message is about, given what the conversation was about and what the shop's documents call things.
+    /// Classifies a message, given the conversation and the documents' vocabulary.
     pub fn classify(&self, text: &str, context: &Context, vocabulary: &Vocabulary) -> Verdict {
         let evidence = Evidence::gather(self, text, vocabulary);
         if context.waiting_for_serial {
@@ -187,15 +192,15 @@ impl RetailRules {
         }
     }
 
-    /// Whether the message is politeness, or asks for a moment, and says nothing more: no attempt at an answer.
+    /// Returns whether the message holds only polite words or asks for a moment.
     pub fn says_nothing(&self, text: &str) -> bool {
-        let wording = self.lexicon.read(text);
-        let filler = cover(&self.filler, &wording, &[]);
+        let stream = self.lexicon.tokenize(text);
+        let filler = match_mask(&self.filler, &stream, &[]);
         !filler.is_empty()
-            && (filler.iter().all(|filler| *filler) || cover(&self.patience, &wording, &[]).contains(&true))
+            && (filler.iter().all(|filler| *filler) || match_mask(&self.patience, &stream, &[]).contains(&true))
     }
 
-    /// The desk has asked for a serial number: whatever comes is about the warranty, unless its words say otherwise.
+    /// Classifies an answer to the question for a serial number: warranty, unless its words say otherwise.
     fn while_waiting(&self, evidence: Evidence) -> Verdict {
         let verdict = evidence.verdict();
         if evidence.gives_serial() {
@@ -212,8 +217,8 @@ impl RetailRules {
 }
 
 impl Group {
-    fn new(file: GroupFile, lexicon: &Lexicon) -> Result<Self, InvalidPattern> {
-        Ok(Self {
+    fn new(file: GroupFile, patterns: Vec<Pattern>) -> Self {
+        Self {
             name: file.name,
             speaks_for: file.speaks_for,
             weight: file.weight,
@@ -221,8 +226,8 @@ impl Group {
             weak: file.weak,
             looks_up: file.looks_up,
             unless: file.unless,
-            patterns: lexicon.patterns(&file.patterns)?,
-        })
+            patterns,
+        }
     }
 }
 

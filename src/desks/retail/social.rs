@@ -1,34 +1,34 @@
-//! Social talk: a short reply in the persona's voice, then back to business.
+//! Small talk: a short reply in the persona's voice, then back to business.
 
 use futures_util::StreamExt;
 use tracing::warn;
 
 use super::Retail;
 use super::classify::Understood;
-use crate::desks::window::window;
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::history::window;
 use crate::domain::{Kind, Metadata};
 use crate::grounding::{Grounded, Piece, joined};
 use crate::persona::cut_at_sentence;
 use crate::persona::texts::fill;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 
-/// The topic of who wants to talk to a person.
+/// The topic of a customer who wants to talk to a person.
 pub(super) const PERSON: &str = "person";
-/// So much of the conversation helps the model to reply in its tone.
+/// Characters of the conversation in the prompt.
 const CONTEXT_CHARS: usize = 800;
-/// A social reply is one or two sentences; what a model says beyond that is cut.
+/// The longest reply of the model, in characters; one or two sentences.
 const MOST_CHARS: usize = 400;
 
 impl Retail {
-    /// Says one message: the model's reply, or a written one on the topic, ended with the redirect.
+    /// Sends one message: the model's reply, or a written one on the topic, and the redirect.
     pub(super) async fn chat(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
         let topic = understood.social.as_deref().unwrap_or("other");
         let written = self.texts(turn).social(topic, turn.number());
         let mut filled = fill(written, &[("hotline", self.hotline(turn))]);
-        // A telephone number is a fact, and facts are not left to the model.
+        // A text with a telephone number is never left to the model.
         let holds_a_fact = filled != written;
-        // Where there is no console, nobody would see it.
+        // Without a console, no person would see it.
         if topic == PERSON && self.services.config.console.on {
             turn.ask_for_person();
             filled = fill(&self.texts(turn).person_told, &[("hotline", self.hotline(turn))]);
@@ -47,15 +47,14 @@ impl Retail {
         Ok(turn.end_message(Metadata::of(Kind::Social)).await?)
     }
 
-    /// The model's reply, as far as it stands on the persona and on what the customer said; `written`, with the guards, where
-    /// it had to be stopped.
+    /// Returns the guarded reply, or `written` if the guards stopped it.
     fn grounded(&self, turn: &Turn, reply: &str, written: String) -> Vec<Piece> {
         let mut sources = turn.sources();
         sources.shop.push(self.hotline(turn));
         sources.instructions.push(&self.social_prompt);
-        // The prompt's examples may be said.
+        // A reply may use the prompt's examples.
         sources.shop.extend(self.social_prompt.lines().filter_map(|line| line.strip_prefix("Reply: ")));
-        let mut speech = Grounded::new(&self.grounding, &self.stand_ins(turn), &sources);
+        let mut speech = Grounded::new(&self.grounding, &self.placeholders(turn), &sources);
         let mut pieces = speech.push(reply);
         pieces.extend(speech.finish());
         if speech.stopped().is_some() {
@@ -65,8 +64,8 @@ impl Retail {
         pieces
     }
 
-    /// The model's own reply; `None` if there is no model, or it does not answer in time and form. It is read whole
-    /// before it is said: a reply of one sentence that breaks off is better replaced than shown.
+    /// Returns the model's reply, or `None` if there is no model or it does not answer in time. The reply is read completely before
+    /// it is sent, so that an incomplete one is replaced by the written text.
     async fn social_reply(&self, turn: &Turn) -> Option<String> {
         if !self.services.llm.is_up() {
             return None;

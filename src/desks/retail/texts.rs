@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// The desk's texts in one language. What each is for stands beside it in the file.
+/// The desk's texts in one language. Comments in the file say when each is used.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RetailTexts {
@@ -30,12 +30,12 @@ pub(super) struct RetailTexts {
     pub reply_which: String,
     /// For the language model.
     pub instruction: String,
-    /// Written social replies by topic; `other` stands in for a topic that has none.
+    /// Small talk by topic; `other` is used for a topic without texts.
     pub social: BTreeMap<String, Vec<String>>,
 }
 
 impl RetailTexts {
-    /// That every text which must carry a fact has its place for it.
+    /// Checks that each text has the placeholders that it needs.
     pub fn check(&self) -> Result<(), String> {
         let places = [
             ("warranty_found", &self.warranty_found, ["{name}", "{serial}", "{date}"].as_slice()),
@@ -54,7 +54,7 @@ impl RetailTexts {
         Ok(())
     }
 
-    /// A written reply to social talk on this topic; another one for another `turn`.
+    /// Returns a small-talk reply for the topic. The variant depends on the turn's number.
     pub fn social(&self, topic: &str, turn: u32) -> &str {
         let variants =
             self.social.get(topic).filter(|variants| !variants.is_empty()).or_else(|| self.social.get("other"));

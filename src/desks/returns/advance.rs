@@ -163,7 +163,7 @@ pub fn advance(mut state: State, event: Event) -> State {
     state
 }
 
-/// Stores the flow's ticket. The mail of an earlier one stays as it is.
+/// Stores the flow's ticket, and keeps the mail status of an earlier one.
 fn set_ticket(state: &mut State, ticket: ActionTicket) -> &mut FlowTicket {
     let of_flow = state.ticket.get_or_insert_with(|| FlowTicket::new(ticket.clone()));
     of_flow.ticket = ticket;

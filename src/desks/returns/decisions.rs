@@ -5,12 +5,13 @@ use serde_json::json;
 use super::rules::{Topic, Utterance};
 use super::scenario::Scenario;
 use super::state::{Intent, State};
-use super::texts::{MissingWord, ReturnsTexts};
+use super::texts::ReturnsTexts;
 use super::work::by;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
 use crate::domain::{Kind, Language, Metadata};
+use crate::replies::MissingValue;
 use crate::store::StoreError;
 
 /// How many characters of an answer are stored with the ticket. The conversation has all of it.
@@ -22,7 +23,7 @@ pub(super) fn text(
     language: Language,
     notice: &Notice,
     variant: usize,
-) -> Result<String, MissingWord> {
+) -> Result<String, MissingValue> {
     let order = notice.order.as_ref().map(ToString::to_string).unwrap_or_default();
     let refund = match &notice.outcome {
         Outcome::Returned { refund, .. } => refund.shown(language),
@@ -40,7 +41,7 @@ pub(super) fn text(
         Outcome::MoreInfo { question } => (Scenario::DecisionQuestion, vec![ticket, ("question", question)]),
         Outcome::Closed => (Scenario::DecisionClosed, vec![ticket]),
     };
-    Ok(texts.say(scenario, Some(variant), &values)?.0)
+    Ok(texts.replies.pick(scenario, Some(variant), &values)?.0)
 }
 
 /// Returns the decision for clients, which do not read the text.

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::state::ItemSnapshot;
-use crate::domain::text::fold;
+use crate::domain::text::Spelling;
 
 /// A shorter word within an item's name names no item: "a", "of", "xl".
 const TELLING_LETTERS: usize = 4;
@@ -12,61 +12,46 @@ const TELLING_NOUN_LETTERS: usize = 3;
 /// Short words of any sentence, which name nothing even there: "The Cap", "Xbox One".
 const ORDINARY: [&str; 12] = ["the", "and", "for", "one", "two", "all", "set", "new", "not", "you", "can", "out"];
 
-/// A word as it was written and without its marks. English plurals lose their ending: a mug is one of the "Mugs".
-struct Word {
-    exact: String,
-    folded: String,
-}
-
-impl Word {
-    fn new(written: &str) -> Self {
-        let stem = written.strip_suffix('s').filter(|stem| stem.len() >= TELLING_NOUN_LETTERS).unwrap_or(written);
-        Self { exact: stem.to_owned(), folded: fold(stem) }
-    }
-
-    /// Whether this word, as a customer wrote it, means that one: marks count only where they were typed.
-    fn may_be(&self, other: &Self) -> bool {
-        if self.exact == self.folded { self.folded == other.folded } else { self.exact == other.exact }
-    }
-
-    fn letters(&self) -> usize {
-        self.folded.chars().count()
-    }
-}
-
-fn words(text: &str) -> Vec<Word> {
-    let text = text.nfc().collect::<String>().to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(Word::new).collect()
+/// The words of a text. English plurals lose their ending: a mug is one of the "Mugs".
+fn words(text: &str) -> Vec<Spelling> {
+    let singular = |word: &str| {
+        let is_plural = word.ends_with(['s', 'S']) && word.len() > TELLING_NOUN_LETTERS;
+        Spelling::of(if is_plural { &word[..word.len() - 1] } else { word })
+    };
+    let composed: String = text.nfc().collect();
+    composed.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(singular).collect()
 }
 
 /// The lines whose names stand in the customer's words. A word of two items' names ("winter boots", "winter jacket") tells
 /// neither.
 pub(super) fn named(items: &[ItemSnapshot], said: &str) -> Vec<u32> {
     let said = words(said);
-    let names: Vec<Vec<Word>> = items.iter().map(|item| words(&item.name)).collect();
-    let is_own = |at: usize, word: &Word| {
+    let names: Vec<Vec<Spelling>> = items.iter().map(|item| words(&item.name)).collect();
+    let is_own = |at: usize, word: &Spelling| {
         let mut others = names.iter().enumerate().filter(|(other, _)| *other != at);
         !others.any(|(_, name)| name.iter().any(|other| other.folded == word.folded))
     };
     let is_named = |at: usize| {
         let name = &names[at];
         let mut telling = name.iter().enumerate().filter(|(place, word)| tells(name, *place, word));
-        telling.any(|(_, word)| said.iter().any(|said| said.may_be(word)) && is_own(at, word))
+        telling.any(|(_, word)| said.iter().any(|said| said.can_mean(word)) && is_own(at, word))
     };
     items.iter().enumerate().filter(|(at, _)| is_named(*at)).map(|(_, item)| item.line).collect()
 }
 
 /// Whether a word of a name is enough to name the item.
-fn tells(name: &[Word], place: usize, word: &Word) -> bool {
+fn tells(name: &[Spelling], place: usize, word: &Spelling) -> bool {
     let is_noun = place == 0 || place + 1 == name.len();
     // "Áo" and "Mũ" have two letters; their marks, or being the whole name, tell them from other words.
-    let is_marked = word.exact != word.folded;
+    let is_marked = word.has_diacritics();
     let least = match (is_noun, name.len() == 1 || (place == 0 && is_marked)) {
         (true, true) => TELLING_NOUN_LETTERS - 1,
         (true, false) => TELLING_NOUN_LETTERS,
         _ => TELLING_LETTERS,
     };
-    word.letters() >= least && word.folded.chars().any(char::is_alphabetic) && !ORDINARY.contains(&word.folded.as_str())
+    word.folded.chars().count() >= least
+        && word.folded.chars().any(char::is_alphabetic)
+        && !ORDINARY.contains(&word.folded.as_str())
 }
 
 /// The lines that are named where others are not; `None`: none of them is, or all.

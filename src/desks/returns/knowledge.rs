@@ -1,13 +1,12 @@
 //! Answers general questions about returns with quotes from the shop's documents.
 
-use serde_json::json;
-
 use super::Returns;
 use super::scenario::Scenario;
 use super::state::State;
 use super::texts::VariantPicker;
 use crate::desks::{DeskError, Turn};
-use crate::domain::{Event as TurnEvent, Kind, Metadata, SourceItem};
+use crate::dialogue::answer;
+use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
 use crate::retrieval::{Passage, Query};
 
@@ -27,22 +26,19 @@ impl Returns {
         let find = self.services.knowledge.find(&turn.persona.knowledge, &query);
         let found = turn.step("retrieve").take(find).await;
         let passages: &[Passage] = &found.passages[..found.passages.len().min(QUOTES)];
-        let sources: Vec<SourceItem> = passages.iter().map(SourceItem::from).collect();
-        turn.note("retrieval", json!({ "by": found.by, "similarity": found.similarity, "passages": &sources }));
+        let metadata = answer::cite(turn, &found, passages).await?;
         let texts = self.texts(turn);
-        if passages.is_empty() {
+        let Some(metadata) = metadata else {
             let hotline = self.hotline(turn).to_owned();
             let text = (Scenario::PolicyUnknown, &[("hotline", hotline.as_str())][..]);
             let metadata = Metadata::of(Kind::Reply).with("no_context", true);
             return self.send_with(turn, state, Kind::Reply, text, metadata).await;
-        }
-        let mut variants = VariantPicker::new(texts, &state.meta.said);
+        };
+        let mut variants = VariantPicker::new(&texts.replies, &state.meta.said);
         let quote = |passage: &Passage| fill(&texts.lines.quote, &[("title", title(passage)), ("text", &passage.text)]);
         let intro = variants.text(Scenario::PolicyIntro, &[])?;
         state.meta.said.extend(variants.used());
-        let text = std::iter::once(intro).chain(passages.iter().map(quote)).collect::<Vec<_>>().join("\n");
-        let metadata = Metadata::of(Kind::Reply).with("sources", &sources);
-        turn.emit(TurnEvent::Sources { items: sources }).await?;
+        let text = answer::quotation(intro, passages.iter().map(quote));
         turn.say_with(Kind::Reply, &text, metadata).await?;
         Ok(())
     }

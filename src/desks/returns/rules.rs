@@ -1,5 +1,5 @@
 //! Parses a message of the returns desk by rules, without a language model. The words are data
-//! (`prompts/rules/returns.toml`); this module combines them into an [`Utterance`].
+//! (`prompts/rules/returns.LANG.toml`); this module combines them into an [`Utterance`].
 //!
 //! - [`answer`]: yes, no, and anything else
 //! - `cut`: replaces addresses and numbers with placeholder words
@@ -12,7 +12,7 @@ use crate::domain::commerce::order_number::{Found, find_order_numbers};
 use crate::domain::identity::Contact;
 use crate::domain::identity::contact::find_contacts;
 use crate::domain::returns::DamageWords;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::persona::{PromptError, Prompts};
 
 pub mod answer;
@@ -90,12 +90,10 @@ pub struct ReturnsRules {
 }
 
 impl ReturnsRules {
-    /// Reads `rules/returns.toml` and `rules/orders.toml`.
+    /// Reads `rules/common.*.toml`, `rules/returns.*.toml` and `rules/orders.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        let order_words = prompts.toml("rules/orders.toml")?;
-        prompts.toml_with("rules/returns.toml", |text| {
-            Self::new(toml::from_str(text)?, order_words).map_err(serde::de::Error::custom)
-        })
+        let order_words = prompts.rules(&["orders"], Ok::<OrderWords, InvalidPattern>)?;
+        prompts.rules(&["common", "returns"], |file| Self::new(file, order_words))
     }
 
     fn new(file: RuleFile, order_words: OrderWords) -> Result<Self, InvalidPattern> {
@@ -134,27 +132,27 @@ impl ReturnsRules {
         let (orders, contacts) = self.find(text);
         let numbers: Vec<_> = orders.iter().map(|found| found.number.clone()).collect();
         let words = self.signs.spelled_out(&cut::cut(text, &numbers));
-        let wording = self.lexicon.read(&words);
-        let has = |patterns: &[Pattern]| is_in(patterns, &wording, &[]);
+        let stream = self.lexicon.tokenize(&words);
+        let has = |patterns: &[Pattern]| is_in(patterns, &stream, &[]);
         let wants_person = has(&self.person);
         let misses_mail = has(&self.mail_missing);
         let requests_label = has(&self.label_again);
         let names_ticket = orders.is_empty() || text.to_uppercase().contains("TICKET-");
         let Reading { answer, answer_to_cancel, mentions_cancel, hesitates, has_question, equivocates } =
-            self.answers.read(&wording, |clause| self.order_words.damage.is_told_in(clause));
+            self.answers.read(&stream, |clause| self.order_words.damage.is_reported_in(clause));
         // "Yes, and what does it cost?" asks; "yes, it was a gift" does not.
-        let only_answers = self.answers.is_nothing_else(&wording);
+        let only_answers = self.answers.is_nothing_else(&stream);
         let is_answer = answer == Some(Answer::Yes) || (answer.is_some() && only_answers);
         let names_nothing = orders.is_empty() && contacts.is_empty();
         let asks_policy =
             ((has(&self.policy) && !requests_label) || misses_mail) && names_nothing && !wants_person && !is_answer;
         let reports_damage =
-            if asks_policy { self.reports_damage_besides_question(&wording) } else { self.reports_damage(&wording) };
+            if asks_policy { self.reports_damage_besides_question(&stream) } else { self.reports_damage(&stream) };
         // "Không chín một hai" is a number, not a no.
         let spells_number = has(&self.spelled_number);
         let has_explanation = reports_damage || !only_answers;
         let asks_ticket = has(&self.ticket_news) && !wants_person && names_ticket;
-        let intent = match self.intent(&wording) {
+        let intent = match self.intent(&stream) {
             _ if asks_policy => None,
             _ if requests_label => Some(Intent::OrderStatus),
             intent => intent,
@@ -209,10 +207,10 @@ impl ReturnsRules {
 
     /// Returns what the customer wants. What they say they do not want ("don't return it, just tell me where it is") does not
     /// count.
-    fn intent(&self, wording: &Wording<'_>) -> Option<Intent> {
-        let unwished = cover(&self.unwished, wording, &[]);
-        let wants = |patterns: &[Pattern]| is_in(patterns, wording, &unwished);
-        let has = |patterns: &[Pattern]| is_in(patterns, wording, &[]);
+    fn intent(&self, stream: &TokenStream<'_>) -> Option<Intent> {
+        let unwished = match_mask(&self.unwished, stream, &[]);
+        let wants = |patterns: &[Pattern]| is_in(patterns, stream, &unwished);
+        let has = |patterns: &[Pattern]| is_in(patterns, stream, &[]);
         if has(&self.status_of_return) || has(&self.return_number) {
             Some(Intent::OrderStatus)
         } else if wants(&self.refund) {
@@ -229,30 +227,30 @@ impl ReturnsRules {
     }
 
     /// Whether a part of the message reports damage, as opposed to supposing it.
-    fn reports_damage(&self, wording: &Wording<'_>) -> bool {
-        let hypothetical = cover(&self.hypothetical, wording, &[]);
+    fn reports_damage(&self, stream: &TokenStream<'_>) -> bool {
+        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
         if !hypothetical.contains(&true) {
-            return self.order_words.damage.is_told_in(&cut::without_placeholders(wording.text()));
+            return self.order_words.damage.is_reported_in(&cut::without_placeholders(stream.text()));
         }
-        self.reports_damage_outside(wording, &hypothetical)
+        self.reports_damage_outside(stream, &hypothetical)
     }
 
     /// Whether the message reports damage besides a general question. Damage within the question is hypothetical.
-    fn reports_damage_besides_question(&self, wording: &Wording<'_>) -> bool {
-        let asked = cover(&self.policy, wording, &[]);
-        let hypothetical = cover(&self.hypothetical, wording, &[]);
+    fn reports_damage_besides_question(&self, stream: &TokenStream<'_>) -> bool {
+        let asked = match_mask(&self.policy, stream, &[]);
+        let hypothetical = match_mask(&self.hypothetical, stream, &[]);
         let of_question: Vec<bool> = asked.iter().zip(hypothetical).map(|(a, b)| *a || b).collect();
-        self.reports_damage_outside(wording, &of_question)
+        self.reports_damage_outside(stream, &of_question)
     }
 
     /// Whether a clause without any hidden word reports damage.
-    fn reports_damage_outside(&self, wording: &Wording<'_>, hidden: &[bool]) -> bool {
+    fn reports_damage_outside(&self, stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
         let mut at = 0;
-        while at < wording.tokens().len() {
-            let words = wording.clause(at);
+        while at < stream.tokens().len() {
+            let words = stream.clause(at);
             at = words.end.max(at + 1);
             let is_free = hidden.get(words.clone()).is_some_and(|hidden| !hidden.contains(&true));
-            if is_free && self.order_words.damage.is_told_in(wording.typed(words)) {
+            if is_free && self.order_words.damage.is_reported_in(stream.source(words)) {
                 return true;
             }
         }
@@ -271,8 +269,8 @@ impl ReturnsRules {
     }
 }
 
-fn is_in(patterns: &[Pattern], wording: &Wording<'_>, hidden: &[bool]) -> bool {
-    patterns.iter().any(|pattern| pattern.find(wording, hidden).is_some())
+fn is_in(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
+    patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some())
 }
 
 /// Returns the contact as text that parses back.

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Returns;
 use super::advance::Event;
 use super::scenario::Scenario;
 use super::state::{Ending, HandoffReason, OrderSnapshot, Question, State};
 use super::texts::VariantPicker;
+use super::{Returns, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::returns::{Action, Cause, Decision};
 use crate::domain::{Kind, Metadata};
@@ -23,23 +23,23 @@ impl Returns {
         state: &State,
         question: Question,
     ) -> Result<Event, DeskError> {
-        let mut variants = VariantPicker::new(self.texts(turn), &state.meta.said);
+        let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let (kind, scenario) = match question {
             Question::Matter if state.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
-            Question::OrderNumber => (Kind::OrderPrompt, Scenario::AskOrderNumber),
-            Question::OtherOrder => (Kind::OrderPrompt, Scenario::AskOtherOrder),
-            Question::Contact => (Kind::OrderPrompt, Scenario::AskContact),
-            Question::NotFound if state.needs_contact => (Kind::OrderPrompt, Scenario::OrderNotFound),
-            Question::NotFound => (Kind::OrderPrompt, Scenario::OrderNotTheirs),
-            Question::Locked => (Kind::OrderPrompt, Scenario::OrderLocked),
-            Question::Confirm => (Kind::OrderConfirm, Scenario::ConfirmOrder),
-            Question::ChooseAction => (Kind::ActionPrompt, Scenario::ChooseAction),
-            Question::OnlyReturn => (Kind::ActionPrompt, Scenario::OnlyReturn),
-            Question::OnlyRefund => (Kind::ActionPrompt, Scenario::OnlyRefund),
-            Question::OfferCancel => (Kind::ActionPrompt, Scenario::OfferCancel),
-            Question::MailFailed => (Kind::ReturnTicket, Scenario::MailFailed),
-            Question::MailMissing => (Kind::ReturnTicket, Scenario::MailMissing),
+            Question::OrderNumber => (kind::ORDER_PROMPT, Scenario::AskOrderNumber),
+            Question::OtherOrder => (kind::ORDER_PROMPT, Scenario::AskOtherOrder),
+            Question::Contact => (kind::ORDER_PROMPT, Scenario::AskContact),
+            Question::NotFound if state.needs_contact => (kind::ORDER_PROMPT, Scenario::OrderNotFound),
+            Question::NotFound => (kind::ORDER_PROMPT, Scenario::OrderNotTheirs),
+            Question::Locked => (kind::ORDER_PROMPT, Scenario::OrderLocked),
+            Question::Confirm => (kind::ORDER_CONFIRM, Scenario::ConfirmOrder),
+            Question::ChooseAction => (kind::ACTION_PROMPT, Scenario::ChooseAction),
+            Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),
+            Question::OnlyRefund => (kind::ACTION_PROMPT, Scenario::OnlyRefund),
+            Question::OfferCancel => (kind::ACTION_PROMPT, Scenario::OfferCancel),
+            Question::MailFailed => (kind::RETURN_TICKET, Scenario::MailFailed),
+            Question::MailMissing => (kind::RETURN_TICKET, Scenario::MailMissing),
             Question::Trouble => (Kind::ErrorNotice, Scenario::Trouble),
         };
         let text = self.fill_in(turn, state, &mut variants, scenario)?;
@@ -50,17 +50,17 @@ impl Returns {
 
     /// Says how the flow ended, and asks what else.
     pub(super) async fn end(&self, turn: &mut Turn, state: &State, ending: Ending) -> Result<Event, DeskError> {
-        let mut variants = VariantPicker::new(self.texts(turn), &state.meta.said);
+        let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let main = match ending {
             Ending::StatusShown => None,
             Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
-            Ending::NotEligible => Some((Kind::ReturnDecision, refusal(state.eligibility.as_ref()))),
+            Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state.eligibility.as_ref()))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),
-            Ending::Done => Some((Kind::ReturnTicket, done(state))),
-            Ending::Duplicate => Some((Kind::ReturnTicket, Scenario::Duplicate)),
-            Ending::MailLeft => Some((Kind::ReturnTicket, Scenario::MailLeft)),
+            Ending::Done => Some((kind::RETURN_TICKET, done(state))),
+            Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
+            Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
             Ending::Other if state.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
-            // The desk has done nothing yet, so it says what it can do.
+            // The desk has done nothing yet, so it lists what it can do.
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
             Ending::Other if state.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
             // The desk asked "anything else?" before.
@@ -110,7 +110,7 @@ impl Returns {
         let number = state.order_number.as_ref().or(state.meta.tried.as_ref());
         values.extend(number.map(|number| ("order_number", number.to_string())));
         if let Some(order) = &state.order {
-            values.push(("order_date", language.date(order.ordered_on)));
+            values.push(("order_date", self.common.get(turn.language()).date_format.format(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
             let to = state.ticket.as_ref().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
             let to = to.map_or(order.masked_email.clone(), |to: crate::domain::identity::Email| to.masked());
@@ -128,7 +128,7 @@ impl Returns {
         values.extend(refund.map(|refund| ("refund_amount", refund.shown(language))));
         values.extend(state.meta.last_rma.as_ref().map(|rma| ("rma_number", rma.to_string())));
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        variants.text(scenario, &values)
+        Ok(variants.text(scenario, &values)?)
     }
 
     /// "Hiking Boots, Socks × 2".
@@ -197,7 +197,7 @@ fn done(state: &State) -> Scenario {
 fn metadata(kind: Kind, state: &State, text: &str) -> Metadata {
     let mut metadata = Metadata::of(kind);
     let shows_decision =
-        matches!(kind, Kind::ActionPrompt | Kind::ReturnDecision | Kind::ReturnTicket | Kind::Escalation);
+        matches!(kind, kind::ACTION_PROMPT | kind::RETURN_DECISION | kind::RETURN_TICKET | Kind::Escalation);
     if let Some(decision) = state.eligibility.as_ref().filter(|_| shows_decision) {
         metadata = metadata.with("eligibility", decision.to_metadata(text));
     }
@@ -207,7 +207,7 @@ fn metadata(kind: Kind, state: &State, text: &str) -> Metadata {
     if let Some(ticket) = state.handoff.ticket().filter(|_| kind == Kind::Escalation) {
         metadata = metadata.with("escalation", escalation(state, ticket));
     }
-    if let Some(status) = state.email_status().filter(|_| kind == Kind::ReturnTicket) {
+    if let Some(status) = state.email_status().filter(|_| kind == kind::RETURN_TICKET) {
         metadata = metadata.with("email_status", status);
     }
     metadata

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::scenario::Scenario;
@@ -21,7 +22,7 @@ mod tests;
 pub use stage::{ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Stage, TicketStatus};
 
 /// What a customer wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
     Return,

@@ -29,7 +29,7 @@ fn share(part: usize, of: usize) -> usize {
 fn general_questions_are_answered_from_documents() {
     let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
     let rules = ReturnsRules::read(&prompts).expect("the shipped rules");
-    let search = prompts.toml_with("rules/search.toml", SearchRules::from_toml).expect("the shipped rules");
+    let search = SearchRules::read(&prompts).expect("the shipped rules");
     let index = LexicalIndex::load("knowledge/returns".as_ref(), &search).expect("the shipped documents");
     let (mut asked, mut recognized, mut answered, mut own, mut foreign, mut declined) = (0, 0, 0, 0, 0, 0);
     for line in include_str!("../../../tests/data/returns_questions.jsonl").lines() {

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::scenario::Scenario;
-use crate::desks::DeskError;
 use crate::domain::commerce::OrderStatus;
 use crate::domain::returns::RmaStatus;
-use crate::persona::texts::fill;
+use crate::replies::{Replies, ReplyKey};
 use crate::tools::label::LabelTexts;
 
 /// How many variants each text has at least.
 const LEAST_VARIANTS: usize = 3;
 
-/// The desk's texts in one language. The file says what each is for.
+/// The desk's texts in one language. The file explains each.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReturnsTexts {
     pub lines: Lines,
@@ -22,7 +21,7 @@ pub struct ReturnsTexts {
     rma_statuses: BTreeMap<String, String>,
     pub label: LabelTexts,
     #[serde(flatten)]
-    variants: BTreeMap<Scenario, Vec<String>>,
+    pub replies: Replies<Scenario>,
 }
 
 /// The lines of a status, each with `{value}`.
@@ -43,57 +42,24 @@ pub struct Lines {
     pub quote: String,
 }
 
-/// A text names a word that has no value.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the text {key} has no value for {{{word}}}")]
-pub struct MissingWord {
-    key: &'static str,
-    word: String,
+impl ReplyKey for Scenario {
+    const ALL: &'static [Self] = Self::ALL;
+
+    fn as_str(self) -> &'static str {
+        self.key()
+    }
+
+    fn placeholders(self) -> &'static [&'static str] {
+        self.words()
+    }
 }
 
 impl ReturnsTexts {
-    /// Checks that every scenario has its variants and names only words that the desk fills in.
+    /// Checks the texts of every scenario and the names of every status.
     pub fn check(&self) -> Result<(), String> {
-        for scenario in Scenario::ALL {
-            let key = scenario.key();
-            let variants = self.variants.get(scenario).map(Vec::as_slice).unwrap_or_default();
-            if variants.len() < LEAST_VARIANTS {
-                return Err(format!("{key} must have at least {LEAST_VARIANTS} variants"));
-            }
-            for variant in variants {
-                if let Some(word) = places(variant).find(|word| !scenario.words().contains(word)) {
-                    let known = scenario.words().join(", ");
-                    let known = if known.is_empty() { "none".to_owned() } else { known };
-                    return Err(format!("{key} names {{{word}}}, which is not filled in there; it may name: {known}"));
-                }
-            }
-            let differ = |a: &String| variants.iter().filter(|b| *b == a).count() == 1;
-            if !variants.iter().all(differ) {
-                return Err(format!("{key} has the same variant twice"));
-            }
-        }
+        self.replies.check(LEAST_VARIANTS)?;
         has_all("statuses", &self.statuses, OrderStatus::ALL.iter().map(|status| status.as_str()))?;
         has_all("rma_statuses", &self.rma_statuses, RmaStatus::ALL.iter().map(|status| status.as_str()))
-    }
-
-    /// Returns the scenario's variant after the last one, filled in, and its index.
-    ///
-    /// # Errors
-    /// The variant names a word without a value. It must not be sent.
-    pub fn say(
-        &self,
-        scenario: Scenario,
-        last: Option<usize>,
-        values: &[(&str, &str)],
-    ) -> Result<(String, usize), MissingWord> {
-        let variants = self.variants.get(&scenario).map(Vec::as_slice).unwrap_or_default();
-        let place = last.map_or(0, |last| last + 1) % variants.len().max(1);
-        let variant = variants.get(place).map_or("", String::as_str);
-        let has_value = |word: &&str| values.iter().any(|(name, _)| name == word);
-        match places(variant).find(|word| !has_value(word)) {
-            Some(word) => Err(MissingWord { key: scenario.key(), word: word.to_owned() }),
-            None => Ok((fill(variant, values), place)),
-        }
     }
 
     /// Returns the name of an order status.
@@ -107,34 +73,8 @@ impl ReturnsTexts {
     }
 }
 
-/// Picks text variants so that none is sent twice in a row.
-pub struct VariantPicker<'a> {
-    pub texts: &'a ReturnsTexts,
-    last: &'a BTreeMap<Scenario, usize>,
-    used: Vec<(Scenario, usize)>,
-}
-
-impl<'a> VariantPicker<'a> {
-    /// `last` holds the variant of each text that was sent last.
-    pub fn new(texts: &'a ReturnsTexts, last: &'a BTreeMap<Scenario, usize>) -> Self {
-        Self { texts, last, used: Vec::new() }
-    }
-
-    /// Returns the scenario's next variant, filled in.
-    pub fn text(&mut self, scenario: Scenario, values: &[(&str, &str)]) -> Result<String, DeskError> {
-        let used = self.used.iter().rev().find(|(of, _)| *of == scenario).map(|(_, variant)| *variant);
-        let last = used.or_else(|| self.last.get(&scenario).copied());
-        let (text, variant) =
-            self.texts.say(scenario, last, values).map_err(|missing| DeskError::Text(missing.to_string()))?;
-        self.used.push((scenario, variant));
-        Ok(text)
-    }
-
-    /// Returns the variants that were picked.
-    pub fn used(self) -> Vec<(Scenario, usize)> {
-        self.used
-    }
-}
+/// Picks the variants of the desk's texts.
+pub type VariantPicker<'a> = crate::replies::VariantPicker<'a, Scenario>;
 
 fn key_of(status: &str) -> String {
     status.to_ascii_lowercase()
@@ -149,11 +89,6 @@ fn has_all(
         Some(missing) => Err(format!("[{table}] has no {}", key_of(missing))),
         None => Ok(()),
     }
-}
-
-/// Returns the words in braces.
-fn places(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word)
 }
 
 #[cfg(test)]
@@ -175,8 +110,8 @@ mod tests {
             texts.check().expect("the shipped texts");
             for scenario in Scenario::ALL {
                 let values: Vec<(&str, &str)> = scenario.words().iter().map(|word| (*word, "<value>")).collect();
-                for last in 0..texts.variants[scenario].len() {
-                    let (text, _) = texts.say(*scenario, Some(last), &values).expect("every word");
+                for last in 0..texts.replies.variants(*scenario).len() {
+                    let (text, _) = texts.replies.pick(*scenario, Some(last), &values).expect("every word");
                     assert!(!text.contains(['{', '}']) && !text.contains("undefined"), "{scenario:?}: {text}");
                 }
             }
@@ -187,7 +122,7 @@ mod tests {
     fn a_word_without_a_value_is_an_error_and_never_shown() {
         let [texts, _] = texts();
         let values = [("order_number", "77893"), ("order_date", "1 Nov")];
-        let missing = texts.say(Scenario::ConfirmOrder, None, &values).expect_err("item_names is missing");
+        let missing = texts.replies.pick(Scenario::ConfirmOrder, None, &values).expect_err("item_names is missing");
         assert_eq!(missing.to_string(), "the text confirm_order has no value for {item_names}");
     }
 
@@ -197,14 +132,14 @@ mod tests {
             for scenario in Scenario::ALL {
                 let values: Vec<(&str, &str)> = scenario.words().iter().map(|word| (*word, "x")).collect();
                 let (mut last, mut said) = (None, Vec::new());
-                for _ in 0..2 * texts.variants[scenario].len() {
-                    let (text, place) = texts.say(*scenario, last, &values).expect("every word");
+                for _ in 0..2 * texts.replies.variants(*scenario).len() {
+                    let (text, place) = texts.replies.pick(*scenario, last, &values).expect("every word");
                     last = Some(place);
                     said.push(text);
                 }
                 assert!(said.windows(2).all(|pair| pair[0] != pair[1]), "{scenario:?}");
                 let distinct: std::collections::BTreeSet<&String> = said.iter().collect();
-                assert_eq!(distinct.len(), texts.variants[scenario].len(), "{scenario:?}");
+                assert_eq!(distinct.len(), texts.replies.variants(*scenario).len(), "{scenario:?}");
             }
         }
     }

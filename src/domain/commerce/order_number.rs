@@ -1,4 +1,4 @@
-//! Numbers of orders: `[A-Z0-9-]{5,}` with a digit (seed 000 says `{6,}`, which would refuse its own 77893).
+//! Order numbers: `[A-Z0-9-]{5,}` with a digit.
 //!
 //! - [`find`]: numbers in what customers write
 

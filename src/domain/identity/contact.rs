@@ -38,7 +38,7 @@ impl Email {
         self.0.split_once('@').is_some_and(|(_, domain)| domain == ERASED_DOMAIN)
     }
 
-    /// The address as others may see it: `j***@example.com`. How long the name is cannot be told from it.
+    /// The address as others may see it: `j***@example.com`. It does not reveal the length of the name.
     pub fn masked(&self) -> String {
         let (local, domain) = self.0.split_once('@').unwrap_or(("", &self.0));
         let mut letters = local.chars();

@@ -368,7 +368,7 @@ pub fn decide(
 /// Returns why a person has to decide, if one has to.
 fn needs_review(order: &Order, reason: &str, history: &History, rules: &Rules, today: NaiveDate) -> Option<Cause> {
     // 4: damage
-    if rules.damage.is_told_in(reason) {
+    if rules.damage.is_reported_in(reason) {
         return Some(Cause::Damaged);
     }
     // 5: the fraud flag

@@ -170,7 +170,11 @@ impl Draft {
             let hint = format!("row {twin} says the same; delete one, or write the quantity");
             refuse(Field::ItemName, &item.name, hint);
         } else if !self.lines.insert(item.line) {
-            refuse(Field::Line, &item.line.to_string(), "the order has this line already; number them anew".to_owned());
+            refuse(
+                Field::Line,
+                &item.line.to_string(),
+                "the order has this line already; renumber its lines".to_owned(),
+            );
         } else {
             self.listed.order.items.push(item);
             self.rows.insert(row.fields.clone(), row.place);

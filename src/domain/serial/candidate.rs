@@ -11,7 +11,7 @@ use super::{find_serials, is_serial_byte};
 pub struct Candidate<'a> {
     /// As it was written; the digits alone where a telephone number was written in groups.
     pub text: Cow<'a, str>,
-    /// Where it stands in the message, in bytes.
+    /// Its bytes in the message.
     pub span: Range<usize>,
 }
 
@@ -71,7 +71,7 @@ fn phones_in_groups(message: &str) -> Vec<Range<usize>> {
     phones
 }
 
-/// Digits with neither a letter nor another digit beside them.
+/// Runs of digits that touch no letter.
 fn digit_groups(message: &str) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut start = None;

@@ -35,7 +35,7 @@ impl Case {
             ..Sources::default()
         };
         sources.shop.extend(passages.iter().map(String::as_str));
-        let mut speech = Grounded::new(grounding, &STAND_INS, &sources);
+        let mut speech = Grounded::new(grounding, &PLACEHOLDERS, &sources);
         let mut pieces = speech.push(&self.reply);
         pieces.extend(speech.finish());
         pieces

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::owner::Owner;
 use crate::app::App;
+use crate::desks::ConsolePanel;
 use crate::domain::returns::{
     DamageWords, Hand, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber,
 };
@@ -84,8 +85,8 @@ pub(super) async fn get(
         Ok::<_, StoreError>(Some((conversation, store.overview_of_returns(id).await?)))
     };
     let (conversation, overview) = with_store_timeout(&app, reading).await?.ok_or(ApiError::NotFound)?;
-    let persona = app.desks().prompts().find_persona(&conversation.persona);
-    let takes_returns = persona.is_some_and(|persona| persona.desk == "returns");
+    let panel = app.desks().console_panel(&conversation.persona);
+    let takes_returns = matches!(panel, Some(ConsolePanel::Orders));
     Ok(Json(ReturnsView::new(overview, takes_returns)))
 }
 

@@ -46,6 +46,7 @@ const FILES: &[(&str, &str)] = &[
     ("row.js", include_str!("console/row.js")),
     ("answer.js", include_str!("console/answer.js")),
     ("escalation.js", include_str!("console/escalation.js")),
+    ("panel.js", include_str!("console/panel.js")),
     ("returns.js", include_str!("console/returns.js")),
     ("conversation.js", include_str!("console/conversation.js")),
     ("inbox.js", include_str!("console/inbox.js")),

@@ -20,16 +20,14 @@ use crate::persona::texts::{ConsoleTexts, fill};
 
 const PAGE: &str = include_str!("console/console.html");
 
-/// The label of each language on the language button.
-const LANGUAGE_NAMES: [(Language, &str); 2] = [(Language::EN, "EN"), (Language::VI, "VI")];
-
 /// The settings that the page passes to its scripts.
 #[derive(Serialize)]
 struct Settings<'a> {
     /// The name of the default persona.
     name: &'a str,
     language: Language,
-    language_names: BTreeMap<Language, &'static str>,
+    /// The label of each language on the language button.
+    language_names: BTreeMap<Language, String>,
     texts: BTreeMap<Language, &'a ConsoleTexts>,
     /// Hosts that links in messages may lead to, in addition to our own.
     link_hosts: Vec<String>,
@@ -58,7 +56,7 @@ pub(super) async fn get(
     let settings = Settings {
         name: &persona.name,
         language,
-        language_names: LANGUAGE_NAMES.into(),
+        language_names: console.iter().map(|(language, _)| (language, language.code().to_uppercase())).collect(),
         texts: console.iter().collect(),
         link_hosts: app.config.grounding.link_hosts.iter().map(ToString::to_string).collect(),
         text_max_chars: app.config.http.text_max_chars,

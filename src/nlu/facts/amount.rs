@@ -2,7 +2,7 @@
 
 /// How many of the smallest steps are one.
 const ONE: u128 = 1_000_000;
-/// So many digits behind the point are kept exactly.
+/// The number of exact digits after the decimal point.
 const PLACES: usize = 6;
 /// More digits before the point are no amount but a code.
 const MOST_DIGITS: usize = 18;
@@ -16,7 +16,7 @@ impl Amount {
         Self(number as u128 * ONE)
     }
 
-    /// The number with these digits before and behind its point; `None` if it is too long to be an amount.
+    /// The number with these digits before and after its decimal point; `None` if it is too long to be an amount.
     pub fn parse(whole: &str, fraction: &str) -> Option<Self> {
         let fraction = fraction.trim_end_matches('0');
         if whole.len() > MOST_DIGITS || fraction.len() > PLACES {

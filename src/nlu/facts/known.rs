@@ -30,7 +30,7 @@ struct Values {
 }
 
 impl Known {
-    /// Adds what stands in one of the shop's own texts: a passage, a tool's result, the persona.
+    /// Adds the facts of one of the shop's own texts: a passage, a tool's result, the persona.
     pub fn add(&mut self, text: &str, lexicon: &Lexicon) {
         self.shop.add(text, lexicon);
     }
@@ -41,8 +41,7 @@ impl Known {
         self.customer.add(text, lexicon);
     }
 
-    /// Adds what an earlier reply said, which once stood on passages: all but what the customer may have put into it, so that
-    /// a budget does not come back as a price.
+    /// Adds the facts of an earlier reply, except those that came from the customer: a budget must not return as a price.
     pub fn add_reply(&mut self, text: &str, lexicon: &Lexicon) {
         let facts = read(text, lexicon).into_iter();
         let own = facts.filter(|fact| !self.customer.all.contains(&fact.value) && !self.customer.supports(&fact.value));
@@ -187,7 +186,7 @@ impl Values {
     }
 }
 
-/// Whether everything that is said of a date stands in another one.
+/// Whether every part of a date is in another one.
 fn is_part_of(part: &Value, whole: &Value) -> bool {
     let (Value::Date { year, month, day }, Value::Date { year: y, month: m, day: d }) = (part, whole) else {
         return false;

@@ -1,4 +1,4 @@
-//! The words around numbers: `prompts/rules/facts.toml`.
+//! The words around numbers: `prompts/rules/facts.toml` and `prompts/rules/facts.LANG.toml`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,8 +6,14 @@ use serde::Deserialize;
 
 use super::normal::{Kind, Token, tokens};
 use super::{Amount, Span, Value};
+use crate::persona::{PromptError, Prompts};
 
-/// What a phrase behind a number makes of it.
+/// A unit of time whose length is not a whole number.
+#[derive(Debug, thiserror::Error)]
+#[error("the length `{0}` of a unit of time is not a whole number: write seconds or months")]
+struct InvalidDuration(String);
+
+/// What a phrase after a number makes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Percent,
@@ -18,9 +24,10 @@ pub(super) enum Unit {
     Measure(String),
 }
 
-/// What a word beside a number may say.
+/// What a word next to a number can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Role {
+    Zero,
     Half,
     ZeroTen,
     To,
@@ -34,6 +41,8 @@ pub(super) enum Role {
     Morning,
     Afternoon,
     Night,
+    HourMark,
+    MinuteMark,
     Count,
     Stock,
     Budget,
@@ -41,7 +50,7 @@ pub(super) enum Role {
     Idiom,
 }
 
-/// The words of `facts.toml`, ready for use.
+/// The compiled words.
 #[derive(Clone, Debug)]
 pub struct Lexicon {
     pub(super) numbers: HashMap<String, u64>,
@@ -50,12 +59,12 @@ pub struct Lexicon {
     pub(super) weekdays: HashMap<String, u8>,
     units: Phrases<Unit>,
     roles: HashMap<Role, Phrases<()>>,
-    /// Every word that may stand behind a number and belong to it.
-    beside: HashSet<String>,
+    /// Every word that can follow a number and belong to it.
+    joining: HashSet<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct RuleFile {
     numbers: HashMap<String, u64>,
     scales: HashMap<String, u64>,
@@ -70,9 +79,10 @@ struct RuleFile {
     budget: Budget,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Words {
+    zero: Vec<String>,
     half: Vec<String>,
     zero_ten: Vec<String>,
     percent: Vec<String>,
@@ -87,32 +97,33 @@ struct Words {
     morning: Vec<String>,
     afternoon: Vec<String>,
     night: Vec<String>,
+    hour_mark: Vec<String>,
+    minute_mark: Vec<String>,
     idioms: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Counts {
     nouns: Vec<String>,
     stock: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Budget {
     cues: Vec<String>,
     prices: Vec<String>,
 }
 
 impl Lexicon {
-    /// Reads the rules. A multiple of time that is no whole number is an error.
-    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        use serde::de::Error;
-        let file: RuleFile = toml::from_str(text)?;
-        let whole = |key: &str| {
-            let digits = key.replace('_', "");
-            digits.parse::<u64>().map_err(|_| Error::custom(format!("durations: '{key}' must be a whole number")))
-        };
+    /// Reads `rules/facts.toml` and `rules/facts.*.toml`.
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.rules(&["facts"], Self::new)
+    }
+
+    fn new(file: RuleFile) -> Result<Self, InvalidDuration> {
+        let whole = |key: &str| key.replace('_', "").parse::<u64>().map_err(|_| InvalidDuration(key.to_owned()));
         let mut units = Phrases::default();
         for phrase in &file.words.percent {
             units.add(phrase, Unit::Percent);
@@ -133,6 +144,7 @@ impl Lexicon {
         }
         let words = &file.words;
         let roles = [
+            (Role::Zero, &words.zero),
             (Role::Half, &words.half),
             (Role::ZeroTen, &words.zero_ten),
             (Role::To, &words.to),
@@ -146,6 +158,8 @@ impl Lexicon {
             (Role::Morning, &words.morning),
             (Role::Afternoon, &words.afternoon),
             (Role::Night, &words.night),
+            (Role::HourMark, &words.hour_mark),
+            (Role::MinuteMark, &words.minute_mark),
             (Role::Count, &file.counts.nouns),
             (Role::Stock, &file.counts.stock),
             (Role::Budget, &file.budget.cues),
@@ -161,34 +175,34 @@ impl Lexicon {
             weekdays: file.weekdays,
             units,
             roles,
-            beside: HashSet::new(),
+            joining: HashSet::new(),
         };
-        lexicon.beside = lexicon.words_beside();
+        lexicon.joining = lexicon.joining_words();
         Ok(lexicon)
     }
 
-    /// The longest unit that begins at token `at`, and the token behind it.
+    /// The longest unit that begins at token `at`, and the token after it.
     pub(super) fn unit(&self, tokens: &[Token], at: usize) -> Option<(&Unit, usize)> {
         self.units.longest(tokens, at)
     }
 
-    /// The token behind the longest phrase of that role at `at`.
+    /// The token after the longest phrase of that role at `at`.
     pub(super) fn is(&self, role: Role, tokens: &[Token], at: usize) -> Option<usize> {
         self.roles.get(&role)?.longest(tokens, at).map(|(_, end)| end)
     }
 
-    /// Whether a number before this word may go on in it, or in what follows.
-    pub(super) fn may_go_on(&self, word: &str) -> bool {
-        self.beside.contains(word)
+    /// Whether a number can continue in this word or after it.
+    pub(super) fn may_continue(&self, word: &str) -> bool {
+        self.joining.contains(word)
     }
 
-    fn words_beside(&self) -> HashSet<String> {
-        let phrases = self.units.words().chain(
-            self.roles
-                .iter()
-                .filter(|(role, _)| !matches!(role, Role::Stock | Role::Budget | Role::Price | Role::Idiom))
-                .flat_map(|(_, phrases)| phrases.words()),
-        );
+    fn joining_words(&self) -> HashSet<String> {
+        let joins = |role: &Role| {
+            use Role::{Budget, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
+            !matches!(role, Zero | HourMark | MinuteMark | Stock | Budget | Price | Idiom)
+        };
+        let roles = self.roles.iter().filter(|(role, _)| joins(role));
+        let phrases = self.units.words().chain(roles.flat_map(|(_, phrases)| phrases.words()));
         let single = self.scales.keys().chain(self.months.keys()).chain(self.numbers.keys()).cloned();
         phrases.chain(single).collect()
     }

@@ -1,4 +1,4 @@
-//! A text made comparable, and cut into tokens.
+//! Splits a text into tokens for the parser of numbers.
 
 use std::ops::Range;
 

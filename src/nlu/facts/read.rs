@@ -51,7 +51,7 @@ struct Found {
     written: Option<Amount>,
     /// What it was multiplied with, before its unit.
     scale: u64,
-    /// The unit behind it.
+    /// The unit after it.
     unit: Option<Unit>,
     spoken: bool,
 }
@@ -105,7 +105,7 @@ impl Reader<'_> {
         self.tokens.get(at).is_some_and(|token| token.kind == Kind::Mark && token.text == mark)
     }
 
-    /// The token behind `at` if that is a space, else `at`.
+    /// The token after `at` if that is a space, else `at`.
     fn past_space(&self, at: usize) -> usize {
         if self.kind(at) == Some(&Kind::Space) { at + 1 } else { at }
     }
@@ -127,7 +127,7 @@ impl Reader<'_> {
             counts: self.counts(one),
             budget,
             priced,
-            stock: self.is_behind_stock(one.start),
+            stock: self.follows_stock(one.start),
             spoken: one.spoken,
         }
     }
@@ -176,7 +176,7 @@ impl Reader<'_> {
         let lists = self.begins_line(one.start) && self.ends_entry_mark(one.end, number);
         let cites =
             one.start > 0 && self.is_mark(one.start - 1, "[") && self.is_mark(one.end, "]") && number <= LAST_ENTRY;
-        lists && number <= LAST_ENTRY || cites || number <= MOST_COUNTED && self.is_beside_a_count(one)
+        lists && number <= LAST_ENTRY || cites || number <= MOST_COUNTED && self.is_next_to_count(one)
     }
 
     fn begins_line(&self, at: usize) -> bool {
@@ -188,26 +188,26 @@ impl Reader<'_> {
         before.next().is_none_or(|token| token.kind == Kind::Line)
     }
 
-    /// `1.`, `1)`, `1:`, `1 -`, each with a space behind it.
+    /// `1.`, `1)`, `1:`, `1 -`, each with a space after it.
     fn ends_entry_mark(&self, end: usize, number: u64) -> bool {
         let is_end = |at: usize| matches!(self.kind(at), None | Some(Kind::Space | Kind::Line));
-        let behind_space = self.past_space(end);
-        let dash = self.is_mark(behind_space, "-")
-            && is_end(behind_space + 1)
+        let after_space = self.past_space(end);
+        let dash = self.is_mark(after_space, "-")
+            && is_end(after_space + 1)
             && number <= MOST_COUNTED
-            && self.kind(self.past_space(behind_space + 1)) != Some(&Kind::Digits);
+            && self.kind(self.past_space(after_space + 1)) != Some(&Kind::Digits);
         [".", ")", ":"].iter().any(|mark| self.is_mark(end, mark)) && is_end(end + 1) || dash
     }
 
-    fn is_beside_a_count(&self, one: &Found) -> bool {
-        let behind = self.lexicon.is(Role::Count, self.tokens, self.past_space(one.end)).is_some();
+    fn is_next_to_count(&self, one: &Found) -> bool {
+        let after = self.lexicon.is(Role::Count, self.tokens, self.past_space(one.end)).is_some();
         let ends_here = |at: usize| self.lexicon.is(Role::Count, self.tokens, at) == Some(one.start.saturating_sub(1));
         let before = one.start >= 2 && (one.start.saturating_sub(4)..one.start).any(ends_here);
-        (behind && !self.is_behind_stock(one.start)) || before
+        (after && !self.follows_stock(one.start)) || before
     }
 
     /// Whether a number here tells how many are left.
-    fn is_behind_stock(&self, at: usize) -> bool {
+    fn follows_stock(&self, at: usize) -> bool {
         self.word_before(at).is_some_and(|at| self.lexicon.is(Role::Stock, self.tokens, at).is_some())
     }
 
@@ -221,8 +221,8 @@ impl Reader<'_> {
     /// What is said of an amount in its sentence: whether it may be the customer's budget, and whether it is a price. The
     /// nearest word counts.
     fn what_is_before(&self, start: usize, end: usize) -> (bool, bool) {
-        let behind = self.past_space(end);
-        if self.lexicon.is(Role::Budget, self.tokens, behind).is_some() {
+        let after = self.past_space(end);
+        if self.lexicon.is(Role::Budget, self.tokens, after).is_some() {
             return (true, false);
         }
         let mut words = 0;

@@ -3,7 +3,7 @@
 use super::*;
 
 fn lexicon() -> Lexicon {
-    Lexicon::from_toml(include_str!("../../../prompts/rules/facts.toml")).unwrap()
+    Lexicon::read(&crate::persona::Prompts::shipped()).unwrap()
 }
 
 /// A value in a few letters, so that a row of a table is one line.

@@ -70,10 +70,10 @@ pub struct Shared {
 /// A number in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Where it stands, in bytes of the text, with its unit.
+    /// Its bytes in the text, with its unit.
     pub range: Range<usize>,
     pub value: Value,
-    /// The amount as it is written, before any unit: 24 of "24 tháng".
+    /// The number before any unit: 24 of "24 tháng".
     pub written: Option<Amount>,
     pub shared: Option<Shared>,
     /// Whether it only counts or numbers what the reply itself lists: "1.", "3 lựa chọn", "Bước 2", `[1]`.

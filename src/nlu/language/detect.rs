@@ -6,9 +6,10 @@ use regex::Regex;
 use unicode_normalization::UnicodeNormalization;
 use whatlang::{Detector as Whatlang, Lang};
 
-use super::LanguageFile;
+use super::LanguageWords;
 use crate::domain::Language;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Token, Wording};
+use crate::domain::language::LanguageProfile;
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, Token, TokenStream};
 
 /// Below this, `whatlang` is wrong as often as right on a chat message.
 const SURE: f64 = 0.5;
@@ -30,7 +31,7 @@ struct Markers {
     words: Vec<Pattern>,
     weak: Vec<Pattern>,
     /// What its words look like without marks, where that tells them from others.
-    shape: Option<Regex>,
+    syllable: Option<Regex>,
 }
 
 /// What speaks for a language in one message.
@@ -40,33 +41,41 @@ struct Score {
     language: Language,
 }
 
+/// Why the language rules cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum InvalidMarkers {
-    #[error("languages.{0}.whatlang: {1:?} is no language that whatlang knows; it wants three letters, such as eng")]
+pub(super) enum InvalidLanguageRules {
+    #[error("whatlang {1:?} of the language {0} is unknown: write three letters, such as eng")]
     Whatlang(Language, String),
-    #[error("languages.{0}.shape: {1}")]
-    Shape(Language, regex::Error),
+    #[error("syllable of the language {0} is not a regular expression: {1}")]
+    Syllable(Language, regex::Error),
+    #[error("[languages.{0}] is missing: list its `words` and `weak` words")]
+    Words(Language),
     #[error(transparent)]
     Pattern(#[from] InvalidPattern),
 }
 
 impl Detector {
-    pub(super) fn new(files: &HashMap<Language, LanguageFile>) -> Result<Self, InvalidMarkers> {
+    pub(super) fn new(
+        profiles: &[LanguageProfile],
+        words: &HashMap<Language, LanguageWords>,
+    ) -> Result<Self, InvalidLanguageRules> {
         let lexicon = Lexicon::default();
         let mut languages = Vec::new();
-        for (language, file) in files {
+        for profile in profiles {
+            let code = profile.code;
+            let words = words.get(&code).ok_or(InvalidLanguageRules::Words(code))?;
             languages.push(Markers {
-                language: *language,
-                whatlang: Lang::from_code(&file.whatlang)
-                    .ok_or_else(|| InvalidMarkers::Whatlang(*language, file.whatlang.clone()))?,
-                letters: file.letters.nfc().collect(),
-                shared_letters: file.shared_letters.nfc().collect(),
-                words: lexicon.patterns(&file.words)?,
-                weak: lexicon.patterns(&file.weak)?,
-                shape: file
-                    .shape
+                language: code,
+                whatlang: Lang::from_code(&profile.whatlang)
+                    .ok_or_else(|| InvalidLanguageRules::Whatlang(code, profile.whatlang.clone()))?,
+                letters: profile.letters.nfc().collect(),
+                shared_letters: profile.shared_letters.nfc().collect(),
+                words: lexicon.patterns(&words.words)?,
+                weak: lexicon.patterns(&words.weak)?,
+                syllable: profile
+                    .syllable
                     .as_deref()
-                    .map(|shape| Regex::new(shape).map_err(|cause| InvalidMarkers::Shape(*language, cause)))
+                    .map(|syllable| Regex::new(syllable).map_err(|cause| InvalidLanguageRules::Syllable(code, cause)))
                     .transpose()?,
             });
         }
@@ -74,21 +83,21 @@ impl Detector {
         Ok(Self { languages })
     }
 
-    pub(super) fn detect(&self, wording: &Wording<'_>, allowed: &[Language]) -> Option<Language> {
+    pub(super) fn detect(&self, stream: &TokenStream<'_>, allowed: &[Language]) -> Option<Language> {
         let known = || self.languages.iter().filter(|markers| allowed.contains(&markers.language));
-        let lower: String = wording.text().nfc().flat_map(char::to_lowercase).nfc().collect();
+        let lower: String = stream.text().nfc().flat_map(char::to_lowercase).nfc().collect();
         if let Some(markers) = known().find(|markers| lower.chars().any(|c| markers.letters.contains(c))) {
             return Some(markers.language);
         }
-        let shapes: Vec<&Regex> = known().filter_map(|markers| markers.shape.as_ref()).collect();
-        let mut scores: Vec<Score> = known().map(|markers| markers.score(wording, &lower, &shapes)).collect();
+        let syllables: Vec<&Regex> = known().filter_map(|markers| markers.syllable.as_ref()).collect();
+        let mut scores: Vec<Score> = known().map(|markers| markers.score(stream, &lower, &syllables)).collect();
         scores.sort_by(|a, b| b.cmp(a));
         let second = scores.get(1).map_or(0, |score| score.points);
         match scores.first() {
             Some(best) if best.points >= second + LEAD => Some(best.language),
             // Both have words in it: no letters that it is made of will tell more.
             Some(best) if best.points > 0 => None,
-            _ => guess(wording.text(), known().map(|markers| markers.whatlang).collect())
+            _ => guess(stream.text(), known().map(|markers| markers.whatlang).collect())
                 .and_then(|lang| known().find(|markers| markers.whatlang == lang))
                 .map(|markers| markers.language),
         }
@@ -96,23 +105,23 @@ impl Detector {
 }
 
 impl Markers {
-    /// `shapes`: those of the languages that may be meant.
-    fn score(&self, wording: &Wording<'_>, lower: &str, shapes: &[&Regex]) -> Score {
+    /// `syllables`: those of the languages that may be meant.
+    fn score(&self, stream: &TokenStream<'_>, lower: &str, syllables: &[&Regex]) -> Score {
         let count = |patterns: &[Pattern]| -> usize {
-            patterns.iter().map(|pattern| pattern.find_all(wording, &[]).len()).sum()
+            patterns.iter().map(|pattern| pattern.find_all(stream, &[]).len()).sum()
         };
         let shared = lower.chars().filter(|c| self.shared_letters.contains(*c)).count();
         let own = count(&self.words);
-        let strange = if self.shape.is_none() && own > 0 { strangers(wording, shapes) } else { 0 };
+        let strange = if self.syllable.is_none() && own > 0 { strangers(stream, syllables) } else { 0 };
         Score { points: 2 * own + count(&self.weak) + 2 * shared + strange, language: self.language }
     }
 }
 
 /// The words that no language with a shape can have. Shorter ones are as often abbreviations.
-fn strangers(wording: &Wording<'_>, shapes: &[&Regex]) -> usize {
-    let words = wording.tokens().iter().map(Token::folded);
+fn strangers(stream: &TokenStream<'_>, syllables: &[&Regex]) -> usize {
+    let words = stream.tokens().iter().map(Token::folded);
     let words = words.filter(|word| word.len() >= SHORTEST && word.bytes().all(|byte| byte.is_ascii_lowercase()));
-    words.filter(|word| !shapes.is_empty() && !shapes.iter().any(|shape| shape.is_match(word))).count()
+    words.filter(|word| !syllables.is_empty() && !syllables.iter().any(|syllable| syllable.is_match(word))).count()
 }
 
 fn guess(text: &str, among: Vec<Lang>) -> Option<Lang> {

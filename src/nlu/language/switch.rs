@@ -1,4 +1,4 @@
-//! Finding a customer's wish for another language.
+//! Finds a customer's request for another language.
 //!
 //! The name of a language is not enough: "tiếng anh" belongs to the talk in "nói tiếng anh được không" and to goods in
 //! "bàn phím này có layout tiếng anh không". What tells them apart are the words around it, in tiers (see the data).
@@ -8,12 +8,13 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::{LanguageFile, Switch};
+use super::Switch;
 use crate::domain::Language;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
+use crate::domain::language::LanguageProfile;
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct SwitchFile {
     sure: Vec<String>,
     verbs: Vec<String>,
@@ -61,7 +62,7 @@ enum Tier {
 
 /// A message, with what stands where.
 struct Reading<'w, 'a> {
-    wording: &'w Wording<'a>,
+    stream: &'w TokenStream<'a>,
     padding: Vec<bool>,
     /// For each word, how many before it are no padding, and how many are goods.
     unpadded: Vec<usize>,
@@ -83,11 +84,11 @@ struct Found {
 }
 
 impl Switcher {
-    pub(super) fn new(file: &SwitchFile, languages: &HashMap<Language, LanguageFile>) -> Result<Self, InvalidPattern> {
+    pub(super) fn new(file: &SwitchFile, languages: &[LanguageProfile]) -> Result<Self, InvalidPattern> {
         let shared = Lexicon::new(HashMap::new(), file.classes.clone());
         let mut wishes = languages
-            .keys()
-            .map(|language| Wishes::new(*language, file, languages))
+            .iter()
+            .map(|language| Wishes::new(language.code, file, languages))
             .collect::<Result<Vec<_>, InvalidPattern>>()?;
         wishes.sort_by_key(|wish| wish.language);
         Ok(Self {
@@ -101,8 +102,8 @@ impl Switcher {
         })
     }
 
-    pub(super) fn switch(&self, wording: &Wording<'_>, allowed: &[Language]) -> Option<Switch> {
-        let reading = self.read(wording);
+    pub(super) fn switch(&self, stream: &TokenStream<'_>, allowed: &[Language]) -> Option<Switch> {
+        let reading = self.read(stream);
         let mut refused: Vec<Found> = self.wishes.iter().flat_map(|wish| wish.refusals(&reading)).collect();
         let (mut asked, denied): (Vec<Found>, Vec<Found>) = self
             .wishes
@@ -115,7 +116,7 @@ impl Switcher {
         let refused_words: HashSet<(Language, usize)> =
             refused.iter().flat_map(|no| no.words.clone().map(|word| (no.language, word))).collect();
         asked.retain(|found| !found.words.clone().any(|word| refused_words.contains(&(found.language, word))));
-        // Of several wishes the last is meant: "no English any more, Vietnamese please".
+        // The last of several requests counts: "no English any more, Vietnamese please".
         let to = asked
             .iter()
             .filter(|found| allowed.contains(&found.language))
@@ -126,18 +127,18 @@ impl Switcher {
         Some(Switch { to, rest: self.rest(&reading, &wished) })
     }
 
-    fn read<'w, 'a>(&self, wording: &'w Wording<'a>) -> Reading<'w, 'a> {
+    fn read<'w, 'a>(&self, stream: &'w TokenStream<'a>) -> Reading<'w, 'a> {
         let places = |patterns: &[Pattern]| -> Vec<Range<usize>> {
-            patterns.iter().flat_map(|pattern| pattern.find_all(wording, &[])).collect()
+            patterns.iter().flat_map(|pattern| pattern.find_all(stream, &[])).collect()
         };
-        let padding = cover(&self.padding, wording, &[]);
+        let padding = match_mask(&self.padding, stream, &[]);
         let mut negated = places(&self.negated);
         negated.sort_by_key(|words| words.end);
         Reading {
-            wording,
+            stream,
             unpadded: counts(padding.iter().map(|padding| !padding)),
             padding,
-            goods: counts(cover(&self.goods, wording, &[])),
+            goods: counts(match_mask(&self.goods, stream, &[])),
             goods_before: places(&self.goods_before).into_iter().map(|goods| goods.end).collect(),
             goods_after: places(&self.goods_after).into_iter().map(|goods| goods.start).collect(),
             negated,
@@ -146,8 +147,8 @@ impl Switcher {
 
     /// The message without its wishes, the reasons given for them and the padding that touches them.
     fn rest(&self, reading: &Reading<'_, '_>, wished: &[Range<usize>]) -> String {
-        let tokens = reading.wording.tokens();
-        let mut gone = cover(&self.reasons, reading.wording, &[]);
+        let tokens = reading.stream.tokens();
+        let mut gone = match_mask(&self.reasons, reading.stream, &[]);
         for words in wished {
             gone[words.clone()].fill(true);
         }
@@ -160,20 +161,19 @@ impl Switcher {
         if (0..tokens.len()).all(|at| gone[at] || reading.padding[at]) {
             return String::new();
         }
-        kept(reading.wording, &gone).join(" ")
+        kept(reading.stream, &gone).join(" ")
     }
 }
 
 impl Wishes {
-    fn new(
-        language: Language,
-        file: &SwitchFile,
-        languages: &HashMap<Language, LanguageFile>,
-    ) -> Result<Self, InvalidPattern> {
+    fn new(language: Language, file: &SwitchFile, languages: &[LanguageProfile]) -> Result<Self, InvalidPattern> {
         let mut classes = file.classes.clone();
-        let (own, others): (Vec<_>, Vec<_>) = languages.iter().partition(|(other, _)| **other == language);
+        let (own, others): (Vec<_>, Vec<_>) = languages.iter().partition(|other| other.code == language);
         for (class, among) in [("name", own), ("other", others)] {
-            classes.insert(class.to_owned(), among.into_iter().flat_map(|(_, file)| file.names.clone()).collect());
+            classes.insert(
+                class.to_owned(),
+                among.into_iter().flat_map(|profile: &LanguageProfile| profile.names.clone()).collect(),
+            );
         }
         let lexicon = Lexicon::new(HashMap::new(), classes);
         let asked = [
@@ -193,7 +193,7 @@ impl Wishes {
     fn askings(&self, reading: &Reading<'_, '_>) -> Vec<Found> {
         let mut found = Vec::new();
         for (tier, patterns) in &self.asked {
-            for words in patterns.iter().flat_map(|pattern| pattern.find_all(reading.wording, &[])) {
+            for words in patterns.iter().flat_map(|pattern| pattern.find_all(reading.stream, &[])) {
                 if reading.allows(*tier, &words) {
                     found.push(Found { words, language: self.language, negated: false });
                 }
@@ -207,7 +207,7 @@ impl Wishes {
         if reading.speaks_of_goods() {
             return Vec::new();
         }
-        let places = self.refused.iter().flat_map(|pattern| pattern.find_all(reading.wording, &[]));
+        let places = self.refused.iter().flat_map(|pattern| pattern.find_all(reading.stream, &[]));
         places.map(|words| Found { words, language: self.language, negated: true }).collect()
     }
 }
@@ -219,7 +219,7 @@ impl Reading<'_, '_> {
 
     /// The wish together with the words right before it that turn it round. "You" may be the last of these and its first.
     fn with_its_negation(&self, found: Found) -> Found {
-        let clause = self.wording.clause(found.words.start);
+        let clause = self.stream.clause(found.words.start);
         let first = self.negated.partition_point(|no| no.end < found.words.start);
         let near = self.negated[first..].iter().take_while(|no| no.end < found.words.end);
         let before = near.map(|no| no.start).filter(|start| *start < found.words.start && clause.contains(start));
@@ -230,7 +230,7 @@ impl Reading<'_, '_> {
     }
 
     fn allows(&self, tier: Tier, words: &Range<usize>) -> bool {
-        let clause = self.wording.clause(words.start);
+        let clause = self.stream.clause(words.start);
         let begins = || self.unpadded[clause.start] == self.unpadded[words.start];
         let ends = || self.unpadded[words.end] == self.unpadded[clause.end];
         let goods_earlier = || self.goods[clause.start] > 0;
@@ -250,7 +250,7 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Whoever refuses a language asks for the first of the others.
+/// A customer who refuses a language asks for the first of the others.
 fn instead(refused: &[Found], allowed: &[Language]) -> Option<Language> {
     let refused = refused.iter().max_by_key(|found| found.words.end)?.language;
     allowed.iter().copied().find(|language| *language != refused)
@@ -267,9 +267,9 @@ fn counts(flags: impl IntoIterator<Item = bool>) -> Vec<usize> {
 }
 
 /// The stretches of the message whose words stay, as typed, with the punctuation that ends them.
-fn kept<'a>(wording: &Wording<'a>, gone: &[bool]) -> Vec<&'a str> {
-    let tokens = wording.tokens();
-    let text = wording.text();
+fn kept<'a>(stream: &TokenStream<'a>, gone: &[bool]) -> Vec<&'a str> {
+    let tokens = stream.tokens();
+    let text = stream.text();
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < tokens.len() {

@@ -10,7 +10,7 @@ mod messages;
 const ALLOWED: [Language; 2] = [Language::VI, Language::EN];
 
 fn rules() -> LanguageRules {
-    LanguageRules::from_toml(include_str!("../../../prompts/rules/language.toml")).expect("the shipped rules")
+    LanguageRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 
 #[test]
@@ -231,13 +231,12 @@ fn a_message_without_marks_is_not_read_in_the_other_language() {
 
 #[test]
 fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
-    let good = include_str!("../../../prompts/rules/language.toml");
-    for (from, to, says) in [
-        ("[aliases]", "colour = 1\n[aliases]", "unknown field `colour`"),
-        ("\"vie\"", "\"xxx\"", "languages.vi.whatlang"),
-        ("\"<learn>\",", "\"<nowhere>\",", "<nowhere>"),
+    for (file, from, to, says) in [
+        ("language.en.toml", "[aliases]", "colour = 1\n[aliases]", "unknown field `colour`"),
+        ("languages.toml", "\"vie\"", "\"xxx\"", "\"xxx\" of the language vi is unknown"),
+        ("language.toml", "\"<learn>\",", "\"<nowhere>\",", "<nowhere>"),
     ] {
-        let error = LanguageRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
+        let error = LanguageRules::read(&Prompts::shipped().with_rules_edited(file, from, to)).expect_err(says);
         assert!(error.to_string().contains(says), "{error}");
     }
 }

@@ -5,6 +5,8 @@ mod reply;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
@@ -15,6 +17,7 @@ use super::admission::{Admission, Full, Place};
 use super::spoken::Spoken;
 use super::{
     ChatModel, ChatRequest, Deltas, LlmConfig, LlmError, LlmMode, ModelStatus, Phase, Reply, ToolCall, ToolSpec,
+    json_schema,
 };
 use crate::domain::text::{clean, clean_json};
 use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
@@ -140,6 +143,16 @@ impl Gateway {
         self.enter()?.answer(request, schema, within).await
     }
 
+    /// Asks for a value of type `T`, whose JSON Schema the model is given.
+    pub async fn extract<T: DeserializeOwned + JsonSchema>(
+        self: &Arc<Self>,
+        request: ChatRequest,
+        within: Duration,
+    ) -> Result<T, LlmError> {
+        let answer = self.answer(request, &json_schema::<T>(), within).await?;
+        serde_json::from_value(answer).map_err(|_| LlmError::WrongType)
+    }
+
     fn ready(&self) -> Result<(), LlmError> {
         match self.availability() {
             Availability::Up => Ok(()),
@@ -262,7 +275,7 @@ impl Drop for Attempt {
 /// Returns what the result of a call shows about the service.
 fn outcome(error: Option<&LlmError>) -> Outcome {
     match error {
-        None | Some(LlmError::TooLong | LlmError::NoObject) => Outcome::Worked,
+        None | Some(LlmError::TooLong | LlmError::NoObject | LlmError::WrongType) => Outcome::Worked,
         Some(
             LlmError::Timeout(_)
             | LlmError::Unavailable(_)

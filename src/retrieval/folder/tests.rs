@@ -2,7 +2,13 @@ use super::*;
 use crate::domain::Language;
 
 fn shelf(root: &Path, folder: &str) -> Shelf {
-    read(root, folder, &SearchRules::from_toml("").unwrap(), &ChunkConfig::default()).unwrap()
+    read(
+        root,
+        folder,
+        &SearchRules::new("", crate::persona::Prompts::shipped().languages().unwrap()).unwrap(),
+        &ChunkConfig::default(),
+    )
+    .unwrap()
 }
 
 fn write(root: &Path, file: &str, bytes: &[u8]) {
@@ -48,7 +54,7 @@ fn missing_folder_is_empty_and_file_fails() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(shelf(&folder.path().join("none"), ""), Shelf::default());
     fs::write(folder.path().join("file"), "").unwrap();
-    let rules = SearchRules::from_toml("").unwrap();
+    let rules = SearchRules::new("", crate::persona::Prompts::shipped().languages().unwrap()).unwrap();
     assert!(read(&folder.path().join("file"), "", &rules, &ChunkConfig::default()).is_err());
 }
 

@@ -1,7 +1,7 @@
 //! Splits a question into the parts that a passage should cover.
 
 use super::super::budget::{Budget, take_budget};
-use super::super::terms::{Token, is_plain_number, tokens};
+use super::super::terms::{Token, is_plain_number};
 use super::{LexicalIndex, Term};
 use crate::domain::Language;
 
@@ -39,7 +39,7 @@ const WIDER_MEANING: f64 = 0.3;
 impl Question {
     pub fn of(text: &str, language: Language, index: &LexicalIndex) -> Self {
         let rules = &index.rules;
-        let (budget, words) = take_budget(&tokens(text, &rules.units), rules);
+        let (budget, words) = take_budget(&rules.analyzer.tokens(text), rules);
         let mut parts = Vec::new();
         let mut at = 0;
         // The start of a run of words outside of phrases. Only these can be syllables of one word.
@@ -89,7 +89,7 @@ struct Word<'a> {
 
 impl Word<'_> {
     fn part(&self, language: Language, weak: bool, index: &LexicalIndex) -> Part {
-        let credit = if language == Language::VI && self.is_half_a_word(index) { LONE_SYLLABLE } else { 1.0 };
+        let credit = if index.rules.is_syllabic(language) && self.is_half_a_word(index) { LONE_SYLLABLE } else { 1.0 };
         let root = Term::Root(self.word.root.clone());
         let mut ways = Vec::with_capacity(4);
         let idf = if self.word.marked {
@@ -115,7 +115,7 @@ impl Word<'_> {
     }
 
     fn is_half_a_word(&self, index: &LexicalIndex) -> bool {
-        let partner = |other: &Token| other.is_syllable() && index.rules.stop.starts(std::slice::from_ref(other)) == 0;
-        self.word.is_syllable() && [self.before, self.after].into_iter().flatten().any(partner)
+        let partner = |other: &Token| other.syllable && index.rules.stop.starts(std::slice::from_ref(other)) == 0;
+        self.word.syllable && [self.before, self.after].into_iter().flatten().any(partner)
     }
 }

@@ -34,7 +34,7 @@ fn root() -> PathBuf {
 }
 
 fn rules() -> SearchRules {
-    SearchRules::from_toml(include_str!("../../../prompts/rules/search.toml")).unwrap()
+    SearchRules::read(&crate::persona::Prompts::shipped()).unwrap()
 }
 
 fn query(text: &str, language: Language, limit: usize) -> Query {

@@ -23,8 +23,9 @@ impl Shop {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let shop = Self { folder, vectors: Arc::default(), model: WordModel::that_refuses("words", "unspeakable") };
-        let rules = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts/rules/search.toml")).unwrap();
-        shop.write("prompts/rules/search.toml", rules);
+        for file in ["prompts/rules/languages.toml", "prompts/rules/search.toml"] {
+            shop.write(file, std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap());
+        }
         shop.write("prompts/system_persona_vi.md", "Who.\nGreeting: Hi\n");
         shop.write("prompts/returns.md", "---\nknowledge: returns\n---\nWho.\nGreeting: Hi\n");
         shop.write("knowledge/delivery.md", "# Delivery\n\n## In town\nDelivery is free.\n");

@@ -90,12 +90,12 @@ async fn invalid_persona_edit_keeps_the_earlier_one() {
     let whole = std::fs::read_to_string(shop.path(PERSONA)).unwrap();
 
     shop.write(PERSONA, "Who.\n\nFollowUp: x\n");
-    let line = server.log_line("the earlier ones stay in use");
+    let line = server.log_line("Keeping the earlier prompts and documents");
     assert!(line.contains("prompts/system_persona_vi.md:3: ") && line.contains("no greeting"), "{line}");
     assert_eq!(greeting(&address).await, before);
 
     shop.write(PERSONA, &whole.replacen(&before, "Chào mừng!", 1));
-    server.log_line("Prompts and documents were read anew");
+    server.log_line("Reloaded prompts and documents");
     assert_eq!(greeting(&address).await, "Chào mừng!");
     server.signal("TERM");
     assert_eq!(server.ends().code, Some(0));

@@ -48,7 +48,7 @@ impl Machine for Talker {
     }
 
     async fn ask(&self, turn: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
-        turn.say(Kind::OrderPrompt, "which order?").await?;
+        turn.say(Kind::desk("order_prompt"), "which order?").await?;
         Ok(1)
     }
 
@@ -124,7 +124,7 @@ fn turn(conversation: Conversation, sink: impl Sink + 'static) -> Turn {
 }
 
 #[tokio::test]
-async fn a_message_is_stored_before_the_state_that_says_it_was_said() {
+async fn message_is_stored_before_its_state() {
     let TestStore { store, _folder } = TestStore::open().await;
     let shop = tenant("acme");
     let id = opened(&store, &shop).await;
@@ -140,12 +140,12 @@ async fn a_message_is_stored_before_the_state_that_says_it_was_said() {
 }
 
 #[tokio::test]
-async fn a_turn_that_is_cut_off_while_its_message_is_being_stored_ends_it_once() {
+async fn turn_cancelled_while_storing_ends_message_once() {
     let (conversation, _) = conversation(&tenant("acme"), Utc::now());
     let told = Stuck::default();
     let mut turn = turn(conversation, told.clone());
     turn.stores_at_once = true;
-    assert!(turn.say(Kind::OrderPrompt, "which order?").now_or_never().is_none(), "it waits for the commit");
+    assert!(turn.say(Kind::desk("order_prompt"), "which order?").now_or_never().is_none(), "it waits for the commit");
     turn.cut_message(frontdesk::domain::TurnStatus::Cancelled).await.unwrap();
     let told = told.0.lock().unwrap();
     assert_eq!(told.iter().filter(|event| matches!(event, Event::MessageEnd { .. })).count(), 1, "{told:?}");

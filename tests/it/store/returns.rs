@@ -50,7 +50,7 @@ impl Shop {
         let (tenant, now) = (tenant("acme"), Utc::now().trunc_subsecs(6));
         let made = test.store.tenant(&tenant).make_sample(&sample::shop(&tenant, now, ZONE), false).await.unwrap();
         assert_eq!(made, Sampling::Done { policies: true });
-        let damage = DamageWords::new(&["shattered"], &["not"]);
+        let damage = DamageWords::new(&["shattered"], &["not"]).unwrap();
         let terms = Terms { windows: Windows::default(), frequency: Frequency::default(), damage, time_zone: ZONE };
         Self { test, tenant, now, terms }
     }

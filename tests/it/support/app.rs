@@ -7,6 +7,7 @@ use frontdesk::app::App;
 use frontdesk::cli::lists::Destination;
 use frontdesk::cli::upsert_warranty;
 use frontdesk::config::{Config, Env};
+use frontdesk::desks::{DeskFactory, DeskRegistry};
 use frontdesk::domain::TenantId;
 use frontdesk::store::{Store, StoreOptions};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -44,13 +45,15 @@ pub struct TestAppBuilder {
     variables: Vec<(String, String)>,
     folder: Option<TempDir>,
     database_url: Option<String>,
+    desks: DeskRegistry,
 }
 
 impl TestApp {
     /// Without a language model, without keys, with the repository's own prompts and documents.
     pub fn builder() -> TestAppBuilder {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let builder = TestAppBuilder { variables: Vec::new(), folder: None, database_url: None };
+        let desks = DeskRegistry::built_in();
+        let builder = TestAppBuilder { variables: Vec::new(), folder: None, database_url: None, desks };
         builder
             .env("LLM", "offline")
             // Which of two searches answers must not depend on how far the vectors are.
@@ -148,6 +151,12 @@ impl TestAppBuilder {
         self
     }
 
+    /// With another desk.
+    pub fn desk(mut self, factory: impl DeskFactory + 'static) -> Self {
+        self.desks = self.desks.with(factory);
+        self
+    }
+
     /// With this language model.
     pub fn ollama(self, ollama: &ScriptedOllama) -> Self {
         self.env("LLM", "auto").env("OLLAMA_HOST", ollama.url())
@@ -184,7 +193,7 @@ impl TestAppBuilder {
         if fresh {
             import_warranties(folder.path(), &database_url).await;
         }
-        let app = App::start(config, store).await.unwrap();
+        let app = App::start_with(self.desks, config, store).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let shutdown = CancellationToken::new();

@@ -44,7 +44,7 @@ test("a refused sign-out keeps the session and shows an error", async () => {
 });
 
 test("the header shows development and has no sign-out", async () => {
-  const open = await Stage.open({ X_API_KEYS: "" });
+  const open = await Stage.open({ X_API_KEYS: undefined });
   try {
     const page = await open.page({ path: "/console" });
     await page.locator("#development").waitFor();

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::rankers::stem;
 use crate::domain::Language;
+use crate::domain::language::LanguageProfile;
 use crate::retrieval::Shelf;
 use crate::retrieval::document::guess_language;
 
@@ -66,9 +67,10 @@ impl Question {
             .context(r#"expected {"id":"…","query":"…","documents":["file name without extension", …]} on one line"#)
     }
 
-    /// Returns the language of the line, else the detected language, else Vietnamese.
-    pub fn language(&self) -> Language {
-        self.language.or_else(|| guess_language(&self.query)).unwrap_or(Language::VI)
+    /// Returns the language of the line, else the detected language, else the first of these languages.
+    pub fn language(&self, languages: &[LanguageProfile]) -> Language {
+        let first = || languages.first().map(|language| language.code);
+        self.language.or_else(|| guess_language(&self.query, languages)).or_else(first).unwrap_or_default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which words of a message may be serial numbers, and how likely each is one.
+//! Finds the words of a message that may be serial numbers.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,31 +7,31 @@ use std::ops::Range;
 use super::RetailRules;
 use crate::domain::Vocabulary;
 use crate::domain::serial::{Likeness, find_candidates};
-use crate::nlu::wording::Wording;
+use crate::domain::text::TokenStream;
 
 /// A word that could be a serial number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate<'a> {
     pub text: Cow<'a, str>,
-    /// [`Likeness::Model`] for whatever is known to be something else: looked up, but never said to be missing.
+    /// [`Likeness::Model`] for a known other word: it is looked up, but never reported as missing.
     pub likeness: Likeness,
     pub known: Option<Known>,
-    /// Its words in the message.
+    /// Its tokens in the message.
     pub(super) words: Range<usize>,
 }
 
-/// Why a word is taken for something else than a serial number.
+/// Why a word is probably not a serial number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// The catalogue has it.
+    /// The catalogue contains it.
     Goods,
     /// The customer calls it the number of something else, such as an invoice.
     Named,
 }
 
 impl Candidate<'_> {
-    /// Whether it tries a number, so that it counts as a miss if the records do not have it.
-    pub fn is_a_try(&self) -> bool {
+    /// Whether it counts as a failed attempt if the records do not have it.
+    pub fn is_attempt(&self) -> bool {
         match self.known {
             Some(Known::Goods) => false,
             Some(Known::Named) => Likeness::of(&self.text) >= Likeness::Phone,
@@ -41,18 +41,18 @@ impl Candidate<'_> {
 }
 
 impl RetailRules {
-    /// The candidates of a message in order, each once, however it is written.
+    /// Returns a message's distinct candidates in order, ignoring case.
     pub fn candidates<'a>(&self, text: &'a str, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
-        self.candidates_in(&self.lexicon.read(text), vocabulary)
+        self.candidates_in(&self.lexicon.tokenize(text), vocabulary)
     }
 
-    pub(super) fn candidates_in<'a>(&self, wording: &Wording<'a>, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
-        let text = wording.text();
-        let tokens = wording.tokens();
+    pub(super) fn candidates_in<'a>(&self, stream: &TokenStream<'a>, vocabulary: &Vocabulary) -> Vec<Candidate<'a>> {
+        let text = stream.text();
+        let tokens = stream.tokens();
         let labels: HashSet<usize> = self
             .other_numbers
             .iter()
-            .flat_map(|pattern| pattern.find_all(wording, &[]))
+            .flat_map(|pattern| pattern.find_all(stream, &[]))
             .map(|words| words.end)
             .collect();
         let mut candidates: Vec<Candidate<'a>> = Vec::new();
@@ -63,7 +63,7 @@ impl RetailRules {
             }
             let first = tokens.partition_point(|token| token.span.start < found.span.start);
             let end = tokens.partition_point(|token| token.span.end <= found.span.end).max(first);
-            // A run may be the end of a word that begins with other letters; nothing stands between these.
+            // A candidate may be the end of a longer word; then they share a token.
             let before = first.checked_sub(1).and_then(|last| text.get(tokens[last].span.end..found.span.start));
             let is_named = labels.contains(&first)
                 && before.is_some_and(|before| !before.contains([',', '.', ';', '!', '?', '\n']));

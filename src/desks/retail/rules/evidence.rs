@@ -1,43 +1,43 @@
-//! What a message holds, before the conversation around it is looked at.
+//! The evidence in a message, without the conversation around it.
 
 use super::candidates::{Candidate, Known};
 use super::{CHANGES_SUBJECT, Intent, RetailRules, SURE, Verdict};
 use crate::domain::Vocabulary;
 use crate::domain::serial::Likeness;
-use crate::nlu::wording::{Wording, cover};
+use crate::domain::text::{TokenStream, match_mask};
 
-/// A serial number alone, or with nothing but politeness around it.
+/// A serial number alone or with polite words.
 const BARE_SERIAL: f64 = 2.5;
 /// A serial number among other words.
 const SERIAL: f64 = 1.2;
-/// A name out of the shop's catalogue: as much as the name of a kind of goods.
+/// A name of the shop's catalogue; as strong as the name of a kind of goods.
 const NAMED_GOODS: f64 = 1.1;
-/// A message longer than this has a matter of its own, and follows up nothing.
+/// A longer message is not a follow-up, in words.
 const FOLLOW_UP_WORDS: usize = 9;
-/// What the evidence for one branch takes away from the other.
+/// How much the evidence for one intent reduces the other.
 const AGAINST: f64 = 0.7;
 
-/// What speaks for which branch.
+/// The evidence for each intent.
 #[derive(Debug)]
 pub(super) struct Evidence {
     shopping: f64,
-    /// The part of `shopping` that is a wish rather than the name of goods.
+    /// The part of `shopping` that is more than the name of goods.
     wish: f64,
     warranty: f64,
     social: Option<String>,
     matched: Vec<String>,
     words: usize,
-    /// Every word is politeness, or there is none.
+    /// Whether every word is polite, or there are none.
     empty: bool,
-    /// Something that may be a serial number, and nothing but politeness around it.
+    /// Whether the message is a possible serial number with polite words.
     bare_candidate: bool,
-    /// One part of the sentence is a serial number and politeness, whatever the others are.
+    /// Whether one part of the sentence is a serial number with polite words.
     gives_serial: bool,
-    /// A serial number, and a question about its warranty: whatever else is said of it, it is looked up.
+    /// Whether the message holds a serial number and asks about its warranty.
     looks_up: bool,
-    /// The number of something else, such as an invoice.
+    /// Whether it holds the number of something else, such as an invoice.
     names_other_number: bool,
-    /// A wish for goods, and no word of what they are.
+    /// Whether the customer wants goods without naming any.
     names_nothing: bool,
     follow_up: bool,
     cancel: bool,
@@ -45,11 +45,11 @@ pub(super) struct Evidence {
 
 impl Evidence {
     pub(super) fn gather(rules: &RetailRules, text: &str, vocabulary: &Vocabulary) -> Self {
-        let wording = rules.lexicon.read(text);
-        let words = wording.tokens().len();
-        let (social, hidden) = social(rules, &wording);
-        let filler = cover(&rules.filler, &wording, &[]);
-        let any = |patterns: &[_]| cover(patterns, &wording, &[]).contains(&true);
+        let stream = rules.lexicon.tokenize(text);
+        let words = stream.tokens().len();
+        let (social, hidden) = social(rules, &stream);
+        let filler = match_mask(&rules.filler, &stream, &[]);
+        let any = |patterns: &[_]| match_mask(patterns, &stream, &[]).contains(&true);
         let mut evidence = Self {
             shopping: 0.0,
             wish: 0.0,
@@ -66,31 +66,31 @@ impl Evidence {
             follow_up: any(&rules.follow_up),
             cancel: any(&rules.cancel),
         };
-        let mut weak = evidence.weigh(rules, &wording, hidden);
-        let candidates = rules.candidates_in(&wording, vocabulary);
-        if names_goods(&wording, &filler, &candidates, vocabulary) {
+        let mut weak = evidence.weigh(rules, &stream, hidden);
+        let candidates = rules.candidates_in(&stream, vocabulary);
+        if names_goods(&stream, &filler, &candidates, vocabulary) {
             evidence.matched.push("catalogue".to_owned());
             weak = f64::max(weak, NAMED_GOODS);
         }
-        evidence.add_serials(&candidates, &wording, &filler);
+        evidence.add_serials(&candidates, &stream, &filler);
         evidence.looks_up &= candidates.iter().any(|candidate| candidate.likeness == Likeness::Serial);
         evidence.names_other_number = candidates.iter().any(|candidate| candidate.known == Some(Known::Named));
-        let wants = cover(&rules.wants, &wording, &[]);
+        let wants = match_mask(&rules.wants, &stream, &[]);
         evidence.names_nothing =
             evidence.wish > 0.0 && filler.iter().zip(wants).all(|(filler, wants)| *filler || wants);
-        // "Màn hình bị sọc": the goods of a warranty question are no wish to buy them.
+        // "Màn hình bị sọc": a warranty question names goods, too.
         evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
         evidence
     }
 
-    /// Adds up the groups; gives what speaks for shopping by naming goods alone.
-    fn weigh(&mut self, rules: &RetailRules, wording: &Wording<'_>, mut hidden: Vec<bool>) -> f64 {
+    /// Adds up the groups. Returns the evidence for shopping that comes from names of goods alone.
+    fn weigh(&mut self, rules: &RetailRules, stream: &TokenStream<'_>, mut hidden: Vec<bool>) -> f64 {
         let mut weak = 0.0;
         for group in &rules.groups {
             if group.unless.iter().any(|other| self.matched.contains(other)) {
                 continue;
             }
-            let covered = cover(&group.patterns, wording, &hidden);
+            let covered = match_mask(&group.patterns, stream, &hidden);
             if !covered.contains(&true) {
                 continue;
             }
@@ -109,11 +109,11 @@ impl Evidence {
         weak
     }
 
-    fn add_serials(&mut self, candidates: &[Candidate<'_>], wording: &Wording<'_>, filler: &[bool]) {
-        // What the catalogue or the customer calls something else gives no serial number.
+    fn add_serials(&mut self, candidates: &[Candidate<'_>], stream: &TokenStream<'_>, filler: &[bool]) {
+        // A word that the catalogue or the customer uses for something else is not a serial number.
         let candidates: Vec<&Candidate<'_>> = candidates.iter().filter(|candidate| candidate.known.is_none()).collect();
         let Some(likeness) = candidates.iter().map(|candidate| candidate.likeness).max() else { return };
-        let tokens = wording.tokens();
+        let tokens = stream.tokens();
         let mut says_nothing_else = filler.to_vec();
         for candidate in &candidates {
             says_nothing_else[candidate.words.clone()].fill(true);
@@ -137,7 +137,7 @@ impl Evidence {
         }
     }
 
-    /// The message by itself.
+    /// Classifies the message alone.
     pub(super) fn verdict(&self) -> Verdict {
         if self.looks_up {
             let confidence = confidence(self.warranty).max(SURE);
@@ -149,7 +149,7 @@ impl Evidence {
             (Intent::Shopping, self.shopping, self.warranty)
         };
         let confidence = confidence(mine - AGAINST * other);
-        // "Cảm ơn shop, máy chạy tốt": goods alone do not make thanks a question.
+        // "Cảm ơn shop, máy chạy tốt": thanks that name goods are not a question.
         let business = mine >= 1.0 && (self.social.is_none() || self.warranty > 0.0 || self.wish > 0.0);
         if business {
             let names_nothing = intent == Intent::Shopping && self.names_nothing;
@@ -170,12 +170,12 @@ impl Evidence {
         self.follow_up && self.words <= FOLLOW_UP_WORDS
     }
 
-    /// It answers the question for a serial number.
+    /// Whether the message answers the question for a serial number.
     pub(super) fn gives_serial(&self) -> bool {
         self.bare_candidate || self.gives_serial
     }
 
-    /// "Hóa đơn số HD00123" is no wish: it answers the question for a serial number, with another number.
+    /// Whether the message answers that question with another number, such as "Hóa đơn số HD00123".
     pub(super) fn wishes_to_shop(&self) -> bool {
         !self.names_other_number
             && self.wish >= CHANGES_SUBJECT
@@ -187,14 +187,19 @@ impl Evidence {
     }
 }
 
-/// 1.0 of unopposed evidence is just sure, 3.0 is nearly certain.
+/// Turns evidence into a confidence: 1.0 is just sure, 3.0 nearly certain.
 fn confidence(net: f64) -> f64 {
     (1.0 - (-net.max(0.0)).exp()).min(0.98)
 }
 
-/// Whether the shop's catalogue has a name that the message says.
-fn names_goods(wording: &Wording<'_>, filler: &[bool], candidates: &[Candidate<'_>], vocabulary: &Vocabulary) -> bool {
-    let tokens = wording.tokens();
+/// Returns whether the message contains a name of the shop's catalogue.
+fn names_goods(
+    stream: &TokenStream<'_>,
+    filler: &[bool],
+    candidates: &[Candidate<'_>],
+    vocabulary: &Vocabulary,
+) -> bool {
+    let tokens = stream.tokens();
     let says = |at: usize| !filler[at];
     let together = |at: usize| {
         (says(at) || says(at + 1)) && vocabulary.names_goods_together(tokens[at].folded(), tokens[at + 1].folded())
@@ -204,12 +209,12 @@ fn names_goods(wording: &Wording<'_>, filler: &[bool], candidates: &[Candidate<'
         || (1..tokens.len()).any(|at| together(at - 1))
 }
 
-/// The first topic that the message speaks of, and the words that say so.
-fn social(rules: &RetailRules, wording: &Wording<'_>) -> (Option<String>, Vec<bool>) {
+/// Returns the first topic of small talk in the message, and its words.
+fn social(rules: &RetailRules, stream: &TokenStream<'_>) -> (Option<String>, Vec<bool>) {
     let mut found = None;
-    let mut covered = vec![false; wording.tokens().len()];
+    let mut covered = vec![false; stream.tokens().len()];
     for (topic, patterns) in &rules.social {
-        for (at, said) in cover(patterns, wording, &[]).into_iter().enumerate() {
+        for (at, said) in match_mask(patterns, stream, &[]).into_iter().enumerate() {
             if said {
                 found.get_or_insert_with(|| topic.clone());
                 covered[at] = true;

@@ -1,22 +1,22 @@
-//! A customer's question in the words that documents are written in.
+//! Rewrites a customer's question in the documents' words.
 
 use super::RetailRules;
 use crate::domain::Vocabulary;
 use crate::domain::text::fold;
-use crate::nlu::wording::cover;
+use crate::domain::text::match_mask;
 
 impl RetailRules {
-    /// The question as it is searched for: with the words that abbreviations stand for ("bn" is "bao nhiêu"), and without
-    /// politeness. A word that the documents have is searched for as it was typed.
+    /// Returns the search text: abbreviations are expanded ("bn" is "bao nhiêu") and polite words removed. Words of the documents stay
+    /// unchanged.
     pub fn search_text(&self, text: &str, vocabulary: &Vocabulary) -> String {
-        let wording = self.lexicon.read(text);
-        let filler = cover(&self.filler, &wording, &[]);
+        let stream = self.lexicon.tokenize(text);
+        let filler = match_mask(&self.filler, &stream, &[]);
         let mut query = String::with_capacity(text.len());
         let mut copied = 0;
-        let mut words = wording.tokens().iter().zip(&filler).peekable();
+        let mut words = stream.tokens().iter().zip(&filler).peekable();
         while let Some((token, filler)) = words.next() {
             let mut is_filler = *filler;
-            // An abbreviation is all of its words.
+            // An abbreviation covers several words.
             while let Some((_, filler)) = words.next_if(|(next, _)| next.span == token.span) {
                 is_filler &= *filler;
             }
@@ -34,7 +34,7 @@ impl RetailRules {
             copied = token.span.end;
         }
         query.push_str(&text[copied..]);
-        // Of nothing but politeness something must be left to look for.
+        // A message of polite words alone is searched unchanged.
         if query.chars().any(char::is_alphanumeric) { query } else { text.to_owned() }
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::text::fold;
 mod catalogue;
 
 fn rules() -> RetailRules {
-    RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules")
+    RetailRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 
 /// What the desk would do with the verdict: an unsure one is as good as none.
@@ -81,7 +81,7 @@ fn all(messages: &[&str], intent: Intent, changes_subject: bool) -> Vec<(String,
 }
 
 #[test]
-fn while_a_serial_is_awaited_the_message_stays_a_warranty_question() {
+fn message_stays_warranty_while_awaiting_serial() {
     let messages = [
         "ABC123",
         "abc-123 nhé",
@@ -120,7 +120,7 @@ fn while_a_serial_is_awaited_the_message_stays_a_warranty_question() {
 }
 
 #[test]
-fn words_about_shopping_end_the_wait_for_a_serial() {
+fn shopping_words_end_the_wait_for_serial() {
     let messages = [
         "thôi, SSD 1TB giá bao nhiêu",
         "thoi, ssd 1tb gia bao nhieu",
@@ -137,14 +137,14 @@ fn words_about_shopping_end_the_wait_for_a_serial() {
 }
 
 #[test]
-fn social_talk_and_giving_up_end_the_wait_as_well() {
+fn small_talk_and_giving_up_end_the_wait() {
     let messages =
         ["em tên gì", "thôi không cần nữa", "thôi khỏi", "never mind", "bỏ qua đi", "tạm biệt em", "em khỏe không"];
     assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Unknown, true));
 }
 
 #[test]
-fn model_names_and_sizes_do_not_make_a_shopping_question_a_warranty_one() {
+fn model_names_and_sizes_keep_shopping_intent() {
     let messages = [
         "SSD 1TB",
         "rtx 4060 giá sao",
@@ -160,7 +160,7 @@ fn model_names_and_sizes_do_not_make_a_shopping_question_a_warranty_one() {
 }
 
 #[test]
-fn a_short_follow_up_goes_on_with_what_the_conversation_was_about() {
+fn short_follow_up_keeps_the_intent() {
     for (last, messages) in [
         (
             Intent::Shopping,
@@ -211,7 +211,7 @@ fn business_wins_over_the_politeness_around_it() {
 }
 
 #[test]
-fn nothing_to_go_by_is_unsure_and_the_receipt_holds_no_words_of_the_customer() {
+fn unclear_message_leaves_no_words_in_receipt() {
     let rules = rules();
     for text in ["", "   ", "😀😀", "?", "zxcv bnm", "\u{301}", "a\0b"] {
         let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
@@ -222,21 +222,21 @@ fn nothing_to_go_by_is_unsure_and_the_receipt_holds_no_words_of_the_customer() {
 }
 
 #[test]
-fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
-    let good = include_str!("../../../../prompts/rules/retail.toml");
-    for (from, to, says) in [
-        ("weak = true", "week = true", "unknown field `week`"),
-        ("speaks_for = \"shopping\"", "speaks_for = \"selling\"", "unknown variant `selling`"),
-        ("\"<covered>\"", "\"<nowhere>\"", "<nowhere>"),
-        ("unless = [\"bought\"", "unless = [\"brought\"", "brought"),
+fn invalid_rule_file_is_refused_with_reason() {
+    for (file, from, to, says) in [
+        ("retail.toml", "weak = true", "week = true", "unknown field `week`"),
+        ("retail.toml", "speaks_for = \"shopping\"", "speaks_for = \"selling\"", "unknown variant `selling`"),
+        ("retail.toml", "\"<covered>\"", "\"<nowhere>\"", "<nowhere>"),
+        ("retail.toml", "unless = [\"bought\"", "unless = [\"brought\"", "brought"),
     ] {
-        let error = RetailRules::from_toml(&good.replacen(from, to, 1)).expect_err(says);
+        let prompts = Prompts::shipped().with_rules_edited(file, from, to);
+        let error = RetailRules::read(&prompts).expect_err(says);
         assert!(error.to_string().contains(says), "{error}");
     }
 }
 
 #[test]
-fn a_serial_whose_warranty_is_asked_for_is_looked_up_whatever_it_cost() {
+fn serial_with_warranty_question_is_always_looked_up() {
     let messages = [
         "ABC123 hết bảo hành chưa, mua giá 5 triệu",
         "KC-4900-R99KS7 hết bảo hành chưa em, anh mua 22/10/2021 giá 1.890.000đ",

@@ -24,19 +24,19 @@ fn said(sender: Sender, kind: Option<Kind>, text: &str) -> Message {
 }
 
 #[test]
-fn it_waits_for_a_serial_while_the_last_word_is_one_of_the_two_prompts() {
+fn desk_waits_while_last_message_is_a_prompt() {
     let texts = texts();
     let waits = |kinds: &[Kind]| {
         let mut history: Vec<Message> = kinds.iter().map(|kind| said(Sender::Assistant, Some(*kind), "…")).collect();
         history.push(said(Sender::User, None, "bảo hành"));
         is_waiting(&history, &texts)
     };
-    for prompt in [Kind::WarrantyPrompt, Kind::WarrantyPromptInvalid] {
+    for prompt in [kind::WARRANTY_PROMPT, kind::WARRANTY_PROMPT_INVALID] {
         assert!(waits(&[prompt]));
         for aside in [Kind::LanguageAck, Kind::Greeting, Kind::CuteGreeting, Kind::ErrorNotice] {
             assert!(waits(&[prompt, aside]), "{aside:?} after it");
         }
-        for answer in [Kind::WarrantyResult, Kind::Reply, Kind::Clarify, Kind::Social, Kind::FollowUp] {
+        for answer in [kind::WARRANTY_RESULT, Kind::Reply, Kind::Clarify, Kind::Social, Kind::FollowUp] {
             assert!(!waits(&[prompt, answer]), "{answer:?} after it");
             assert!(waits(&[answer, prompt]), "{answer:?} before it");
         }
@@ -45,7 +45,7 @@ fn it_waits_for_a_serial_while_the_last_word_is_one_of_the_two_prompts() {
 }
 
 #[test]
-fn a_message_without_a_type_is_known_by_its_opening_words() {
+fn untyped_prompt_is_recognized_by_first_words() {
     let texts = texts();
     for (waits, text) in [
         (true, "Quý khách vui lòng cung cấp số serial của máy ạ."),
@@ -66,7 +66,7 @@ fn a_message_without_a_type_is_known_by_its_opening_words() {
 }
 
 #[test]
-fn a_warranty_ends_with_the_day_in_the_shop() {
+fn warranty_ends_with_the_shops_day() {
     let shop = chrono_tz::Asia::Ho_Chi_Minh;
     let record = crate::domain::warranty::parse_row("A1B", "Chuột", "2025-06-30").expect("a row");
     let expired = |now: &str| record.is_expired(today(now.parse().expect("a time"), shop));
@@ -75,9 +75,8 @@ fn a_warranty_ends_with_the_day_in_the_shop() {
 }
 
 #[test]
-fn of_too_many_candidates_the_least_like_a_serial_are_left_out() {
-    let rules =
-        RetailRules::from_toml(include_str!("../../../../prompts/rules/retail.toml")).expect("the shipped rules");
+fn least_likely_candidates_are_dropped_first() {
+    let rules = RetailRules::read(&crate::persona::Prompts::shipped()).expect("the shipped rules");
     let candidates = |message: &str| -> Vec<String> {
         let candidates = rules.candidates(message, &Vocabulary::default());
         keep_likely(candidates.clone()).into_iter().map(|candidate| candidate.text.into_owned()).collect()
@@ -90,7 +89,7 @@ fn of_too_many_candidates_the_least_like_a_serial_are_left_out() {
 }
 
 #[test]
-fn a_price_beside_a_serial_is_not_told_to_be_missing() {
+fn price_next_to_serial_is_not_reported_missing() {
     let answers = |serials: &[(&str, bool)]| -> Vec<Result<WarrantyRecord, Serial>> {
         let answer = |(serial, found): &(&str, bool)| match found {
             true => Ok(crate::domain::warranty::parse_row(serial, "Chuột", "2025-06-30").expect("a row")),
@@ -105,8 +104,8 @@ fn a_price_beside_a_serial_is_not_told_to_be_missing() {
         (vec![("123456", true), ("654321", false)], vec![("123456", true), ("654321", false)]),
         (vec![("123456", false), ("654321", false)], vec![("123456", false), ("654321", false)]),
     ] {
-        assert_eq!(worth_telling(answers(&all)), answers(&told), "{all:?}");
+        assert_eq!(without_unlikely(answers(&all)), answers(&told), "{all:?}");
     }
     let many = answers(&[("A1B", false), ("A2B", false), ("A3B", true), ("A4B", false), ("A5B", true)]);
-    assert_eq!(most_telling(many, 3), answers(&[("A1B", false), ("A3B", true), ("A5B", true)]));
+    assert_eq!(keep_answers(many, 3), answers(&[("A1B", false), ("A3B", true), ("A5B", true)]));
 }

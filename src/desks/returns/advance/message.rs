@@ -375,7 +375,7 @@ fn keep_reason(state: &mut State, utterance: &Utterance) {
     state.reason.extend(utterance.explanation.chars().take(left));
 }
 
-/// Begins the flow after one that is over. A message without an order may be about the order of the flow before.
+/// Begins the next flow. A message without an order may be about the order of the flow before.
 fn next_flow(state: State, utterance: &Utterance) -> State {
     let (was_refused, status_shown) = (state.was_refused(), state.status_shown);
     let (order, intent, lines) = (state.order.clone(), state.intent, state.lines.clone());

@@ -190,7 +190,7 @@ fn a_walk_of_ten_thousand_events_never_leaves_the_legal_states_nor_makes_a_ticke
         let (row, step) = decide(&state);
         world.rows.insert(row);
         steps += 1;
-        assert!(steps < 40, "the machine does not come to rest: {state:?}");
+        assert!(steps < 40, "the machine never waits: {state:?}");
         let event = match step {
             Step::Wait => {
                 steps = 0;

@@ -1,74 +1,63 @@
-//! Ends a turn that the model drove: the desk continues from the state, and announces what was decided and done.
+//! Ends a turn that the model ran: the desk continues from the state and announces decisions and results.
 
 use tracing::warn;
 
-use super::bench::turned_over;
-use super::rounds::Why;
+use super::context::turned_over;
 use super::speaker::models_message;
-use super::words::for_customer;
-use crate::desks::machine::{Step, go_on};
-use crate::desks::returns::Returns;
+use super::tools::tool_set;
+use crate::agent::Outcome;
+use crate::agent::reply_text::for_customer;
+use crate::desks::machine::{Step, run_until_wait};
 use crate::desks::returns::advance::{Event, advance};
 use crate::desks::returns::route::route;
 use crate::desks::returns::state::{HandoffReason, State};
 use crate::desks::returns::work::status_of;
+use crate::desks::returns::{Returns, kind};
 use crate::desks::{DeskError, Turn};
 use crate::domain::{GuardReason, Kind, Metadata};
-use crate::grounding::{Grounded, Guard, Piece, StandIns};
-
-/// How the model's part of a turn ended.
-pub(super) enum Ended {
-    /// With these words.
-    Said(String),
-    GaveUp(Why),
-    /// It failed before anything was done.
-    WithoutModel,
-    /// What comes next only the machine can ask.
-    MachinesQuestion,
-}
+use crate::grounding::{Grounded, Guard, Piece, Placeholders};
 
 impl Returns {
-    /// Ends the turn. Whatever the model has done is in the state, so that the desk takes the next step from there: it
-    /// announces a decision once, asks what is missing, or does what the model left undone.
+    /// Ends the turn. The state holds everything that the model did, so the desk takes the next step from there: it announces a
+    /// decision once, asks for what is missing, or finishes what the model left.
     pub(super) async fn end_agent_turn(
         &self,
         turn: &mut Turn,
         state: State,
-        ended: Ended,
-        told: &[String],
+        outcome: Outcome,
+        facts: &[String],
     ) -> Result<(), DeskError> {
         let mut state = without_idle_question(state);
-        match ended {
-            Ended::Said(text) => state = self.say_as_model(turn, state, &text, told).await?,
-            Ended::GaveUp(why) => {
-                warn!(why = why.as_str(), "Giving up on the language model");
-                turn.note("gave_up", why.as_str());
-                // What was made is announced like any other return; the customer can ask for more.
+        match outcome {
+            Outcome::Answered(text) => state = self.say_as_model(turn, state, &text, facts).await?,
+            Outcome::GaveUp(reason) => {
+                warn!(reason = reason.as_str(), "Giving up on the language model");
+                turn.note("gave_up", reason.as_str());
+                // A return that was made is announced like any other; the customer can ask for more.
                 if state.ticket.is_none() {
                     state = turned_over(state, HandoffReason::GaveUp);
                 }
             }
-            Ended::WithoutModel | Ended::MachinesQuestion => {
+            Outcome::Failed | Outcome::Stopped => {
                 state.is_unclear |= state.intent.is_none();
                 state.may_name_order = false;
             }
         }
-        go_on(self, turn, &self.services.store, state).await
+        run_until_wait(self, turn, &self.services.store, state).await
     }
 
-    /// Shows the model's words, if they may replace the desk's next step. Returns the state after that step, or the unchanged
-    /// state.
+    /// Sends the model's text if it may replace the desk's next step. Returns the state after that step, or the unchanged state.
     async fn say_as_model(
         &self,
         turn: &mut Turn,
         state: State,
         said: &str,
-        told: &[String],
+        facts: &[String],
     ) -> Result<State, DeskError> {
         let Some(kind) = models_message(&state) else { return Ok(state) };
-        let Some(pieces) = self.usable(turn, said, told).await? else { return Ok(state) };
+        let Some(pieces) = self.usable(turn, said, facts).await? else { return Ok(state) };
         let mut metadata = Metadata::of(kind);
-        if let Some(seen) = state.order.as_ref().filter(|_| kind == Kind::OrderStatus)
+        if let Some(seen) = state.order.as_ref().filter(|_| kind == kind::ORDER_STATUS)
             && let Some(order) = self.store_of(turn).find_order(&seen.number).await?
         {
             metadata = metadata.with("order", status_of(&order));
@@ -81,9 +70,9 @@ impl Returns {
         })
     }
 
-    /// The model's words as they may be shown; `None`: they cannot be used.
-    async fn usable(&self, turn: &mut Turn, said: &str, told: &[String]) -> Result<Option<Vec<Piece>>, DeskError> {
-        let (text, had_markup) = for_customer(said);
+    /// Returns the model's text after the guards, or `None` if it cannot be used.
+    async fn usable(&self, turn: &mut Turn, said: &str, facts: &[String]) -> Result<Option<Vec<Piece>>, DeskError> {
+        let (text, had_markup) = for_customer(said, &tool_set().names());
         if had_markup {
             self.note_guard(turn, GuardReason::Markup, "markup", said).await?;
         }
@@ -94,7 +83,7 @@ impl Returns {
             self.note_guard(turn, GuardReason::UnsupportedClaim, "decision", &text).await?;
             return Ok(None);
         }
-        let pieces = self.grounded(turn, &text, told);
+        let pieces = self.grounded(turn, &text, facts);
         let is_left = |piece: &Piece| matches!(piece, Piece::Text(text) if text.chars().any(char::is_alphanumeric));
         if pieces.iter().any(is_left) {
             return Ok(Some(pieces));
@@ -107,20 +96,20 @@ impl Returns {
         Ok(None)
     }
 
-    /// The words, held against what the tools said and what every reply may stand on.
-    fn grounded(&self, turn: &Turn, text: &str, told: &[String]) -> Vec<Piece> {
-        let stand_ins = StandIns::of(self.common.get(turn.language()));
+    /// Checks the text against the tools' results and the sources of every reply.
+    fn grounded(&self, turn: &Turn, text: &str, facts: &[String]) -> Vec<Piece> {
+        let placeholders = Placeholders::of(self.common.get(turn.language()));
         let mut sources = turn.sources();
         sources.instructions.push(&self.agent.instructions);
-        sources.shop.extend(told.iter().map(String::as_str));
+        sources.shop.extend(facts.iter().map(String::as_str));
         sources.shop.push(self.hotline(turn));
-        let mut speech = Grounded::new(&self.agent.grounding, &stand_ins, &sources);
+        let mut speech = Grounded::new(&self.agent.grounding, &placeholders, &sources);
         let mut pieces = speech.push(text);
         pieces.extend(speech.finish());
         crate::grounding::joined(pieces)
     }
 
-    /// Says that something of the model's was held back, before the message that stands in for it.
+    /// Reports that the guards removed the model's text, before the message that replaces it.
     async fn note_guard(
         &self,
         turn: &mut Turn,
@@ -133,8 +122,7 @@ impl Returns {
     }
 }
 
-/// Leaves the question "is it this order?" out where a yes would lead to no work: a refusal, an offer or a ticket is
-/// announced at once.
+/// Skips the question "is it this order?" if nothing would follow from a yes: a refusal, an offer or a ticket is announced directly.
 fn without_idle_question(state: State) -> State {
     let confirmed = State { user_confirmed_order: Some(true), ..state.clone() };
     let is_offered = state.eligibility.is_some() && !matches!(route(&confirmed), Step::Run(_));
@@ -182,7 +170,7 @@ mod tests {
         let table: [(&str, State, ReturnsStep); 9] = [
             ("no number", State { intent: Some(Intent::Return), ..State::default() }, Step::Ask(Question::OrderNumber)),
             ("found", found(), Step::Ask(Question::Confirm)),
-            // Nobody has said yes to anything: eligible is not asked for.
+            // An eligible return that the customer has not confirmed.
             ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
             ("only the other action", refund, Step::Ask(Question::OnlyReturn)),
             ("refused", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),

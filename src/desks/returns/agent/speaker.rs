@@ -1,31 +1,31 @@
-//! Decides who speaks at the end of a turn that a model drove.
+//! Decides who speaks at the end of a turn that a model ran.
 //!
 //! A list of forbidden claims is never complete. So the desk announces every refusal, review, return, refund and ticket, and
-//! asks every question, with the shop's texts. The model's words are shown in small talk, and for the status of an order that
-//! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.toml`).
+//! asks every question, with the shop's texts. The model's text is sent in small talk, and for the status of an order that
+//! has no return, unless the customer or the model uses a word of a decision (`prompts/rules/agent.LANG.toml`).
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use serde::de::Error as _;
 
 use crate::desks::machine::Step;
+use crate::desks::returns::kind;
 use crate::desks::returns::route::{Worker, route};
 use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
 use crate::domain::Kind;
 use crate::domain::commerce::OrderStatus;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern};
 use crate::persona::{PromptError, Prompts};
 
-/// Returns the kind of the message that the model's words replace at the desk's next step. `None`: the desk speaks.
+/// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
 pub(super) fn models_message(state: &State) -> Option<Kind> {
     if state.damage_told || has_announced_decision(state) {
         return None;
     }
     match route(state) {
         Step::Finish(Ending::Other) => Some(Kind::Reply),
-        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(Kind::OrderStatus),
+        Step::Run(Worker::ShowStatus) if !has_return(state) => Some(kind::ORDER_STATUS),
         _ => None,
     }
 }
@@ -35,8 +35,8 @@ fn has_return(state: &State) -> bool {
     state.order.as_ref().is_none_or(|order| is_returned(order.status))
 }
 
-/// Whether the desk has announced a decision in this conversation: any later message may be about it. A scenario that is not
-/// in this list is a decision.
+/// Returns whether the desk has announced a decision in this conversation, since a later message may be about it. A scenario that
+/// is not in this list is a decision.
 fn has_announced_decision(state: &State) -> bool {
     let is_neutral = |scenario: &Scenario| {
         matches!(
@@ -63,7 +63,7 @@ fn has_announced_decision(state: &State) -> bool {
     !state.meta.said.keys().all(is_neutral)
 }
 
-/// The words of decisions.
+/// Words that are used for decisions.
 #[derive(Debug)]
 pub(in crate::desks::returns) struct DecisionWords {
     lexicon: Lexicon,
@@ -72,8 +72,8 @@ pub(in crate::desks::returns) struct DecisionWords {
     promises: Vec<Pattern>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct WordFile {
     plain_words: Vec<String>,
     stems: Vec<String>,
@@ -82,9 +82,9 @@ struct WordFile {
 }
 
 impl DecisionWords {
-    /// Reads `rules/agent.toml`.
+    /// Reads `rules/agent.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        prompts.toml_with("rules/agent.toml", |text| Self::new(toml::from_str(text)?).map_err(toml::de::Error::custom))
+        prompts.rules(&["agent"], Self::new)
     }
 
     fn new(file: WordFile) -> Result<Self, InvalidPattern> {
@@ -97,13 +97,13 @@ impl DecisionWords {
         })
     }
 
-    /// Whether a customer's message contains a word of a decision.
+    /// Returns whether a customer's message contains a word of a decision.
     pub fn are_in_message(&self, text: &str) -> bool {
         self.has(text, &self.subjects)
     }
 
-    /// Whether a model's reply contains a word of a decision, or commits the shop to anything. Letters that are not Latin
-    /// count as such: the words cannot be read in them.
+    /// Returns whether a model's reply contains a word of a decision, or commits the shop to anything. So does a reply with
+    /// letters that are not Latin, in which the words are not recognized.
     pub fn are_in_reply(&self, text: &str) -> bool {
         // Marks inside a word hide it.
         let plain: String = text.chars().filter(|c| !matches!(c, '*' | '_' | '~' | '`') && !is_invisible(*c)).collect();
@@ -113,11 +113,11 @@ impl DecisionWords {
     }
 
     fn has(&self, text: &str, patterns: &[Pattern]) -> bool {
-        let wording = self.lexicon.read(text);
+        let stream = self.lexicon.tokenize(text);
         let has_stem = |word: &str| self.stems.iter().any(|stem| word.starts_with(stem.as_str()));
         text.contains(['$', '€', '£', '₫', '%'])
-            || wording.tokens().iter().any(|token| has_stem(token.folded()))
-            || patterns.iter().any(|pattern| pattern.find(&wording, &[]).is_some())
+            || stream.tokens().iter().any(|token| has_stem(token.folded()))
+            || patterns.iter().any(|pattern| pattern.find(&stream, &[]).is_some())
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
         for (what, state, expected) in [
             ("small talk", wants(Intent::Other), Some(Kind::Reply)),
             ("an unclear message", State { is_unclear: true, ..State::default() }, None),
-            ("a status", status.clone(), Some(Kind::OrderStatus)),
+            ("a status", status.clone(), Some(kind::ORDER_STATUS)),
             ("a status whose order is not looked up", wants(Intent::OrderStatus), None),
             ("the status of a return", returned, None),
             ("a status with damage", State { damage_told: true, ..status }, None),

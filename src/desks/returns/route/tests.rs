@@ -104,7 +104,7 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
         (13, "an order is called off", wants(Action::Cancel), Step::Run(Worker::ProcessCancel)),
         (14, "a refund is made", wants(Action::Refund), Step::Run(Worker::ProcessRefund)),
         (15, "the mail is sent", ticketed(TicketStatus::Created), Step::Run(Worker::SendEmail)),
-        (15, "a mail that failed is told", mailed(EmailStatus::Failed), Step::Ask(Question::MailFailed)),
+        (15, "a failed mail is reported", mailed(EmailStatus::Failed), Step::Ask(Question::MailFailed)),
         (
             15,
             "and may be left",

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use crate::dialogue::Answer;
-use crate::nlu::wording::{InvalidPattern, Lexicon, Pattern, Wording, cover};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 
 /// How a message answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Reading {
     pub equivocates: bool,
 }
 
-/// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.toml`).
+/// The words of answers, as patterns (`[answers]` of `prompts/rules/returns.LANG.toml`).
 #[derive(Debug)]
 pub struct AnswerRules {
     yes: Vec<Pattern>,
@@ -46,8 +46,8 @@ pub struct AnswerRules {
 }
 
 /// The lists of the rule file, which explains each.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct AnswerFile {
     yes: Vec<String>,
     weak_yes: Vec<String>,
@@ -97,14 +97,14 @@ impl AnswerRules {
 
     /// Reads the answer in a message. A negation in a clause that reports damage ("it does not turn on") is not a no;
     /// `tells_damage` decides which clauses do.
-    pub fn read(&self, wording: &Wording<'_>, tells_damage: impl Fn(&str) -> bool) -> Reading {
-        let harmless = cover(&self.harmless, wording, &[]);
-        let clauses = self.clauses(wording, &harmless, tells_damage);
-        let cancelling = cover(&self.cancelling, wording, &harmless);
-        let seen = Seen::new(self, wording, &clauses, harmless.clone(), &[]);
+    pub fn read(&self, stream: &TokenStream<'_>, tells_damage: impl Fn(&str) -> bool) -> Reading {
+        let harmless = match_mask(&self.harmless, stream, &[]);
+        let clauses = self.clauses(stream, &harmless, tells_damage);
+        let cancelling = match_mask(&self.cancelling, stream, &harmless);
+        let seen = Seen::new(self, stream, &clauses, harmless.clone(), &[]);
         let hidden = harmless.iter().zip(&cancelling).map(|(a, b)| *a || *b).collect();
-        let at_offer = Seen::new(self, wording, &clauses, hidden, &cancelling);
-        let keeping = cover(&self.keeping, wording, &harmless);
+        let at_offer = Seen::new(self, stream, &clauses, hidden, &cancelling);
+        let keeping = match_mask(&self.keeping, stream, &harmless);
         let answer = seen.answer();
         Reading {
             answer,
@@ -112,32 +112,32 @@ impl AnswerRules {
             mentions_cancel: cancelling.contains(&true),
             hesitates: seen.hesitates || matches!(answer, Some(Answer::No | Answer::Cancel)),
             has_question: clauses.iter().any(|clause| clause.asks),
-            equivocates: finds(&self.doubtful, wording, &[]),
+            equivocates: finds(&self.doubtful, stream, &[]),
         }
     }
 
     /// Whether the message is nothing but answers, numbers and addresses.
-    pub fn is_nothing_else(&self, wording: &Wording<'_>) -> bool {
+    pub fn is_nothing_else(&self, stream: &TokenStream<'_>) -> bool {
         let lists = [&self.yes, &self.weak_yes, &self.no, &self.cancel, &self.again, &self.around];
-        let answers = merged(lists.map(|patterns| cover(patterns, wording, &[])));
-        answers.iter().zip(figures(wording)).all(|(answer, figure)| *answer || figure)
+        let answers = merged(lists.map(|patterns| match_mask(patterns, stream, &[])));
+        answers.iter().zip(figures(stream)).all(|(answer, figure)| *answer || figure)
     }
 
-    fn clauses(&self, wording: &Wording<'_>, hidden: &[bool], tells_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
+    fn clauses(&self, stream: &TokenStream<'_>, hidden: &[bool], tells_damage: impl Fn(&str) -> bool) -> Vec<Clause> {
         // "That is what I ordered" and "đâu phải" have the words of a question, and are answers.
-        let answers = merged([&self.yes, &self.no].map(|patterns| cover(patterns, wording, hidden)));
-        let asks = cover(&self.asks, wording, hidden);
+        let answers = merged([&self.yes, &self.no].map(|patterns| match_mask(patterns, stream, hidden)));
+        let asks = match_mask(&self.asks, stream, hidden);
         let asks: Vec<bool> = asks.iter().zip(answers).map(|(asks, answers)| *asks && !answers).collect();
         let mut clauses = Vec::new();
         let mut at = 0;
-        while at < wording.tokens().len() {
-            let words = wording.clause(at);
-            let end = wording.tokens()[words.end - 1].span.end;
-            let next = wording.tokens().get(words.end).map_or(wording.text().len(), |token| token.span.start);
-            let marks = wording.text().get(end..next).unwrap_or_default();
+        while at < stream.tokens().len() {
+            let words = stream.clause(at);
+            let end = stream.tokens()[words.end - 1].span.end;
+            let next = stream.tokens().get(words.end).map_or(stream.text().len(), |token| token.span.start);
+            let marks = stream.text().get(end..next).unwrap_or_default();
             clauses.push(Clause {
                 asks: marks.contains(['?', '？']) || asks[words.clone()].contains(&true),
-                tells_damage: tells_damage(wording.typed(words.clone())),
+                tells_damage: tells_damage(stream.source(words.clone())),
                 words: words.clone(),
             });
             at = words.end.max(at + 1);
@@ -164,12 +164,12 @@ impl<'s> Seen<'s> {
     /// `also_yes`: further words that are a yes here.
     fn new(
         rules: &AnswerRules,
-        wording: &Wording<'_>,
+        stream: &TokenStream<'_>,
         clauses: &'s [Clause],
         hidden: Vec<bool>,
         also_yes: &[bool],
     ) -> Self {
-        let of = |patterns: &[Pattern]| cover(patterns, wording, &hidden);
+        let of = |patterns: &[Pattern]| match_mask(patterns, stream, &hidden);
         let mut yes = of(&rules.yes);
         yes.iter_mut().zip(also_yes).for_each(|(yes, also)| *yes |= also);
         let weak_yes = of(&rules.weak_yes);
@@ -181,7 +181,7 @@ impl<'s> Seen<'s> {
             of(&rules.wishing),
             of(&rules.again),
             hidden.clone(),
-            figures(wording),
+            figures(stream),
         ]);
         let (negations, brakes) = (of(&rules.negations), of(&rules.brakes));
         let unsure = of(&rules.unsure);
@@ -235,8 +235,8 @@ fn has(flags: &[bool], clause: &Clause) -> bool {
     flags.get(clause.words.clone()).is_some_and(|flags| flags.contains(&true))
 }
 
-fn finds(patterns: &[Pattern], wording: &Wording<'_>, hidden: &[bool]) -> bool {
-    patterns.iter().any(|pattern| pattern.find(wording, hidden).is_some())
+fn finds(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
+    patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some())
 }
 
 fn merged<const N: usize>(lists: [Vec<bool>; N]) -> Vec<bool> {
@@ -249,11 +249,11 @@ fn merged<const N: usize>(lists: [Vec<bool>; N]) -> Vec<bool> {
 }
 
 /// Returns for each word whether it is part of a number or an address.
-fn figures(wording: &Wording<'_>) -> Vec<bool> {
-    let mut figures = Vec::with_capacity(wording.tokens().len());
-    let mut tokens = wording.tokens().iter().peekable();
+fn figures(stream: &TokenStream<'_>) -> Vec<bool> {
+    let mut figures = Vec::with_capacity(stream.tokens().len());
+    let mut tokens = stream.tokens().iter().peekable();
     let mut end = 0;
-    for piece in wording.text().split_inclusive(char::is_whitespace) {
+    for piece in stream.text().split_inclusive(char::is_whitespace) {
         end += piece.len();
         let is_figure = piece.contains(|c: char| c == '@' || c.is_ascii_digit());
         while tokens.next_if(|token| token.span.start < end).is_some() {

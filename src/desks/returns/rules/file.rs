@@ -1,4 +1,4 @@
-//! `prompts/rules/returns.toml` as it is read; what each list is for stands there.
+//! The shape of the rule files of the returns desk. Their comments describe each list.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,15 @@ use super::answer::AnswerFile;
 use crate::domain::commerce::order_number::OrderNumberWords;
 use crate::domain::returns::DamageWords;
 
-/// `prompts/rules/orders.toml`: words around order numbers, and of damage.
+/// `rules/orders.*.toml`: words around order numbers, and words of damage.
 #[derive(Debug, Deserialize)]
 pub(super) struct OrderWords {
     pub order_number: OrderNumberWords,
     pub damage: DamageWords,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct RuleFile {
     pub plain_words: Vec<String>,
     pub aliases: HashMap<String, String>,
@@ -27,8 +27,8 @@ pub(super) struct RuleFile {
     pub asides: AsideFile,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct IntentFile {
     pub order_status: Vec<String>,
     pub refund: Vec<String>,
@@ -42,12 +42,10 @@ pub(super) struct IntentFile {
     pub unwished: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct AsideFile {
     pub person: Vec<String>,
-    /// A shop's own rule file may lack it.
-    #[serde(default)]
     pub goodbye: Vec<String>,
     pub exception: Vec<String>,
     pub return_number: Vec<String>,
@@ -61,8 +59,8 @@ pub(super) struct AsideFile {
 }
 
 /// What is drawn instead of written, as the word it stands for.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Signs {
     yes: Vec<String>,
     no: Vec<String>,

@@ -3,15 +3,16 @@
 use chrono::Utc;
 use serde_json::{Value, json};
 
-use super::super::Returns;
 use super::super::advance::Event;
 use super::super::items;
 use super::super::rules::written;
 use super::super::scenario::Scenario;
 use super::super::state::{ItemSnapshot, Meta, OrderSnapshot, State};
 use super::super::texts::VariantPicker;
+use super::super::{Returns, kind};
 use super::{WHO, request_of};
 use crate::desks::{DeskError, Turn};
+use crate::domain::Metadata;
 use crate::domain::calendar::day_of;
 use crate::domain::commerce::Order;
 use crate::domain::commerce::OrderNumber;
@@ -19,7 +20,6 @@ use crate::domain::commerce::OrderStatus;
 use crate::domain::identity::Contact;
 use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{MailNumber, Rma};
-use crate::domain::{Kind, Metadata};
 use crate::persona::texts::fill;
 use crate::store::mails::NewMail;
 use crate::store::order_misses::Verification;
@@ -134,7 +134,7 @@ impl Returns {
     pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
-        let (language, zone) = (turn.language(), self.services.config.returns.time_zone);
+        let zone = self.services.config.returns.time_zone;
         let seen = self.order_snapshot(&order);
         if state.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
@@ -142,7 +142,8 @@ impl Returns {
             return Ok(said);
         }
         let texts = self.texts(turn);
-        let day = |at| language.date(day_of(at, zone));
+        let dates = &self.common.get(turn.language()).date_format;
+        let day = |at| dates.format(day_of(at, zone));
         let all: Vec<u32> = seen.items.iter().map(|item| item.line).collect();
         let returns = self.store_of(turn).list_rmas_of(&order.number).await?;
         let returns = returns.iter().map(|rma| format!("{} ({})", rma.number, texts.rma_status(rma.status)));
@@ -155,7 +156,7 @@ impl Returns {
             (&texts.lines.items, Some(self.item_names(turn, &seen, &all))),
             (&texts.lines.tracking, order.tracking.clone()),
         ];
-        let mut variants = VariantPicker::new(texts, &state.meta.said);
+        let mut variants = VariantPicker::new(&texts.replies, &state.meta.said);
         let mut text = variants.text(headline(order.status), &[])?;
         let returned = returns.map(|value| (&texts.lines.returned, Some(value)));
         for (line, value) in lines.into_iter().chain(returned) {
@@ -166,7 +167,7 @@ impl Returns {
         }
         let told = status_of(&order);
         let said = Event::after_texts(variants, Event::StatusShown);
-        turn.say_with(Kind::OrderStatus, &text, Metadata::of(Kind::OrderStatus).with("order", told)).await?;
+        turn.say_with(kind::ORDER_STATUS, &text, Metadata::of(kind::ORDER_STATUS).with("order", told)).await?;
         Ok(said)
     }
 }
@@ -178,13 +179,13 @@ impl Returns {
         let made = store.list_rmas_of(&order.number).await?;
         let is_open = |rma: &Rma| !rma.status.is_rejected() && !rma.status.has_ended();
         let Some(rma) = made.into_iter().rfind(is_open) else { return Ok(None) };
-        let mut variants = VariantPicker::new(self.texts(turn), &state.meta.said);
+        let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let number = ("rma_number", rma.number.as_str());
         if rma.escalated || rma.label.is_none() {
             let scenario = if rma.escalated { Scenario::LabelLocked } else { Scenario::LabelLater };
             let text = variants.text(scenario, &[number])?;
             let said = Event::after_texts(variants, Event::StatusShown);
-            turn.say(Kind::ReturnTicket, &text).await?;
+            turn.say(kind::RETURN_TICKET, &text).await?;
             return Ok(Some(said));
         }
         // Use the address that the customer named last for this return.
@@ -199,7 +200,7 @@ impl Returns {
         let text = variants.text(Scenario::LabelAgain, &[number, ("label_url", &url), ("masked_email", &masked)])?;
         let said = Event::after_texts(variants, Event::StatusShown);
         let told = json!({ "rma_number": rma.number, "url": url });
-        turn.say_with(Kind::ReturnTicket, &text, Metadata::of(Kind::ReturnTicket).with("label", told)).await?;
+        turn.say_with(kind::RETURN_TICKET, &text, Metadata::of(kind::RETURN_TICKET).with("label", told)).await?;
         Ok(Some(said))
     }
 }

@@ -12,29 +12,29 @@ use phone::{is_in_groups, is_phone};
 
 pub(in crate::domain) mod phone;
 
-/// The words around order numbers, from `prompts/rules/orders.toml`. Written in any case, with or without marks.
+/// The words around order numbers, from `prompts/rules/orders.LANG.toml`. Written in any case, with or without marks.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderNumberWords {
-    /// What stands before a number and says that it is one of an order: `order`, `đơn hàng`, `mã`.
+    /// Makes the number after it an order number: `order`, `đơn hàng`, `mã`.
     pub cues: Vec<String>,
     /// What may stand between the cue and the number: `number`, `số`, `is`, `là`.
     pub between: Vec<String>,
-    /// What makes a number before it an amount or a measure: `vnd`, `đ`, `usd`, `ngàn`, `kg`.
+    /// Makes the number before it an amount or a measure: `vnd`, `đ`, `usd`, `ngàn`, `kg`.
     pub units: Vec<String>,
-    /// What makes a number behind it a phone number: `phone`, `sđt`, `gọi`.
+    /// Makes the number after it a phone number: `phone`, `sđt`, `gọi`.
     pub phone_cues: Vec<String>,
-    /// What other numbers of the shop begin with: `rma-`, `ticket-`, `fedex-`.
+    /// How the other numbers of the shop begin: `rma-`, `ticket-`, `fedex-`.
     pub other_prefixes: Vec<String>,
 }
 
-/// How sure it is that a number in a text is an order's: `order_match_confidence` of seed 000's state.
+/// How certain it is that a number in a text is an order number: the state's `order_match_confidence`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// It stands in the text and looks like one.
+    /// The number looks like one.
     Bare,
-    /// The message is nothing but it.
+    /// The message is the number and nothing else.
     Alone,
     /// The customer calls it one: "#77893", "đơn 77893".
     Named,
@@ -141,7 +141,7 @@ pub fn candidates(token: &str) -> impl Iterator<Item = Candidate<'_>> {
         let start = at + token.get(at..)?.find(is_run)?;
         let end = token[start..].find(|c| !is_run(c)).map_or(token.len(), |length| start + length);
         at = end;
-        // "đơn77893": the rest of a word that begins with a marked letter is no part of the number.
+        // "đơn77893": the number begins after the word that it is joined to.
         let run = &token[start..end];
         let glued = token[..start].ends_with(char::is_alphabetic);
         let skip = if glued { run.find(|c: char| c.is_ascii_digit()).unwrap_or(run.len()) } else { 0 };
@@ -205,7 +205,7 @@ fn earlier_words(tokens: &[&str], at: usize, before: &str, words: &Folded) -> Ve
     let mut earlier = Vec::new();
     for token in tokens[at.saturating_sub(TOKENS_BACK)..at].iter().copied().chain([before]) {
         earlier.extend(crate::domain::text::words(tail(token)));
-        // "order no. 77893" goes on.
+        // "order no. 77893" is one sentence.
         let is_short = token.ends_with('.') && earlier.last().is_some_and(|word| words.between.contains(word));
         if token.ends_with(['.', '!', '?', ';']) && !is_short {
             earlier.clear();
@@ -238,7 +238,7 @@ fn is_decimal(after: &str) -> bool {
     matches!(letters.next(), Some('.' | ',')) && letters.next().is_some_and(|c| c.is_ascii_digit())
 }
 
-/// What stands behind the point of an amount.
+/// Whether a text before a number ends in a decimal point.
 fn is_fraction(before: &str) -> bool {
     let mut letters = before.chars().rev();
     matches!(letters.next(), Some('.' | ',')) && letters.next().is_some_and(|c| c.is_ascii_digit())
@@ -289,8 +289,7 @@ pub(in crate::domain) mod tests {
         struct Orders {
             order_number: OrderNumberWords,
         }
-        let file = include_str!("../../../../prompts/rules/orders.toml");
-        toml::from_str::<Orders>(file).unwrap().order_number
+        crate::persona::Prompts::shipped().rules(&["orders"], Ok::<Orders, String>).unwrap().order_number
     }
 
     #[test]

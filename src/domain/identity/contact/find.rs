@@ -34,7 +34,7 @@ pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
     found
 }
 
-/// Stands where a phone number can neither go on nor begin earlier.
+/// Separates the parts of a text that no phone number spans.
 const APART: char = '\n';
 /// A number of so many digits with a zero before them needs no group that follows.
 const WHOLE: std::ops::RangeInclusive<usize> = 10..=11;

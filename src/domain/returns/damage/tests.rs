@@ -8,22 +8,21 @@ pub fn shop_words() -> DamageWords {
     struct Orders {
         damage: DamageWords,
     }
-    static WORDS: LazyLock<DamageWords> = LazyLock::new(|| {
-        toml::from_str::<Orders>(include_str!("../../../../prompts/rules/orders.toml")).unwrap().damage
-    });
+    static WORDS: LazyLock<DamageWords> =
+        LazyLock::new(|| crate::persona::Prompts::shipped().rules(&["orders"], Ok::<Orders, String>).unwrap().damage);
     WORDS.clone()
 }
 
-/// `tests/data/damage.tsv`: what customers write of damage, and whether they tell of it, deny it, suppose it or speak of something else.
+/// `tests/data/damage.tsv`: sentences of customers, each with whether it reports damage, denies it, supposes it, or is about something else.
 #[test]
-fn damage_is_heard_where_it_is_told_and_not_where_it_is_denied_or_supposed() {
+fn damage_is_reported_unless_denied_or_supposed() {
     let words = shop_words();
     let mut wrong = Vec::new();
     let mut count = 0;
     for line in include_str!("../../../../tests/data/damage.tsv").lines().skip(1) {
         let (text, wanted) = line.split_once('\t').expect("two columns");
         count += 1;
-        if words.is_told_in(text) != (wanted == "told") {
+        if words.is_reported_in(text) != (wanted == "told") {
             wrong.push(format!("{text:?}: wanted {wanted}"));
         }
     }
@@ -32,7 +31,7 @@ fn damage_is_heard_where_it_is_told_and_not_where_it_is_denied_or_supposed() {
 }
 
 #[test]
-fn a_clause_ends_what_it_says() {
+fn negation_ends_with_its_clause() {
     let words = shop_words();
     for text in [
         "không\nbị vỡ",
@@ -41,19 +40,19 @@ fn a_clause_ends_what_it_says() {
         "is that all you have to say, no? broken",
         "it does not, work",
     ] {
-        assert!(words.is_told_in(text), "{text:?}");
+        assert!(words.is_reported_in(text), "{text:?}");
     }
     // Decomposed letters and curly apostrophes are what keyboards send.
     for text in ["sa\u{309}n pha\u{302}\u{309}m bi\u{323} ho\u{309}ng", "it doesn\u{2019}t work"] {
-        assert!(words.is_told_in(text), "{text:?}");
+        assert!(words.is_reported_in(text), "{text:?}");
     }
-    assert!(!words.is_told_in("it isn\u{2019}t broken"));
+    assert!(!words.is_reported_in("it isn\u{2019}t broken"));
 }
 
 #[test]
-fn words_alone_with_their_negations_make_a_list() {
-    let words = DamageWords::new(&["shatter*"], &["not"]);
-    assert!(words.is_told_in("it is shattered"));
-    assert!(!words.is_told_in("it is not shattered"));
-    assert!(!DamageWords::default().is_told_in("shattered"));
+fn words_and_negations_alone_are_enough() {
+    let words = DamageWords::new(&["shatter*"], &["not"]).expect("valid patterns");
+    assert!(words.is_reported_in("it is shattered"));
+    assert!(!words.is_reported_in("it is not shattered"));
+    assert!(!DamageWords::default().is_reported_in("shattered"));
 }

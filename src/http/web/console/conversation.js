@@ -5,6 +5,7 @@ import { announce, ask, session, words } from "./desk.js";
 import { attempt, badge, button, failure, icon, labelled, loading, textElement } from "./parts.js";
 import { announce as announceText, element } from "../assets/render.js";
 import { readHistory } from "../assets/request.js";
+import { Panel } from "./panel.js";
 import { Returns } from "./returns.js";
 import { nameCustomer } from "./row.js";
 import { followEnd } from "../assets/scroll.js";
@@ -28,6 +29,7 @@ export class Conversation {
   #trouble = element("div", { class: "conversation-trouble" });
   #state = element("div");
   #answer;
+  #panel;
   #returns;
 
   constructor(id, live) {
@@ -43,8 +45,9 @@ export class Conversation {
     const below = button("conversation.below", () => {}, { class: "below", hidden: true });
     this.#end = followEnd(scroller, this.#thread.element, below, () => this.#thread.length);
     this.#answer = new Answer(id);
+    this.#panel = new Panel(id);
     this.#returns = new Returns(id);
-    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
+    this.element = element("div", { class: "conversation" }, this.#head, this.#trouble, this.#returns.element, this.#panel.element, element("div", { class: "scrolled" }, scroller, below), this.#answer.element);
     this.#stream = new Stream({
       address: (after) => `${this.#path}/events?${new URLSearchParams({ last_event_id: after })}`,
       onEvent: (event) => this.#onEvent(event),
@@ -58,6 +61,7 @@ export class Conversation {
       if (ids && !ids.includes(id)) return;
       this.#refresh();
       this.#returns.refresh();
+      this.#panel.read();
     });
     this.#state.append(loading());
     this.#read();
@@ -104,6 +108,7 @@ export class Conversation {
       if (fresh) this.#turn ? this.#toTurn() : this.#end.toEnd();
       this.#stream.open(history.lastEventId);
       this.#returns.refresh();
+      this.#panel.read();
     } catch (error) {
       if (mine === this.#reading) this.#state.replaceChildren(failure(error, () => this.#read()));
     }

@@ -47,15 +47,15 @@ impl Reader<'_> {
     /// `31 tháng 12 năm 2024`, `31st of December, 2024`.
     fn day_then_month(&self, at: usize) -> Option<Found> {
         let day = self.whole(at, 2)?;
-        let behind = self.lexicon.is(Role::Ordinal, self.tokens, at + 1).unwrap_or(at + 1);
-        let next = self.past_space(behind);
+        let after = self.lexicon.is(Role::Ordinal, self.tokens, at + 1).unwrap_or(at + 1);
+        let next = self.past_space(after);
         let name_at = self.lexicon.is(Role::Of, self.tokens, next).map_or(next, |end| self.past_space(end));
-        let name = self.word(name_at).filter(|_| name_at > behind).and_then(|word| self.lexicon.months.get(word));
+        let name = self.word(name_at).filter(|_| name_at > after).and_then(|word| self.lexicon.months.get(word));
         let (month, end) = match name {
             Some(month) => (u64::from(*month), name_at + 1),
             None => self.month_at(next)?,
         };
-        let (year, end) = self.year_behind(end);
+        let (year, end) = self.year_after(end);
         Some(Found::new(at, end, date(year, month, Some(day))?))
     }
 
@@ -72,13 +72,13 @@ impl Reader<'_> {
     }
 
     /// `năm 2024`, `/2024`, `, 2024`, ` 2024`; where there is none, the same place.
-    fn year_behind(&self, end: usize) -> (Option<u64>, usize) {
+    fn year_after(&self, end: usize) -> (Option<u64>, usize) {
         let mut at = self.past_space(end);
         if ["/", ",", "-"].iter().any(|mark| self.is_mark(at, mark)) {
             at = self.past_space(at + 1);
         }
-        if let Some(behind) = self.lexicon.is(Role::Year, self.tokens, at) {
-            at = self.past_space(behind);
+        if let Some(after) = self.lexicon.is(Role::Year, self.tokens, at) {
+            at = self.past_space(after);
         }
         let year = self.digits(at).filter(|digits| digits.len() == 4).and_then(|_| self.whole(at, 4));
         match year.filter(|year| YEARS.contains(year)) {
@@ -106,11 +106,11 @@ impl Reader<'_> {
             ));
         }
         if let Some((month, end)) = self.month_at(at) {
-            let (year, end) = self.year_behind(end);
+            let (year, end) = self.year_after(end);
             return Some(Found::new(at, end, date(year, month, None)?));
         }
         self.lexicon.is(Role::Year, self.tokens, at)?;
-        let (year, end) = self.year_behind(at);
+        let (year, end) = self.year_after(at);
         let year = u16::try_from(year?).ok();
         Some(Found::new(at, end, Value::Date { year, month: None, day: None }))
     }
@@ -121,21 +121,21 @@ impl Reader<'_> {
         if let Some(day) = self.whole(next, 2).filter(|_| next > point) {
             let end = self.lexicon.is(Role::Ordinal, self.tokens, next + 1).unwrap_or(next + 1);
             if self.kind(end) != Some(&Kind::Word) {
-                let (year, end) = self.year_behind(end);
+                let (year, end) = self.year_after(end);
                 return Some(Found::new(at, end, date(year, month, Some(day))?));
             }
         }
-        let (year, end) = self.year_behind(point);
+        let (year, end) = self.year_after(point);
         Some(Found::new(at, end, date(Some(year?), month, None)?))
     }
 
     /// Whether the digits at this token are neither part of a longer number nor an amount of something.
     pub(super) fn is_no_amount(&self, at: usize) -> bool {
-        let behind = self.past_space(at + 1);
+        let after = self.past_space(at + 1);
         let separated = [".", ",", ":"].iter().any(|mark| self.is_mark(at + 1, mark));
         let longer = self.kind(at + 1) == Some(&Kind::Word) || separated && self.kind(at + 2) == Some(&Kind::Digits);
-        let scale = self.word(behind).is_some_and(|word| self.lexicon.scales.contains_key(word));
-        !longer && !scale && self.lexicon.unit(self.tokens, behind).is_none()
+        let scale = self.word(after).is_some_and(|word| self.lexicon.scales.contains_key(word));
+        !longer && !scale && self.lexicon.unit(self.tokens, after).is_none()
     }
 
     /// `thứ 7`, and the days' names in words.

@@ -82,7 +82,7 @@ impl Reader<'_> {
         Some(Found::of(at, half.unwrap_or(end), unit.of(amount), scaled, Some(unit)))
     }
 
-    /// The unit at this token, if letters or digits do not go on behind it.
+    /// The unit at this token, if letters or digits do not follow it directly.
     fn unit_at(&self, at: usize) -> Option<(Unit, usize)> {
         let (unit, end) = self.lexicon.unit(self.tokens, at)?;
         let goes_on =
@@ -129,7 +129,7 @@ impl Reader<'_> {
         self.word(at).and_then(|word| self.lexicon.scales.get(word)).copied().filter(|scale| *scale >= 1000)
     }
 
-    /// What is said behind a scale: "1tr5", "1 triệu 590 nghìn", "15 triệu 990", "3 triệu rưỡi".
+    /// What is said after a scale: "1tr5", "1 triệu 590 nghìn", "15 triệu 990", "3 triệu rưỡi".
     fn behind_scale(&self, amount: Amount, scale: u64, end: usize) -> (Amount, usize) {
         if let Some(digits) = self.digits(end).filter(|digits| digits.len() <= 3) {
             return (amount.plus(fraction_of(scale, digits)), end + 1);
@@ -142,16 +142,16 @@ impl Reader<'_> {
             return (amount, end);
         };
         let glued = self.scale(next + 1).map(|smaller| (smaller, next + 2));
-        let behind = self.past_space(next + 1);
-        let smaller = glued.or_else(|| self.scale(behind).map(|smaller| (smaller, behind + 1)));
+        let after = self.past_space(next + 1);
+        let smaller = glued.or_else(|| self.scale(after).map(|smaller| (smaller, after + 1)));
         if let Some((smaller, end)) = smaller.filter(|(smaller, _)| *smaller < scale) {
             let more = Amount::parse(digits, "").map_or(amount, |more| amount.plus(more.times(smaller)));
             return (more, end);
         }
         // "15 triệu 990" is short for thousands; "15 triệu 3 chiếc" is not.
         let shortened = scale >= MILLION && self.word(end - 1).is_some_and(|word| !word.is_ascii() || word == "trieu");
-        let currency = matches!(self.lexicon.unit(self.tokens, behind), Some((Unit::Currency(_), _)));
-        let ends = self.word(behind).is_none_or(|word| self.lexicon.may_go_on(word)) && self.is_no_amount(next);
+        let currency = matches!(self.lexicon.unit(self.tokens, after), Some((Unit::Currency(_), _)));
+        let ends = self.word(after).is_none_or(|word| self.lexicon.may_continue(word)) && self.is_no_amount(next);
         if shortened && (currency || ends) {
             return (amount.plus(fraction_of(scale, digits)), next + 1);
         }

@@ -35,14 +35,14 @@ impl Reader<'_> {
         let mut amount = Amount::whole(count.total.saturating_add(count.part));
         let mut end = end;
         let half_at = |at: usize| self.lexicon.is(Role::Half, self.tokens, self.past_space(at));
-        if let Some(behind) = half_at(end).filter(|_| count.highest_scale >= 1000) {
-            (amount, end) = (amount.plus(Amount::whole(count.highest_scale).divided(2)), behind);
+        if let Some(after) = half_at(end).filter(|_| count.highest_scale >= 1000) {
+            (amount, end) = (amount.plus(Amount::whole(count.highest_scale).divided(2)), after);
         }
         let unit_at = if self.is_mark(end, "-") { end + 1 } else { self.past_space(end) };
-        if let Some((unit, behind)) = self.lexicon.unit(self.tokens, unit_at).filter(|_| self.is_said(unit_at)) {
-            let half = half_at(behind);
+        if let Some((unit, after)) = self.lexicon.unit(self.tokens, unit_at).filter(|_| self.is_said(unit_at)) {
+            let half = half_at(after);
             let amount = if half.is_some() { amount.plus(Amount::whole(1).divided(2)) } else { amount };
-            let found = Found::new(at, half.unwrap_or(behind), unit.of(amount));
+            let found = Found::new(at, half.unwrap_or(after), unit.of(amount));
             return Some(Found { written: Some(amount), unit: Some(unit.clone()), ..found });
         }
         let unit = Unit::Currency(OWN_CURRENCY.to_owned());
@@ -50,21 +50,21 @@ impl Reader<'_> {
         (count.highest_scale >= 1000).then_some(Found { written: Some(amount), unit: Some(unit), ..found })
     }
 
-    /// The longest number in words from here, and the token behind it.
+    /// The longest number in words from here, and the token after it.
     fn count(&self, at: usize) -> (Count, usize) {
         let (mut count, mut end, mut next) = (Count::default(), at, at);
         while let Some(word) = self.word(next).filter(|_| next < at + LONGEST) {
             let is_first = end == at;
-            // "năm" is five at the beginning, and years behind a number.
+            // "năm" is five at the beginning, and years after a number.
             let years = !is_first && self.lexicon.is(Role::Year, self.tokens, next).is_some();
             if let Some(number) = self.number_word(next).filter(|number| !years && count.takes(*number)) {
                 count.part = count.part.saturating_add(number);
                 count.last_was_word = true;
             } else if let Some(scale) = self.lexicon.scales.get(word).filter(|_| !is_first) {
                 count.multiply(*scale);
-            } else if let Some(behind) = self.lexicon.is(Role::ZeroTen, self.tokens, next).filter(|_| !is_first) {
+            } else if let Some(after) = self.lexicon.is(Role::ZeroTen, self.tokens, next).filter(|_| !is_first) {
                 count.last_was_word = false;
-                next = self.past_space(behind);
+                next = self.past_space(after);
                 continue;
             } else {
                 break;
@@ -80,7 +80,7 @@ impl Reader<'_> {
         self.word(at).and_then(|word| self.lexicon.numbers.get(word)).copied()
     }
 
-    /// Units of one letter are not said behind a word ("one m"), and "in" is a preposition there.
+    /// Units of one letter are not said after a word ("one m"), and "in" is a preposition there.
     fn is_said(&self, at: usize) -> bool {
         !self.word(at).is_some_and(|word| word == "in" || word.is_ascii() && word.len() == 1)
     }
@@ -88,8 +88,9 @@ impl Reader<'_> {
     /// "không chín không một hai ba": digits one by one.
     fn dictated(&self, at: usize) -> Option<Found> {
         let (mut digits, mut end, mut next) = (String::new(), at, at);
-        while let Some(word) = self.word(next) {
-            let number = if matches!(word, "không" | "zero" | "oh") { Some(0) } else { self.number_word(next) };
+        while self.word(next).is_some() {
+            let is_zero = self.lexicon.is(Role::Zero, self.tokens, next).is_some();
+            let number = if is_zero { Some(0) } else { self.number_word(next) };
             let Some(digit) = number.filter(|digit| *digit < 10) else { break };
             digits.push_str(&digit.to_string());
             end = next + 1;
@@ -104,7 +105,7 @@ impl Reader<'_> {
 }
 
 impl Count {
-    /// Whether this number word goes on: "hai mươi ba" and "twenty four" do, "hai ba" are two numbers.
+    /// Whether the number continues with this word: "hai mươi ba" and "twenty four" do, "hai ba" are two numbers.
     fn takes(&self, number: u64) -> bool {
         let ones_of_ten = number < 10 && self.part.is_multiple_of(10) && self.part > 0;
         !self.last_was_word || ones_of_ten

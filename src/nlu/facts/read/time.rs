@@ -27,7 +27,7 @@ impl Reader<'_> {
         (hour < 24 && minute < 60).then(|| Found::new(at, end, Value::Time { hour, minute }))
     }
 
-    /// Minutes behind an hour, where they end, and whether they alone make a time of day of it.
+    /// Minutes after an hour, where they end, and whether they alone make a time of day of it.
     fn minutes(&self, at: usize) -> Option<(u64, usize, bool)> {
         let two_digits = |at: usize| self.digits(at).filter(|digits| digits.len() == 2).and_then(|_| self.whole(at, 2));
         if self.is_mark(at + 1, ":") {
@@ -36,24 +36,24 @@ impl Reader<'_> {
             return two_digits(at + 2).filter(|_| !seconds && !glued).map(|minute| (minute, at + 3, true));
         }
         let word = self.past_space(at + 1);
-        if matches!(self.word(word), Some("h" | "g" | "giờ" | "gio")) {
-            return self.minutes_behind_hour(at, word);
+        if self.lexicon.is(Role::HourMark, self.tokens, word).is_some() {
+            return self.minutes_after_hour(at, word);
         }
         // "9 sáng" may be said of anything; "9 am" may not.
         self.is_half_day(word).then_some((0, at + 1, false))
     }
 
     /// `9h30`, `9 giờ 30 phút`, `9 giờ rưỡi`, `9 giờ`.
-    fn minutes_behind_hour(&self, at: usize, word: usize) -> Option<(u64, usize, bool)> {
+    fn minutes_after_hour(&self, at: usize, word: usize) -> Option<(u64, usize, bool)> {
         let next = self.past_space(word + 1);
         // "9h 30" may be nine hours of thirty things.
         let as_spaced = (next > word + 1) == (word > at + 1);
         let minute =
             self.digits(next).filter(|digits| digits.len() == 2 && as_spaced).and_then(|_| self.whole(next, 2));
         if let Some(minute) = minute.filter(|minute| *minute < 60) {
-            let behind = self.past_space(next + 1);
-            if matches!(self.word(behind), Some("phút" | "phut")) {
-                return Some((minute, behind + 1, true));
+            let after = self.past_space(next + 1);
+            if self.lexicon.is(Role::MinuteMark, self.tokens, after).is_some() {
+                return Some((minute, after + 1, true));
             }
             if self.is_no_amount(next) {
                 return Some((minute, next + 1, true));

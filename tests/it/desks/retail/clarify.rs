@@ -10,7 +10,7 @@ const REDIRECT_VI: &str = "Quý khách có cần em hỗ trợ về thông tin h
 const REDIRECT_EN: &str = "Can I help you with shopping or warranty questions?";
 
 #[tokio::test]
-async fn an_unclear_message_is_asked_about_in_the_exact_words() {
+async fn unclear_message_gets_exact_clarify_text() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("cái này thế nào").await;
     assert_stream!("clarify_vi", events);
@@ -27,7 +27,7 @@ async fn an_unclear_message_is_asked_about_in_the_exact_words() {
 }
 
 #[tokio::test]
-async fn clarifying_has_no_ceiling_and_is_counted_in_the_receipt() {
+async fn clarifying_is_unlimited_and_counted_in_receipt() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     for attempt in 1..=4 {
@@ -37,7 +37,7 @@ async fn clarifying_has_no_ceiling_and_is_counted_in_the_receipt() {
 }
 
 #[tokio::test]
-async fn the_model_says_what_is_unclear_and_its_word_on_it_counts() {
+async fn model_decides_what_is_unclear() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.classify(&json!({"intent": "warranty", "confidence": 0.5, "need_retrieval": false, "clarify_needed": true,
@@ -48,7 +48,7 @@ async fn the_model_says_what_is_unclear_and_its_word_on_it_counts() {
 }
 
 #[tokio::test]
-async fn without_a_model_social_talk_is_answered_by_topic_and_led_back() {
+async fn small_talk_without_model_uses_topic_texts() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     assert_stream!("social_without_a_model", chat.say("em khỏe không").await);
@@ -77,7 +77,7 @@ async fn without_a_model_social_talk_is_answered_by_topic_and_led_back() {
 }
 
 #[tokio::test]
-async fn who_wants_a_person_or_is_angry_gets_the_hotline_whether_or_not_a_model_is_there() {
+async fn wish_for_person_gets_hotline() {
     let ollama = ScriptedOllama::start().await;
     for builder in [TestApp::builder(), TestApp::builder().ollama(&ollama)] {
         let shop = open_shop(builder).await;
@@ -103,7 +103,7 @@ async fn the_same_talk_again_gets_another_answer() {
 }
 
 #[tokio::test]
-async fn the_model_words_a_social_reply_in_the_persona_and_the_desk_leads_back_once() {
+async fn social_reply_has_one_redirect() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.classify(&json!({"intent": "unknown", "confidence": 0.95, "need_retrieval": false, "clarify_needed": true,
@@ -120,7 +120,7 @@ async fn the_model_words_a_social_reply_in_the_persona_and_the_desk_leads_back_o
 }
 
 #[tokio::test]
-async fn a_social_reply_that_does_not_come_is_replaced_by_a_written_one() {
+async fn missing_social_reply_is_replaced_by_written_one() {
     let ollama = ScriptedOllama::start().await;
     let shop =
         open_shop(TestApp::builder().ollama(&ollama).env("SOCIAL_TIMEOUT_MS", 300).env("LLM_BREAKER_FAILURES", 100))

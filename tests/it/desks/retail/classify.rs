@@ -15,7 +15,7 @@ fn verdict(intent: &str, confidence: f64) -> Value {
 }
 
 #[tokio::test]
-async fn the_model_is_asked_with_the_schema_where_the_rules_are_not_sure() {
+async fn unsure_rules_ask_the_model_with_schema() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.classify(&verdict("warranty", 0.9));
@@ -34,7 +34,7 @@ async fn the_model_is_asked_with_the_schema_where_the_rules_are_not_sure() {
 }
 
 #[tokio::test]
-async fn where_the_rules_are_sure_nobody_else_is_asked() {
+async fn sure_rules_never_ask_the_model() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.reply("Dạ 30.000đ ạ.");
@@ -60,7 +60,7 @@ async fn llm_first_asks_the_model_before_the_rules() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_late_or_does_not_fit_falls_back_to_the_rules() {
+async fn late_or_invalid_answer_falls_back_to_rules() {
     let ollama = ScriptedOllama::start().await;
     let builder = TestApp::builder().ollama(&ollama).env("INTENT_TIMEOUT_MS", 400).env("LLM_BREAKER_FAILURES", 100);
     let shop = open_shop(builder).await;
@@ -98,7 +98,7 @@ async fn an_answer_that_is_late_or_does_not_fit_falls_back_to_the_rules() {
 }
 
 #[tokio::test]
-async fn below_the_threshold_the_desk_asks_instead_of_guessing() {
+async fn desk_asks_below_the_threshold() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("INTENT_CONFIDENCE_THRESHOLD", 0.8)).await;
     for (confidence, clarifies) in [(0.79, true), (0.8, false)] {
@@ -111,7 +111,7 @@ async fn below_the_threshold_the_desk_asks_instead_of_guessing() {
 }
 
 #[tokio::test]
-async fn the_reason_is_the_shops_to_see_and_not_the_customers() {
+async fn only_the_shop_sees_the_reason() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("X_API_KEYS", "key-of-the-shop-0")).await;
     ollama.classify(&verdict("warranty", 0.9));
@@ -134,7 +134,7 @@ async fn the_reason_is_the_shops_to_see_and_not_the_customers() {
 }
 
 #[tokio::test]
-async fn the_receipt_of_a_warranty_shows_the_row_and_that_of_a_reply_its_passages() {
+async fn receipts_show_warranty_row_and_passages() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     chat.say("bảo hành FUT-2099, QQQ-000").await;

@@ -14,7 +14,7 @@ fn builder(ollama: &ScriptedOllama) -> TestAppBuilder {
 }
 
 #[tokio::test]
-async fn a_model_that_is_down_is_noticed_by_nobody() {
+async fn model_that_is_down_changes_nothing_visible() {
     let ollama = ScriptedOllama::start().await;
     ollama.set_down(true);
     let shop = open_shop(builder(&ollama)).await;
@@ -26,7 +26,7 @@ async fn a_model_that_is_down_is_noticed_by_nobody() {
 }
 
 #[tokio::test]
-async fn a_model_that_goes_down_between_two_turns_is_noticed_by_nobody() {
+async fn model_down_between_turns_changes_nothing_visible() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama)).await;
     ollama.set_down(true);
@@ -36,7 +36,7 @@ async fn a_model_that_goes_down_between_two_turns_is_noticed_by_nobody() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_before_its_first_word_is_replaced_by_the_documents() {
+async fn model_failing_before_text_is_replaced_by_documents() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama).env("LLM_FIRST_TOKEN_SECONDS", 0.3)).await;
     for (why, play) in [
@@ -62,7 +62,7 @@ async fn a_model_that_fails_before_its_first_word_is_replaced_by_the_documents()
 }
 
 #[tokio::test]
-async fn a_slow_model_is_given_up_at_its_deadline() {
+async fn slow_model_times_out_at_deadline() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama).env("LLM_FIRST_TOKEN_SECONDS", 0.3)).await;
     ollama.play(Play::new().stalls());
@@ -75,7 +75,7 @@ async fn a_slow_model_is_given_up_at_its_deadline() {
 }
 
 #[tokio::test]
-async fn a_model_that_only_thinks_or_says_nothing_is_no_model() {
+async fn silent_model_counts_as_no_model() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama)).await;
     ollama.play(Play::new().thinks("The customer wants a price, so ").done());
@@ -85,7 +85,7 @@ async fn a_model_that_only_thinks_or_says_nothing_is_no_model() {
 }
 
 #[tokio::test]
-async fn a_model_that_breaks_in_the_middle_leaves_what_it_said_and_one_error() {
+async fn model_failing_midway_leaves_text_and_one_error() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama)).await;
     let said = || Play::new().says("Dạ");
@@ -105,7 +105,7 @@ async fn a_model_that_breaks_in_the_middle_leaves_what_it_said_and_one_error() {
 }
 
 #[tokio::test]
-async fn after_a_broken_reply_the_next_message_is_answered() {
+async fn message_after_broken_reply_is_answered() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama)).await;
     let mut chat = shop.chat().await;
@@ -130,7 +130,7 @@ async fn an_english_conversation_hears_of_errors_in_english() {
 }
 
 #[tokio::test]
-async fn a_turn_that_runs_into_its_deadline_keeps_what_was_said_and_says_so() {
+async fn turn_at_deadline_keeps_partial_text() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 4)).await;
     ollama.play(Play::new().says("Dạ vâng").stalls());
@@ -139,7 +139,7 @@ async fn a_turn_that_runs_into_its_deadline_keeps_what_was_said_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_turn_that_ends_before_anything_was_said_leaves_a_notice_in_the_language() {
+async fn silent_failed_turn_leaves_a_notice() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 4).env("INTENT_TIMEOUT_MS", 600_000)).await;
     ollama.play_answer(Play::new().stalls());

@@ -7,7 +7,7 @@ use super::chat::{assert_stream, open_shop};
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_new_conversation_is_greeted_in_the_answer_and_in_the_history() {
+async fn new_conversation_has_greeting_in_history() {
     let shop = open_shop(TestApp::builder()).await;
     for (body, greeting) in [
         (
@@ -50,7 +50,7 @@ async fn page_greets_in_the_browsers_language() {
 }
 
 #[tokio::test]
-async fn the_cute_greeting_comes_with_the_first_clear_intent_and_when_it_changes() {
+async fn cute_greeting_comes_when_intent_changes() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     for (text, kinds) in [
@@ -82,7 +82,7 @@ async fn the_cute_greeting_can_come_always_and_never() {
 }
 
 #[tokio::test]
-async fn the_cute_greeting_is_in_the_language_of_the_conversation() {
+async fn cute_greeting_uses_the_conversations_language() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("how much does delivery cost in town?").await;
     assert_stream!("shopping_without_a_model_en", events);

@@ -22,7 +22,7 @@ async fn reply(shop: &Shop, ollama: &ScriptedOllama, play: Play) -> Events {
 }
 
 #[tokio::test]
-async fn what_the_model_invents_does_not_reach_the_customer() {
+async fn invented_facts_never_reach_the_customer() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     for (said, expected) in [
@@ -49,7 +49,7 @@ async fn what_the_model_invents_does_not_reach_the_customer() {
 }
 
 #[tokio::test]
-async fn what_stands_in_the_passages_arrives_as_it_was_written() {
+async fn facts_from_passages_pass_unchanged() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     for said in [
@@ -72,7 +72,7 @@ async fn what_stands_in_the_passages_arrives_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn the_shop_sees_what_was_held_back_and_the_customer_only_that_something_was() {
+async fn only_the_shop_sees_removed_text() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("X_API_KEYS", "key-of-the-shop-0")).await;
     ollama.reply("Dạ giá 1.234.000đ ạ.");
@@ -90,7 +90,7 @@ async fn the_shop_sees_what_was_held_back_and_the_customer_only_that_something_w
 }
 
 #[tokio::test]
-async fn a_price_that_breaks_off_is_not_shown_as_another_price() {
+async fn incomplete_price_is_never_shown() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     let events = reply(&shop, &ollama, Play::new().says("Dạ giá 1.59").hangs_up()).await;
@@ -98,7 +98,7 @@ async fn a_price_that_breaks_off_is_not_shown_as_another_price() {
 }
 
 #[tokio::test]
-async fn links_lead_to_hosts_of_the_shop_or_nowhere() {
+async fn links_lead_only_to_the_shops_hosts() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("LINK_HOSTS", "shop.vn, *.shop.vn")).await;
     let said =
@@ -109,7 +109,7 @@ async fn links_lead_to_hosts_of_the_shop_or_nowhere() {
 }
 
 #[tokio::test]
-async fn a_stopped_reply_ends_in_the_shops_own_words() {
+async fn stopped_reply_ends_in_shop_text() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     let figures = format!("Giá {STAND_IN}, bảo hành {STAND_IN}, nặng …\n\n");
@@ -127,7 +127,7 @@ async fn a_stopped_reply_ends_in_the_shops_own_words() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_nothing_but_a_link_becomes_one_without_a_model() {
+async fn reply_of_only_a_link_is_replaced() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     let events = reply(&shop, &ollama, Play::reply("https://evil.example")).await;
@@ -136,7 +136,7 @@ async fn a_reply_that_is_nothing_but_a_link_becomes_one_without_a_model() {
 }
 
 #[tokio::test]
-async fn orders_in_passages_and_messages_change_nothing_but_words() {
+async fn injected_instructions_change_no_behaviour() {
     let ollama = ScriptedOllama::start().await;
     let knowledge = tempfile::tempdir().unwrap();
     // The shipped personas of the returns desk name it.

@@ -26,7 +26,7 @@ async fn a_mere_switch_is_acknowledged_and_asks_nobody() {
 }
 
 #[tokio::test]
-async fn a_switch_with_a_question_gets_both_and_the_ack_waits_for_nothing() {
+async fn switch_with_question_is_acknowledged_and_answered() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.reply("Delivery in town costs 30.000đ.");
@@ -40,7 +40,7 @@ async fn a_switch_with_a_question_gets_both_and_the_ack_waits_for_nothing() {
 }
 
 #[tokio::test]
-async fn the_ack_is_out_before_the_model_says_a_word() {
+async fn acknowledgement_precedes_the_models_text() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("TURN_DEADLINE_SECONDS", 4)).await;
     ollama.play(Play::new().stalls());
@@ -51,7 +51,7 @@ async fn the_ack_is_out_before_the_model_says_a_word() {
 }
 
 #[tokio::test]
-async fn requests_to_switch_are_heard_in_both_languages_and_without_diacritics() {
+async fn switch_requests_work_in_both_languages() {
     let shop = open_shop(TestApp::builder()).await;
     for text in [
         "speak english",
@@ -88,7 +88,7 @@ async fn a_language_that_goods_have_is_no_request() {
 }
 
 #[tokio::test]
-async fn the_first_message_decides_and_later_ones_do_not() {
+async fn only_first_message_decides_language() {
     let shop = open_shop(TestApp::builder()).await;
     for (language, text) in [
         ("vi", "kiểm tra bảo hành giúp em"),
@@ -109,7 +109,7 @@ async fn the_first_message_decides_and_later_ones_do_not() {
 }
 
 #[tokio::test]
-async fn a_language_given_at_creation_beats_the_first_message() {
+async fn language_at_creation_overrides_first_message() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat_with(json!({"language": "en"})).await;
     let events = chat.say("kiểm tra bảo hành FUT-2099 giúp em").await;
@@ -120,7 +120,7 @@ async fn a_language_given_at_creation_beats_the_first_message() {
 }
 
 #[tokio::test]
-async fn a_switch_holds_for_every_later_text_and_over_a_restart() {
+async fn language_switch_survives_a_restart() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     chat.say("kiểm tra bảo hành giúp em").await;

@@ -53,7 +53,7 @@ async fn sources_by_meaning(app: &TestApp, file: &str, question: &str) -> Vec<(S
 }
 
 #[tokio::test]
-async fn sources_have_cosines_and_without_the_model_shares_of_the_questions_words() {
+async fn sources_have_scores_with_and_without_model() {
     let (ollama, knowledge) = (ScriptedOllama::start().await, shop());
     let app = builder(&ollama, &knowledge).start().await;
     let near = sources_by_meaning(&app, "ssd.md", QUESTION).await;
@@ -67,7 +67,7 @@ async fn sources_have_cosines_and_without_the_model_shares_of_the_questions_word
 }
 
 #[tokio::test]
-async fn a_model_that_takes_the_question_and_never_answers_costs_its_deadline_and_words_answer() {
+async fn hanging_embedding_model_falls_back_to_words() {
     let (ollama, knowledge) = (ScriptedOllama::start().await, shop());
     let app = builder(&ollama, &knowledge).env("EMBED_QUERY_TIMEOUT_MS", "200").start().await;
     sources_by_meaning(&app, "ssd.md", QUESTION).await;
@@ -82,7 +82,7 @@ async fn a_model_that_takes_the_question_and_never_answers_costs_its_deadline_an
 }
 
 #[tokio::test]
-async fn a_file_that_changes_while_the_server_runs_is_found_by_its_new_meaning() {
+async fn changed_file_is_found_by_its_new_meaning() {
     let (ollama, knowledge) = (ScriptedOllama::start().await, shop());
     let app = builder(&ollama, &knowledge).start().await;
     sources_by_meaning(&app, "ssd.md", QUESTION).await;
@@ -94,7 +94,7 @@ async fn a_file_that_changes_while_the_server_runs_is_found_by_its_new_meaning()
 }
 
 #[tokio::test]
-async fn documents_of_ones_own_want_no_folder_for_the_other_personas() {
+async fn own_documents_need_no_other_personas_folder() {
     let knowledge = tempfile::tempdir().unwrap();
     write(knowledge.path(), PAGE.0, PAGE.1);
     let app = TestApp::builder().env("KNOWLEDGE_PATH", knowledge.path().display()).start().await;
@@ -103,7 +103,7 @@ async fn documents_of_ones_own_want_no_folder_for_the_other_personas() {
 }
 
 #[tokio::test]
-async fn a_persona_sees_its_own_folder_and_nothing_else() {
+async fn persona_sees_only_its_own_folder() {
     let (ollama, knowledge, prompts) = (ScriptedOllama::start().await, shop(), tempfile::tempdir().unwrap());
     super::language::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts"), prompts.path());
     let persona = "---\ndesk: retail\nlanguages: [vi]\nknowledge: returns\n---\nBạn là trợ lý.\n\nGreeting: Chào ạ\nFollowUp: Gì nữa không ạ?\n";

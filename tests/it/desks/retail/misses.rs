@@ -29,7 +29,7 @@ async fn is_told_to_wait(chat: &mut Chat<'_>) -> bool {
 }
 
 #[tokio::test]
-async fn after_five_misses_nothing_is_looked_up_for_a_while() {
+async fn five_failed_attempts_stop_lookups() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     miss(&mut chat, 4).await;
@@ -52,7 +52,7 @@ async fn several_misses_in_one_message_count_each() {
 }
 
 #[tokio::test]
-async fn guesses_that_look_like_telephone_numbers_count_as_well() {
+async fn telephone_like_guesses_count_as_failed() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     for n in 0..5 {
@@ -87,7 +87,7 @@ async fn misses_of_a_browser_count_by_its_address() {
 }
 
 #[tokio::test]
-async fn the_shops_back_end_speaks_for_many_and_is_not_counted_by_its_address() {
+async fn back_end_address_is_not_counted() {
     let shop = keyed().await;
     for _ in 0..3 {
         miss(&mut shop.chat_as("key-of-the-shop-0", json!({})).await, 4).await;
@@ -97,7 +97,7 @@ async fn the_shops_back_end_speaks_for_many_and_is_not_counted_by_its_address() 
 }
 
 #[tokio::test]
-async fn guesses_in_many_conversations_at_once_are_counted_before_the_next_is_looked_up() {
+async fn concurrent_guesses_are_counted_before_next_lookup() {
     let shop = keyed().await;
     let guess = async |n: usize| {
         let mut chat = shop.chat_in_a_browser("key-of-the-shop-0", json!({})).await;

@@ -25,7 +25,7 @@ fn turns(chat: &Value) -> Vec<(&str, &str)> {
 }
 
 #[tokio::test]
-async fn the_system_message_has_its_parts_in_the_seeds_order() {
+async fn system_message_has_its_parts_in_order() {
     let ollama = ScriptedOllama::start().await;
     let shop = shop(&ollama, |builder| builder).await;
     shop.chat().await.say(QUESTION).await;
@@ -84,7 +84,7 @@ async fn a_long_persona_is_cut_behind_a_sentence() {
 }
 
 #[tokio::test]
-async fn passages_that_do_not_fit_are_left_out_whole() {
+async fn oversized_passages_are_left_out_whole() {
     let ollama = ScriptedOllama::start().await;
     let shop = shop(&ollama, |builder| builder.env("RETRIEVE_MAX_CHARS", 40)).await;
     shop.chat().await.say(QUESTION).await;
@@ -93,7 +93,7 @@ async fn passages_that_do_not_fit_are_left_out_whole() {
 }
 
 #[tokio::test]
-async fn where_nothing_was_found_the_model_is_not_asked_and_the_customer_is() {
+async fn no_passages_means_no_model_call() {
     let ollama = ScriptedOllama::start().await;
     let shop = shop(&ollama, |builder| builder).await;
     let events = shop.chat().await.say("bên em có bán xe đạp điện không").await;

@@ -10,7 +10,7 @@ use crate::support::app::TestApp;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 #[tokio::test]
-async fn without_a_model_the_best_passages_are_quoted_with_their_titles() {
+async fn best_passages_are_quoted_without_model() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
     assert_stream!("shopping_without_a_model", events);
@@ -21,7 +21,7 @@ async fn without_a_model_the_best_passages_are_quoted_with_their_titles() {
 }
 
 #[tokio::test]
-async fn what_the_documents_do_not_answer_is_said_honestly_with_the_hotline() {
+async fn unanswered_question_gets_the_hotline() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("bên em có bán xe đạp điện không").await;
     assert_stream!("shopping_not_in_the_documents", events);
@@ -29,7 +29,7 @@ async fn what_the_documents_do_not_answer_is_said_honestly_with_the_hotline() {
 }
 
 #[tokio::test]
-async fn a_wish_that_names_no_goods_is_asked_which_and_goes_on_with_the_answer() {
+async fn wish_without_goods_is_asked_which() {
     let shop = open_shop(TestApp::builder()).await;
     for text in ["mua hàng", "tư vấn mua hàng", "em muốn mua"] {
         let mut chat = shop.chat().await;
@@ -46,7 +46,7 @@ async fn a_wish_that_names_no_goods_is_asked_which_and_goes_on_with_the_answer()
 }
 
 #[tokio::test]
-async fn goods_of_the_catalogue_are_no_serial_unless_the_records_have_one() {
+async fn catalogue_goods_are_serials_only_with_a_record() {
     let shop = open_shop(TestApp::builder()).await;
     for text in ["NV3", "NV3 còn không", "SSD-1", "do you have the MOU-1"] {
         assert_eq!(shop.chat().await.say(text).await.kinds(), ["cute_greeting", "reply", "follow_up"], "{text}");
@@ -60,7 +60,7 @@ async fn goods_of_the_catalogue_are_no_serial_unless_the_records_have_one() {
 }
 
 #[tokio::test]
-async fn the_models_reply_is_streamed_behind_its_sources_and_followed_up() {
+async fn reply_streams_after_sources_with_follow_up() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.play(
@@ -73,7 +73,7 @@ async fn the_models_reply_is_streamed_behind_its_sources_and_followed_up() {
 }
 
 #[tokio::test]
-async fn letters_and_lines_that_are_cut_over_two_packets_arrive_whole() {
+async fn split_letters_and_lines_arrive_whole() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     let said = "Dạ ổ cứng này đọc rất nhanh, quý khách yên tâm ạ 💖";
@@ -90,7 +90,7 @@ async fn letters_and_lines_that_are_cut_over_two_packets_arrive_whole() {
 }
 
 #[tokio::test]
-async fn a_question_that_names_nothing_is_searched_together_with_the_one_before() {
+async fn vague_question_is_searched_with_the_previous_one() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
     chat.say("SSD Kingston giá bao nhiêu vậy em").await;
@@ -103,7 +103,7 @@ async fn a_question_that_names_nothing_is_searched_together_with_the_one_before(
 }
 
 #[tokio::test]
-async fn a_second_question_waits_for_the_model_and_is_told_its_place() {
+async fn second_question_reports_queue_position() {
     let ollama = ScriptedOllama::start().await;
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1)).await;
     ollama.play(Play::new().says("Dạ").stalls());
@@ -123,7 +123,7 @@ async fn a_second_question_waits_for_the_model_and_is_told_its_place() {
 }
 
 #[tokio::test]
-async fn where_the_line_is_full_the_reply_is_as_without_a_model() {
+async fn full_queue_replies_without_model() {
     let ollama = ScriptedOllama::start().await;
     let builder = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 1).env("LLM_QUEUE_MAX", 0);
     let shop = open_shop(builder).await;

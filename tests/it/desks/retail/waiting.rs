@@ -30,7 +30,7 @@ async fn after_the_answer_it_waits_no_more() {
 }
 
 #[tokio::test]
-async fn a_message_without_a_serial_is_told_what_one_looks_like_and_it_goes_on_waiting() {
+async fn message_without_serial_keeps_the_desk_waiting() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = waiting(&shop).await;
     for text in ["abcdef", "em không thấy số nào hết", "máy tính của anh", "??", "A1"] {
@@ -40,7 +40,7 @@ async fn a_message_without_a_serial_is_told_what_one_looks_like_and_it_goes_on_w
 }
 
 #[tokio::test]
-async fn whoever_asks_for_a_moment_is_asked_again_and_told_of_no_mistake() {
+async fn asking_for_a_moment_is_not_invalid() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = waiting(&shop).await;
     for text in ["dạ", "ok", "đợi em chút", "wait a sec", "để em tìm cái hộp"] {
@@ -64,7 +64,7 @@ async fn a_change_of_subject_ends_the_wait() {
 }
 
 #[tokio::test]
-async fn a_mere_switch_of_the_language_asks_again_in_it() {
+async fn language_switch_alone_repeats_the_question() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = waiting(&shop).await;
     let events = chat.say("can you speak english please").await;
@@ -75,7 +75,7 @@ async fn a_mere_switch_of_the_language_asks_again_in_it() {
 }
 
 #[tokio::test]
-async fn a_switch_with_the_serial_in_it_is_answered_in_the_new_language() {
+async fn switch_with_serial_is_answered_in_new_language() {
     let shop = open_shop(TestApp::builder()).await;
     let events = waiting(&shop).await.say("speak english please, FUT-2099").await;
     assert_eq!(events.kinds(), ["language_ack", "warranty_result", "follow_up"]);

@@ -47,7 +47,7 @@ async fn the_english_answers_are_the_contracts() {
 }
 
 #[tokio::test]
-async fn a_serial_is_found_however_it_is_written_and_whatever_stands_beside_it() {
+async fn serial_is_found_in_any_spelling() {
     let shop = open_shop(TestApp::builder()).await;
     for text in [
         "bảo hành fut-2099",
@@ -68,7 +68,7 @@ async fn a_serial_is_found_however_it_is_written_and_whatever_stands_beside_it()
 }
 
 #[tokio::test]
-async fn a_year_a_size_or_a_telephone_number_alone_is_no_serial() {
+async fn year_size_or_telephone_number_is_not_serial() {
     let shop = open_shop(TestApp::builder()).await;
     for text in [
         "máy em mua năm 2024 còn bảo hành không",
@@ -82,7 +82,7 @@ async fn a_year_a_size_or_a_telephone_number_alone_is_no_serial() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_found_the_most_serial_like_is_named() {
+async fn most_likely_serial_is_named_when_none_found() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("máy mua 2024 giá 5990000, bảo hành serial zzz-987").await;
     assert_eq!(events.kinds(), ["cute_greeting", "warranty_result", "follow_up"]);
@@ -93,7 +93,7 @@ async fn where_nothing_is_found_the_most_serial_like_is_named() {
 }
 
 #[tokio::test]
-async fn at_most_five_serials_are_answered_and_what_is_found_is_among_them() {
+async fn five_serials_are_answered_found_ones_first() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("bảo hành QQ1, QQ2, QQ3, QQ4, QQ5, QQ6, FUT-2099").await;
     let mut kinds = vec!["cute_greeting"];

@@ -1,7 +1,7 @@
 //! What a person decides on a ticket: the customer hears of it in the chat and by mail, once.
 
 use chrono::Utc;
-use frontdesk::desks::returns::{Announcement, Announcer};
+use frontdesk::channels::{Announcement, Announcer};
 use frontdesk::domain::returns::{DamageWords, Hand, Resolution, Rma};
 use frontdesk::domain::{Kind, Metadata, TenantId};
 use frontdesk::store::returns::By;

@@ -9,7 +9,7 @@ use crate::retrieval::search::vocabulary;
 use crate::retrieval::{LexicalIndex, SearchRules};
 
 fn sample_shop() -> Vocabulary {
-    let rules = SearchRules::from_toml(include_str!("../../../../../prompts/rules/search.toml")).expect("the rules");
+    let rules = SearchRules::read(&Prompts::shipped()).expect("the rules");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge");
     vocabulary(LexicalIndex::load(&folder, &rules).expect("the sample shop").chunks())
 }
@@ -54,7 +54,7 @@ fn goods_are_never_asked_about_as_a_warranty() {
 }
 
 #[test]
-fn beside_a_serial_the_goods_are_no_second_one() {
+fn goods_next_to_serial_are_not_second_serial() {
     let (rules, vocabulary) = (rules(), sample_shop());
     for (text, serials) in [
         ("Laptop ASUS TUF Gaming A15 FA507NVR của em số máy N4N087572354WPP còn bảo hành hông", "N4N087572354WPP"),
@@ -78,7 +78,7 @@ fn beside_a_serial_the_goods_are_no_second_one() {
 }
 
 #[test]
-fn whoever_calls_guesses_something_else_tries_all_the_same() {
+fn renamed_guesses_still_count_as_attempts() {
     let (rules, vocabulary) = (rules(), sample_shop());
     for (text, known, is_a_try) in [
         ("ABC123", None, true),
@@ -90,12 +90,12 @@ fn whoever_calls_guesses_something_else_tries_all_the_same() {
     ] {
         let candidates = rules.candidates(text, &vocabulary);
         let [candidate] = candidates.as_slice() else { panic!("{text:?}: {candidates:?}") };
-        assert_eq!((candidate.known, candidate.is_a_try()), (known, is_a_try), "{text:?}");
+        assert_eq!((candidate.known, candidate.is_attempt()), (known, is_a_try), "{text:?}");
     }
 }
 
 #[test]
-fn a_run_inside_of_a_word_of_other_letters_is_a_candidate_as_well() {
+fn candidate_may_be_inside_another_word() {
     let (rules, vocabulary) = (rules(), sample_shop());
     for text in
         ["ÉABC1", "hóa đơn số ÉABC12", "\u{10805}E4abc", "số\u{301}ABC123", "đ1234 đ", "(0912) 345 678é", "é@é.1a2"]
@@ -107,7 +107,7 @@ fn a_run_inside_of_a_word_of_other_letters_is_a_candidate_as_well() {
 }
 
 #[test]
-fn a_question_is_searched_for_in_whole_words_and_without_politeness() {
+fn search_text_has_whole_words_without_politeness() {
     let (rules, vocabulary) = (rules(), sample_shop());
     for (text, query) in [
         ("bn tien con g102 z shop", "bao nhiêu tien con g102  shop"),
@@ -122,7 +122,7 @@ fn a_question_is_searched_for_in_whole_words_and_without_politeness() {
 }
 
 #[test]
-fn a_wish_that_names_no_goods_is_known_as_one() {
+fn wish_without_goods_is_recognized() {
     let (rules, vocabulary) = (rules(), sample_shop());
     for (text, names_nothing) in [
         ("mua hàng", true),
@@ -144,7 +144,7 @@ fn a_wish_that_names_no_goods_is_known_as_one() {
 }
 
 #[test]
-fn politeness_and_asking_for_a_moment_try_no_serial() {
+fn politeness_and_patience_are_not_attempts() {
     let rules = rules();
     for (text, says_nothing) in [
         ("ok", true),

@@ -3,8 +3,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OrderId, Tool, ToolError, shown};
-use crate::desks::returns::agent::bench::{Bench, Verdict};
+use super::{OrderId, ToolError, shown};
+use crate::agent::Tool;
+use crate::desks::returns::agent::context::{ReturnsContext, Verdict};
 use crate::domain::returns::ReasonCode;
 
 /// Asks the shop's return rules whether items of an order may come back. Only this decides, never you. Call it after get_order_details and before create_rma.
@@ -20,7 +21,7 @@ pub(super) struct CheckEligibility {
 }
 
 #[async_trait]
-impl Tool for CheckEligibility {
+impl<'t> Tool<ReturnsContext<'t>> for CheckEligibility {
     const NAME: &'static str = "check_eligibility";
     const ACTS: bool = false;
 
@@ -28,9 +29,9 @@ impl Tool for CheckEligibility {
         json!({ "order_id": self.order_id.number(), "item_ids": self.item_ids })
     }
 
-    async fn run(&self, bench: &mut Bench<'_>) -> Result<Value, ToolError> {
-        let order = bench.open(&self.order_id).await?;
-        Ok(match bench.decide(&order, &self.item_ids, &self.return_reason).await? {
+    async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
+        let order = context.open(&self.order_id).await?;
+        Ok(match context.decide(&order, &self.item_ids, &self.return_reason).await? {
             Verdict::Decided(decision) => shown(&decision),
             Verdict::AskedBefore(ticket) => json!({
                 "eligible": false, "reason_code": ReasonCode::ItemExcluded, "rma_number": ticket.id,

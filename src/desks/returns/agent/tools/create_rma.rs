@@ -3,8 +3,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OrderId, Tool, ToolError};
-use crate::desks::returns::agent::bench::Bench;
+use super::{OrderId, ToolError};
+use crate::agent::Tool;
+use crate::desks::returns::agent::context::ReturnsContext;
 use crate::domain::returns::Action;
 
 /// Makes the return (RMA). Call it when check_eligibility says that it is open and the customer wants it. The rules decide once more; what they refuse is not made.
@@ -31,7 +32,7 @@ enum Wanted {
 }
 
 #[async_trait]
-impl Tool for CreateRma {
+impl<'t> Tool<ReturnsContext<'t>> for CreateRma {
     const NAME: &'static str = "create_rma";
     const ACTS: bool = true;
 
@@ -42,9 +43,9 @@ impl Tool for CreateRma {
         })
     }
 
-    async fn run(&self, bench: &mut Bench<'_>) -> Result<Value, ToolError> {
-        let order = bench.open(&self.order_id).await?;
-        let made = bench.make_return(&order, &self.item_ids, self.action(), &self.return_reason).await?;
+    async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
+        let order = context.open(&self.order_id).await?;
+        let made = context.make_return(&order, &self.item_ids, self.action(), &self.return_reason).await?;
         let again = if made.is_new {
             "created"
         } else {
@@ -65,7 +66,7 @@ impl CreateRma {
         }
     }
 
-    /// What the model claims to have been told. It decides nothing; a word that is no code is not kept.
+    /// Returns the code that the model sent, if it exists. It decides nothing.
     fn claimed_code(&self) -> Option<crate::domain::returns::ReasonCode> {
         self.reason_code.as_deref().and_then(crate::domain::returns::ReasonCode::parse)
     }

@@ -3,8 +3,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tool, ToolError};
-use crate::desks::returns::agent::bench::Bench;
+use super::ToolError;
+use crate::agent::Tool;
+use crate::desks::returns::agent::context::ReturnsContext;
 use crate::domain::returns::Priority;
 
 /// Hands the conversation over to a person of the shop. Call it for damage, when the rules want a review, when the customer wants a person, or when you cannot help. The summary for the person is written by the shop.
@@ -31,7 +32,7 @@ enum Urgency {
 }
 
 #[async_trait]
-impl Tool for EscalateToHuman {
+impl<'t> Tool<ReturnsContext<'t>> for EscalateToHuman {
     const NAME: &'static str = "escalate_to_human";
     const ACTS: bool = true;
 
@@ -39,8 +40,8 @@ impl Tool for EscalateToHuman {
         json!({ "priority": self.priority() })
     }
 
-    async fn run(&self, bench: &mut Bench<'_>) -> Result<Value, ToolError> {
-        let ticket = bench.hand_over(self.priority()).await?;
+    async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
+        let ticket = context.hand_over(self.priority()).await?;
         Ok(json!({
             "success": true, "ticket_id": ticket.id, "priority": ticket.priority,
             "message": "a colleague takes over, and the desk tells the customer the ticket_id; call no more tools",

@@ -3,8 +3,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OrderId, Tool, ToolError};
-use crate::desks::returns::agent::bench::Bench;
+use super::{OrderId, ToolError};
+use crate::agent::Tool;
+use crate::desks::returns::agent::context::ReturnsContext;
 use crate::domain::returns::RmaNumber;
 
 /// Makes the prepaid label of a return. Call it after create_rma. Asked again, it gives the same label.
@@ -18,7 +19,7 @@ pub(super) struct GenerateReturnLabel {
 }
 
 #[async_trait]
-impl Tool for GenerateReturnLabel {
+impl<'t> Tool<ReturnsContext<'t>> for GenerateReturnLabel {
     const NAME: &'static str = "generate_return_label";
     const ACTS: bool = true;
 
@@ -27,10 +28,10 @@ impl Tool for GenerateReturnLabel {
         json!({ "order_id": self.order_id.number(), "rma_number": rma })
     }
 
-    async fn run(&self, bench: &mut Bench<'_>) -> Result<Value, ToolError> {
-        let order = bench.open(&self.order_id).await?;
-        let rma = bench.rma_of(&order, &self.rma_number).await?;
-        let label = bench.label(&rma).await?;
+    async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
+        let order = context.open(&self.order_id).await?;
+        let rma = context.rma_of(&order, &self.rma_number).await?;
+        let label = context.label(&rma).await?;
         Ok(json!({
             "success": true, "label_url": label.url, "tracking_number": label.tracking, "message": "next call send_email",
         }))

@@ -3,8 +3,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OrderId, Tool, ToolError};
-use crate::desks::returns::agent::bench::Bench;
+use super::{OrderId, ToolError};
+use crate::agent::Tool;
+use crate::desks::returns::agent::context::ReturnsContext;
 use crate::domain::identity::Email;
 
 /// Looks an order up, by its number or, for a customer who is signed in, by the e-mail address. Call this before anything else that concerns an order.
@@ -18,7 +19,7 @@ pub(super) struct GetOrderDetails {
 }
 
 #[async_trait]
-impl Tool for GetOrderDetails {
+impl<'t> Tool<ReturnsContext<'t>> for GetOrderDetails {
     const NAME: &'static str = "get_order_details";
     const ACTS: bool = false;
 
@@ -27,18 +28,18 @@ impl Tool for GetOrderDetails {
         json!({ "order_id": number, "by_email": self.email().is_some() })
     }
 
-    async fn run(&self, bench: &mut Bench<'_>) -> Result<Value, ToolError> {
+    async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
         let number = self.order_id.as_ref().filter(|id| !id.is_blank());
         match (number, self.email()) {
             (Some(id), None) => {
                 let number = id.number().ok_or(ToolError::NoNumber)?;
-                let order = bench.look_up(&number).await?;
-                Ok(json!({ "success": true, "order": bench.shown(&order), "message": "found" }))
+                let order = context.look_up(&number).await?;
+                Ok(json!({ "success": true, "order": context.shown(&order), "message": "found" }))
             }
             (None, Some(email)) => {
                 let email: Email = email.parse().map_err(|_| ToolError::OtherCustomer)?;
-                let orders = bench.list_orders(&email).await?;
-                let shown: Vec<Value> = orders.iter().map(|order| bench.shown(order)).collect();
+                let orders = context.list_orders(&email).await?;
+                let shown: Vec<Value> = orders.iter().map(|order| context.shown(order)).collect();
                 let message = format!("{} orders, the newest first", shown.len());
                 Ok(json!({ "success": true, "orders": shown, "message": message }))
             }

@@ -1,16 +1,16 @@
-//! The number of an order as models send it.
+//! An order number as models send it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use crate::domain::commerce::OrderNumber;
 
-/// A text or, from models that take 77893 for a quantity, a number. Not yet a valid order number.
+/// A text, or a number from models that take 77893 for a quantity. It may not be a valid order number.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 pub(in crate::desks::returns::agent) struct OrderId(String);
 
 impl OrderId {
-    /// The number; `None`: it is none.
+    /// Returns the order number, if it is valid.
     pub fn number(&self) -> Option<OrderNumber> {
         self.0.trim().trim_start_matches('#').parse().ok()
     }

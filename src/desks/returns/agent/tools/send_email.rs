@@ -3,8 +3,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OrderId, Tool, ToolError};
-use crate::desks::returns::agent::bench::Bench;
+use super::{OrderId, ToolError};
+use crate::agent::Tool;
+use crate::desks::returns::agent::context::ReturnsContext;
 use crate::desks::returns::mail::Template;
 use crate::domain::returns::RmaNumber;
 
@@ -41,7 +42,7 @@ impl From<TemplateName> for Template {
 }
 
 #[async_trait]
-impl Tool for SendEmail {
+impl<'t> Tool<ReturnsContext<'t>> for SendEmail {
     const NAME: &'static str = "send_email";
     const ACTS: bool = true;
 
@@ -51,9 +52,9 @@ impl Tool for SendEmail {
         json!({ "order_id": self.order_id.number(), "template_name": template, "rma_number": rma })
     }
 
-    async fn run(&self, bench: &mut Bench<'_>) -> Result<Value, ToolError> {
-        let order = bench.open(&self.order_id).await?;
-        // As the model knows it, which is masked, or as the customer wrote it.
+    async fn run(&self, context: &mut ReturnsContext<'t>) -> Result<Value, ToolError> {
+        let order = context.open(&self.order_id).await?;
+        // Masked, as the model sees it, or as the customer wrote it.
         let named = self.customer_email.as_deref().map(str::trim).filter(|email| !email.is_empty());
         if named.is_some_and(|email| email != order.email.masked() && !email.eq_ignore_ascii_case(order.email.as_str()))
         {
@@ -61,10 +62,10 @@ impl Tool for SendEmail {
         }
         let named = self.rma_number.as_deref().map(str::trim).filter(|number| !number.is_empty());
         let rma = match named {
-            Some(number) => Some(bench.rma_of(&order, number).await?),
+            Some(number) => Some(context.rma_of(&order, number).await?),
             None => None,
         };
-        let sent = bench.mail(&order, rma.as_ref(), self.template_name.into()).await?;
+        let sent = context.mail(&order, rma.as_ref(), self.template_name.into()).await?;
         let message = match sent.status {
             "failed" => "the mail could not be sent yet and is tried again; do not say that it was sent",
             _ => "on its way",

@@ -1,9 +1,15 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::agent::InvalidCall;
+use crate::providers::llm::ToolSpec;
+
+fn specs() -> Vec<ToolSpec> {
+    tool_set().specs()
+}
 
 #[test]
-fn every_tool_is_described_to_the_model_with_every_argument() {
+fn every_tool_and_argument_has_a_description() {
     let specs = specs();
     assert_eq!(specs.len(), 6);
     for spec in specs {
@@ -23,7 +29,7 @@ fn every_tool_is_described_to_the_model_with_every_argument() {
 }
 
 #[test]
-fn the_schemas_are_the_types() {
+fn schemas_come_from_the_argument_types() {
     let schemas: Vec<Value> =
         specs().into_iter().map(|spec| json!({ spec.name: without_words(spec.parameters) })).collect();
     insta::assert_snapshot!(schemas.iter().map(|schema| format!("{schema}\n")).collect::<String>(), @r#"
@@ -45,11 +51,11 @@ fn without_words(mut schema: Value) -> Value {
 }
 
 #[test]
-fn arguments_that_fit_are_a_call_and_others_say_what_is_wrong() {
-    let mistake = |name: &str, arguments: Value| match parse(name, &arguments) {
+fn invalid_arguments_name_the_mistake() {
+    let mistake = |name: &str, arguments: Value| match tool_set().parse(name, &arguments) {
         Ok(_) => "fits".to_owned(),
-        Err(Mistake::UnknownTool) => "no such tool".to_owned(),
-        Err(Mistake::Arguments(why)) => why,
+        Err(InvalidCall::UnknownTool(_)) => "no such tool".to_owned(),
+        Err(InvalidCall::Arguments(why)) => why,
     };
     let check = json!({"order_id": "77893", "item_ids": [1], "return_reason": "too small"});
     let with = |name: &str, value: Value| {
@@ -85,13 +91,13 @@ fn arguments_that_fit_are_a_call_and_others_say_what_is_wrong() {
         ("escalate_to_human", json!({"reason": "damage", "priority": "now"}), "unknown variant"),
         ("delete_everything", json!({}), "no such tool"),
     ] {
-        let told = mistake(name, arguments.clone());
-        assert!(told.contains(expected), "{name} {arguments}: {told}");
+        let found = mistake(name, arguments.clone());
+        assert!(found.contains(expected), "{name} {arguments}: {found}");
     }
 }
 
 #[test]
-fn what_is_recorded_of_a_call_holds_no_words_and_no_address() {
+fn recorded_arguments_hold_no_personal_data() {
     let secret = "john.doe@example.com";
     for (name, arguments) in [
         ("get_order_details", json!({"email": secret})),
@@ -105,23 +111,23 @@ fn what_is_recorded_of_a_call_holds_no_words_and_no_address() {
         ),
         ("escalate_to_human", json!({"reason": secret, "priority": "LOW"})),
     ] {
-        let Ok(call) = parse(name, &arguments) else { panic!("{name} takes {arguments}") };
+        let Ok(call) = tool_set().parse(name, &arguments) else { panic!("{name} takes {arguments}") };
         let recorded = call.recorded().to_string();
         assert!(!recorded.contains("john"), "{name}: {recorded}");
     }
 }
 
 #[test]
-fn why_a_person_looks_is_not_told_to_the_model() {
+fn model_never_sees_why_a_review_is_needed() {
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::{Cause, Decision};
     for why in [Cause::FraudFlag, Cause::ReturnsTooFrequent] {
         let decision = Decision { requires_manual_review: true, ..sample::refused(why) };
-        let told = [shown(&decision), ToolError::Refused(Box::new(decision)).told()];
-        for told in told {
-            let told = told.to_string();
-            assert!(!told.contains("fraud") && !told.contains("frequent"), "{told}");
-            assert!(told.contains("escalate_to_human"), "{told}");
+        let results = [shown(&decision), ToolError::Refused(Box::new(decision)).to_tool_result()];
+        for result in results {
+            let result = result.to_string();
+            assert!(!result.contains("fraud") && !result.contains("frequent"), "{result}");
+            assert!(result.contains("escalate_to_human"), "{result}");
         }
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 
 type Obstacle = (&'static str, fn(&mut Case), Cause);
 
-/// What stands in the way, in the order of the steps. Two with one name would undo each other.
+/// The causes of a refusal, in the order of the steps. Two with one name would undo each other.
 const IN_THE_WAY: &[Obstacle] = &[
     ("items", |c| c.lines = vec![1, 9], Cause::ItemsUnknown),
     ("state", |c| c.order().status = OrderStatus::Pending, Cause::NotShipped),

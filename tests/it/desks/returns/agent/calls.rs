@@ -138,7 +138,7 @@ async fn statements(app: &TestApp) {
     let terms = frontdesk::domain::returns::Terms {
         windows: Windows::default(),
         frequency: Default::default(),
-        damage: frontdesk::domain::returns::DamageWords::new(&["broken"], &["not"]),
+        damage: frontdesk::domain::returns::DamageWords::new(&["broken"], &["not"]).unwrap(),
         time_zone: app.inner.config.returns.time_zone,
     };
     let by = By { hand: Hand::Automatic, who: "measure", conversation: None, now: Utc::now() };

@@ -32,7 +32,7 @@ fn repeated(step: &Step, times: usize) -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_come_to_an_end_ends_in_a_kind_sentence_and_with_a_person() {
+async fn endless_model_ends_with_handoff() {
     let rounds = |n: usize| (0..n).map(|n| look(&format!("ABC-{n:06}"))).collect::<Vec<_>>();
     let broken = |n: u32| call("create_rma", json!({ "order": n }));
     for (what, steps) in [
@@ -97,7 +97,7 @@ async fn desk_replaces_words_that_cannot_be_shown() {
 }
 
 #[tokio::test]
-async fn after_something_was_done_the_desk_says_what_was_done() {
+async fn desk_reports_what_was_done_before_failure() {
     let mut steps = vec![look("77893")];
     steps.extend(whole_return("77893", &[1], "too small"));
     *steps.last_mut().unwrap() = say("<tool_call>done</tool_call>");
@@ -121,7 +121,7 @@ async fn return_is_announced_once_when_model_fails() {
 }
 
 #[tokio::test]
-async fn numbers_and_links_that_no_tool_gave_are_held_back() {
+async fn numbers_and_links_without_source_are_removed() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77899"), say("It arrives within 999 days. See https://evil.example/track now.")]);
@@ -152,7 +152,7 @@ async fn what_the_rules_refuse_no_model_makes() {
 }
 
 #[tokio::test]
-async fn damage_that_the_customer_told_is_not_talked_away() {
+async fn model_cannot_dismiss_reported_damage() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77893"), create("77893", &[1], "too small"), say("Your return is approved!")]);
@@ -163,7 +163,7 @@ async fn damage_that_the_customer_told_is_not_talked_away() {
 }
 
 #[tokio::test]
-async fn mails_go_to_the_address_on_the_order_and_nowhere_else() {
+async fn mails_go_only_to_the_orders_address() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     let to = |address: &str| {
@@ -212,7 +212,7 @@ async fn rename_item(shop: &Driven, number: &str, name: &str) {
 }
 
 #[tokio::test]
-async fn what_was_handed_over_is_not_handed_over_twice() {
+async fn handed_over_conversation_has_one_ticket() {
     let (shop, ended) =
         gets(vec![look("77893"), escalate("HIGH"), escalate("LOW"), say("Your ticket is {ticket}.")]).await;
     assert_eq!(ended.kinds(), ["escalation", "follow_up"]);

@@ -25,7 +25,7 @@ async fn named(shop: &Driven, number: &str, user: &str) {
 }
 
 #[tokio::test]
-async fn an_order_is_found_only_with_the_contact_that_the_customer_wrote() {
+async fn order_is_found_only_with_customers_contact() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     // The model knows an address; the customer has named none.
@@ -57,7 +57,7 @@ async fn an_order_is_found_only_with_the_contact_that_the_customer_wrote() {
 }
 
 #[tokio::test]
-async fn wrong_contacts_count_and_lock_as_they_do_without_a_model() {
+async fn wrong_contacts_lock_in_agent_mode() {
     let shop = driven(TestApp::builder()).await;
     let mut guesser = Chat::open(&shop.app).await;
     for guess in 0..5 {
@@ -75,7 +75,7 @@ async fn wrong_contacts_count_and_lock_as_they_do_without_a_model() {
 }
 
 #[tokio::test]
-async fn a_customer_whom_the_shop_names_sees_the_own_orders_and_no_others() {
+async fn signed_in_customer_sees_only_own_orders() {
     let shop = driven(TestApp::builder()).await;
     named(&shop, "77893", "u-john").await;
     let mut chat = Chat::open_with(&shop.app, json!({"language": "en", "user_id": "u-john"})).await;
@@ -99,7 +99,7 @@ async fn a_customer_whom_the_shop_names_sees_the_own_orders_and_no_others() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_verified_orders_are_listed_by_address() {
+async fn unverified_shop_lists_orders_by_address() {
     let shop = driven(TestApp::builder().env("ORDER_VERIFICATION", "none")).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![by_email("julia.weber@example.com"), say("I found your orders. Which one is it?")]);
@@ -114,7 +114,7 @@ async fn where_nothing_is_verified_orders_are_listed_by_address() {
 }
 
 #[tokio::test]
-async fn a_return_of_another_order_has_no_label_and_no_mail_here() {
+async fn return_of_another_order_gets_no_label() {
     let shop = driven(TestApp::builder()).await;
     let mut owner = Chat::open(&shop.app).await;
     shop.then(vec![look("77895"), create("77895", &[1], "too small"), say("Your return {rma} is set up.")]);

@@ -10,7 +10,7 @@ use crate::support::app::TestApp;
 const WISH: &str = "return order 77893, too small, john.doe@example.com";
 
 #[tokio::test]
-async fn the_same_call_twice_is_one_return_one_label_and_one_mail() {
+async fn repeated_calls_have_one_effect() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     let twice = |step: super::script::Step| [step.clone(), step];
@@ -32,7 +32,7 @@ async fn the_same_call_twice_is_one_return_one_label_and_one_mail() {
 }
 
 #[tokio::test]
-async fn a_return_whose_state_a_killed_server_lost_is_found_again() {
+async fn return_is_found_after_state_loss() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77893")]);
@@ -60,7 +60,7 @@ fn id(chat: &Chat<'_>) -> ConversationId {
 }
 
 #[tokio::test]
-async fn every_call_is_an_event_without_data_and_a_row_without_words() {
+async fn calls_are_recorded_without_personal_data() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77893")]);

@@ -10,7 +10,7 @@ const JOHN: &str = "john.doe@example.com";
 const WHOSE: &str = "To protect your order: which e-mail address or phone number was it placed with?";
 
 #[tokio::test]
-async fn a_return_goes_from_the_question_to_the_mail() {
+async fn return_runs_from_question_to_mail() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![say("I can help with that. What's your order number?")]);
@@ -39,7 +39,7 @@ async fn a_return_goes_from_the_question_to_the_mail() {
 }
 
 #[tokio::test]
-async fn seed_001s_conversation_ends_with_a_person_and_a_locked_return() {
+async fn damage_after_return_locks_it_for_a_person() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77893"), say(WHOSE)]);
@@ -60,7 +60,7 @@ async fn seed_001s_conversation_ends_with_a_person_and_a_locked_return() {
 }
 
 #[tokio::test]
-async fn damage_goes_to_a_person_before_anything_is_made() {
+async fn damage_goes_to_person_before_any_return() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![
@@ -100,7 +100,7 @@ async fn ticket_state_is_told_after_a_handoff() {
 }
 
 #[tokio::test]
-async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
+async fn refund_covers_items_not_yet_returned() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![
@@ -116,7 +116,7 @@ async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
 }
 
 #[tokio::test]
-async fn where_only_the_other_window_is_open_the_model_is_told_so() {
+async fn model_learns_which_window_is_open() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![
@@ -145,7 +145,7 @@ async fn a_status_is_told_without_a_question() {
 }
 
 #[tokio::test]
-async fn a_wrong_number_is_asked_again_and_then_found() {
+async fn wrong_number_is_asked_again_then_found() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77999"), say("I can't find order 77999 with those details. Could you check them?")]);
@@ -157,7 +157,7 @@ async fn a_wrong_number_is_asked_again_and_then_found() {
 }
 
 #[tokio::test]
-async fn the_same_return_twice_is_one_ticket_and_one_mail() {
+async fn repeated_return_is_one_ticket_and_mail() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77893")]);
@@ -177,7 +177,7 @@ async fn the_same_return_twice_is_one_ticket_and_one_mail() {
 }
 
 #[tokio::test]
-async fn a_mail_that_fails_is_told_whatever_the_model_says_and_sent_again_when_asked() {
+async fn failed_mail_is_reported_and_retried_on_request() {
     let shop = driven(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
     let in_the_way = shop.app.folder().join("outbox");
     std::fs::write(&in_the_way, "").unwrap();
@@ -208,7 +208,7 @@ async fn a_no_asks_for_another_order() {
 }
 
 #[tokio::test]
-async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tells_a_status() {
+async fn conversation_continues_between_status_and_return() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77893"), say("Your order 77893 was delivered.")]);
@@ -223,7 +223,7 @@ async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tell
 }
 
 #[tokio::test]
-async fn two_orders_one_after_the_other_are_two_tickets() {
+async fn two_orders_become_two_tickets() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("ABC-100003")]);
@@ -265,7 +265,7 @@ async fn every_refusal_carries_the_decision() {
 }
 
 #[tokio::test]
-async fn an_order_that_was_not_shipped_is_cancelled_by_the_desks_own_question() {
+async fn unshipped_order_is_cancelled_after_desks_question() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("ABC-100001"), check("ABC-100001", &[1], "changed my mind")]);
@@ -295,7 +295,7 @@ async fn the_same_goes_in_vietnamese() {
 }
 
 #[tokio::test]
-async fn a_person_is_called_where_the_model_sees_need() {
+async fn model_can_call_a_person() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![escalate("URGENT"), say("I've asked a colleague to help you. Your ticket is {ticket}.")]);
@@ -310,7 +310,7 @@ async fn a_person_is_called_where_the_model_sees_need() {
 }
 
 #[tokio::test]
-async fn a_question_about_policy_is_answered_from_documents_in_the_middle_of_a_return() {
+async fn policy_question_during_return_is_answered_from_documents() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![say("Sure. What's your order number?")]);

@@ -8,7 +8,7 @@ use crate::support::app::TestApp;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 #[tokio::test]
-async fn without_a_model_the_desk_goes_by_its_table() {
+async fn desk_without_model_uses_the_machine() {
     let ollama = ScriptedOllama::start().await;
     ollama.has_models(&[]);
     let shop = driven_by(TestApp::builder(), ollama).await;
@@ -21,7 +21,7 @@ async fn without_a_model_the_desk_goes_by_its_table() {
 }
 
 #[tokio::test]
-async fn a_model_that_fails_before_anything_was_done_leaves_the_turn_to_the_table() {
+async fn model_failing_first_leaves_turn_to_machine() {
     for play in [
         Play::refuses(500, "out of memory"),
         Play::refuses(400, "gpt-oss does not support tools"),
@@ -42,7 +42,7 @@ async fn a_model_that_fails_before_anything_was_done_leaves_the_turn_to_the_tabl
 }
 
 #[tokio::test]
-async fn a_model_that_fails_after_looking_leaves_the_turn_to_the_table_too() {
+async fn model_failing_after_lookup_leaves_turn_to_machine() {
     let shop = driven(TestApp::builder()).await;
     let mut chat = Chat::open(&shop.app).await;
     shop.then(vec![look("77893"), Step::Play(Play::refuses(500, "out of memory"))]);

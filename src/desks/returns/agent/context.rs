@@ -1,0 +1,280 @@
+//! What the tools work on: the conversation's own state, so that the state machine can continue wherever a model stops.
+//!
+//! The owner of an order comes from the session: the customer whom the shop's back end named, or the contact that the customer
+//! wrote in this conversation. No tool takes either from a model.
+
+use std::ops::ControlFlow;
+
+use async_trait::async_trait;
+use chrono::Utc;
+use serde_json::{Value, json};
+
+use super::WHO;
+use super::tools::{OrderId, ToolError};
+use crate::agent::ToolContext;
+use crate::desks::machine::save;
+use crate::desks::returns::Returns;
+use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
+use crate::desks::returns::route::can_be_cancelled;
+use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Stage, State, TicketStatus};
+use crate::desks::{DeskError, Turn};
+use crate::dialogue::agent_turn::AgentContext;
+use crate::domain::calendar::day_of;
+use crate::domain::commerce::Order;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::Email;
+use crate::domain::{AuditEntry, AuditKind};
+use crate::store::TenantStore;
+
+mod tickets;
+
+pub(super) use tickets::Verdict;
+
+/// Orders of a conversation that are remembered as found.
+const OPENED: usize = 20;
+
+/// The desk, the turn and the state that the tools of one turn work on.
+pub(super) struct ReturnsContext<'a> {
+    pub desk: &'a Returns,
+    pub turn: &'a mut Turn,
+    pub state: State,
+}
+
+impl ToolContext for ReturnsContext<'_> {
+    type Error = ToolError;
+}
+
+#[async_trait]
+impl AgentContext for ReturnsContext<'_> {
+    fn turn(&mut self) -> &mut Turn {
+        self.turn
+    }
+
+    async fn record(&mut self, tool: &'static str, call: &Value) -> Result<(), DeskError> {
+        let entry = AuditEntry {
+            kind: AuditKind::Tool,
+            who: WHO.to_owned(),
+            what: format!("tool.{tool}"),
+            before: None,
+            after: Some(call.clone()),
+            conversation: Some(self.turn.conversation.id),
+            order: self.state.order.as_ref().map(|order| order.number.clone()),
+            rma: self.state.meta.last_rma.clone(),
+            at: Utc::now(),
+        };
+        Ok(self.store().record(&entry).await?)
+    }
+
+    /// Saves the state. Only the state machine asks whether an order is to be cancelled.
+    async fn after_calls(&mut self) -> Result<ControlFlow<()>, DeskError> {
+        save(self.turn, &self.desk.services.store, &self.state).await?;
+        Ok(match self.state.eligibility.as_ref().is_some_and(can_be_cancelled) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}
+
+impl ReturnsContext<'_> {
+    /// Returns the order if it is the customer's, and allows tools on it. An order other than the one that the customer named is
+    /// returned if it was found before, and never becomes the subject.
+    pub async fn look_up(&mut self, number: &OrderNumber) -> Result<Order, ToolError> {
+        let is_subject = self.check_subject(number);
+        if let Some(order) = self.find_opened(number).await? {
+            if is_subject.is_ok() {
+                self.turn_to(&order, None);
+            }
+            return Ok(order);
+        }
+        is_subject?;
+        if self.state.needs_contact && self.state.meta.contact.is_none() {
+            return Err(ToolError::NoContact);
+        }
+        let mut asked = State { order_number: Some(number.clone()), ..self.state.clone() };
+        // A contact that was given for another order is not an attempt at this one.
+        asked.contact_given &= self.state.order_number.as_ref().is_none_or(|known| known == number);
+        let found = match self.desk.look_up(self.turn, &asked).await? {
+            Event::WithContact(contact, found) => {
+                self.state.meta.contact = Some(contact);
+                *found
+            }
+            found => found,
+        };
+        match found {
+            Event::OrderFound(_, lines) => {
+                let order = self.store().find_order(number).await?.ok_or(ToolError::Trouble)?;
+                self.remember(number);
+                self.turn_to(&order, lines);
+                Ok(order)
+            }
+            Event::OtherContact => {
+                self.missed(number, Event::OtherContact);
+                Err(ToolError::NoContact)
+            }
+            Event::OrderLocked => {
+                self.missed(number, Event::OrderLocked);
+                Err(ToolError::Locked)
+            }
+            _ => {
+                self.missed(number, Event::OrderNotFound);
+                Err(ToolError::NotFound)
+            }
+        }
+    }
+
+    /// Returns the newest orders of the session's customer.
+    pub async fn list_orders(&mut self, email: &Email) -> Result<Vec<Order>, ToolError> {
+        let store = self.store();
+        let orders = match &self.turn.conversation.user_id {
+            Some(user) => {
+                let customer = store.find_customer_by_user(user).await?.ok_or(ToolError::OtherCustomer)?;
+                let orders = store.list_orders_of(customer.id).await?;
+                if customer.email != *email && !orders.iter().any(|order| order.email == *email) {
+                    return Err(ToolError::OtherCustomer);
+                }
+                orders
+            }
+            None if !self.state.needs_contact => store.list_orders_by_email(email).await?,
+            None => return Err(ToolError::NoList),
+        };
+        for order in &orders {
+            self.remember(&order.number);
+        }
+        if let [only] = &orders[..]
+            && self.check_subject(&only.number).is_ok()
+        {
+            self.turn_to(only, None);
+        }
+        Ok(orders)
+    }
+
+    /// Returns an order that was found in this conversation.
+    pub async fn open(&mut self, id: &OrderId) -> Result<Order, ToolError> {
+        let number = id.number().ok_or(ToolError::NoNumber)?;
+        self.check_subject(&number)?;
+        let order = self.find_opened(&number).await?.ok_or(ToolError::NotLookedUp)?;
+        self.turn_to(&order, None);
+        Ok(order)
+    }
+
+    /// Returns the order as the model sees it.
+    pub fn shown(&self, order: &Order) -> Value {
+        let (language, zone) = (self.turn.language(), self.desk.services.config.returns.time_zone);
+        let day = |at| day_of(at, zone);
+        let items = order.items.iter().map(|item| {
+            let rma = item.rma.as_ref();
+            json!({
+                "item_id": item.line, "name": item.name, "quantity": item.quantity,
+                "unit_price": item.unit_price.shown(language),
+                "return": rma.map(|rma| json!({ "rma_number": rma.number, "status": rma.status })),
+            })
+        });
+        json!({
+            "order_id": order.number, "status": order.status, "order_date": day(order.ordered_at),
+            "shipped_on": order.shipped_at.map(day), "delivered_on": order.delivered_at.map(day),
+            "tracking": order.tracking, "total_paid": order.paid.shown(language),
+            "customer": { "name": order.customer.name, "email": order.email.masked() },
+            "items": items.collect::<Vec<_>>(),
+        })
+    }
+
+    fn store(&self) -> TenantStore<'_> {
+        self.desk.store_of(self.turn)
+    }
+
+    async fn find_opened(&self, number: &OrderNumber) -> Result<Option<Order>, ToolError> {
+        if !self.state.meta.opened.contains(number) {
+            return Ok(None);
+        }
+        let order = self.store().find_order(number).await?;
+        let user = self.turn.conversation.user_id.as_ref();
+        Ok(order.filter(|order| user.is_none() || order.customer.user_id.as_ref() == user))
+    }
+
+    fn remember(&mut self, number: &OrderNumber) {
+        let opened = &mut self.state.meta.opened;
+        opened.retain(|known| known != number);
+        opened.push(number.clone());
+        let too_many = opened.len().saturating_sub(OPENED);
+        opened.drain(..too_many);
+    }
+
+    /// Makes this order the subject.
+    fn turn_to(&mut self, order: &Order, lines: Option<Vec<u32>>) {
+        let seen = self.desk.order_snapshot(order);
+        self.state = turned_to(std::mem::take(&mut self.state), seen, lines);
+    }
+
+    /// Returns an error if the model may not make this order the subject: the customer named another one, or the request has
+    /// its outcome.
+    fn check_subject(&self, number: &OrderNumber) -> Result<(), ToolError> {
+        if self.state.order_number.as_ref() == Some(number) {
+            return Ok(());
+        }
+        self.check_open()?;
+        named_order(&self.state).map_or(Ok(()), |named| Err(ToolError::OtherOrder(named.clone())))
+    }
+
+    /// Returns an error if the request has its outcome: a turn announces one, and the next message begins another request.
+    fn check_open(&self) -> Result<(), ToolError> {
+        let made = self.state.action_ticket().is_some_and(|ticket| ticket.status == TicketStatus::Created);
+        if made || self.state.handoff.ticket().is_some() { Err(ToolError::Settled) } else { Ok(()) }
+    }
+
+    /// Records that an order was not found. If the customer did not write its number, what the customer gave stays.
+    fn missed(&mut self, number: &OrderNumber, event: Event) {
+        self.state = missed(std::mem::take(&mut self.state), number, event);
+    }
+}
+
+/// Returns the order that the customer, not only the model, named in this flow.
+fn named_order(state: &State) -> Option<&OrderNumber> {
+    let is_sure = state.order_match_confidence.is_some_and(|confidence| confidence > MODEL_CONFIDENCE);
+    state.order_number.as_ref().filter(|_| is_sure || state.user_confirmed_order == Some(true))
+}
+
+fn missed(state: State, number: &OrderNumber, event: Event) -> State {
+    if state.order.is_some() {
+        return state;
+    }
+    if state.order_number.as_ref() == Some(number) {
+        return advance(state, event);
+    }
+    if state.order_number.is_some() || event == Event::OtherContact {
+        return state;
+    }
+    advance(State { order_number: Some(number.clone()), ..state }, event)
+}
+
+/// Makes the order the subject. Results for another order stay, but are no longer part of the flow.
+fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
+    if matches!(state.stage, Stage::Failed(_)) {
+        state.stage = Stage::Working;
+    }
+    if state.order.as_ref().is_some_and(|order| order.number == seen.number) {
+        state.order = Some(seen);
+        return state;
+    }
+    if state.order_number.as_ref() != Some(&seen.number) {
+        state.forget_order();
+        state.order_number = Some(seen.number.clone());
+        state.order_match_confidence = Some(MODEL_CONFIDENCE);
+    }
+    state.ticket = None;
+    advance(state, Event::OrderFound(seen, lines))
+}
+
+/// Hands the flow to a person, whatever its stage.
+pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
+    // The person also deals with what was not found.
+    state.stage = Stage::Working;
+    state.handoff.request(why);
+    state
+}
+
+/// Makes the flow about a return.
+fn about_return(state: &mut State) {
+    if !state.intent.is_some_and(Intent::is_return) {
+        state.intent = Some(Intent::Return);
+    }
+}

@@ -1,0 +1,245 @@
+//! Decisions, tickets, labels, mails and handoffs that a model asks for.
+
+use chrono::Utc;
+
+use super::{ReturnsContext, about_return};
+use crate::desks::returns::advance::{Event, advance};
+use crate::desks::returns::agent::WHO;
+use crate::desks::returns::agent::tools::ToolError;
+use crate::desks::returns::mail::Template;
+use crate::desks::returns::state::{ActionTicket, EmailStatus, Handoff, HandoffReason, State, TicketStatus};
+use crate::desks::returns::work::{by, mail_context, request_of};
+use crate::domain::commerce::Order;
+use crate::domain::returns::{Action, Decision, MailNumber, NoStep, Priority, Rma, RmaNumber, TrackingNumber};
+use crate::jobs::send_mail::wait_for_attempt;
+use crate::store::mails::{MailStatus, NewMail};
+use crate::store::returns::By;
+use crate::store::returns::advance::LabelOutcome;
+
+/// Characters of the model's reason that are stored with the customer's words.
+const REASON_MAX_CHARS: usize = 500;
+
+/// The rules' decision.
+pub(in crate::desks::returns::agent) enum Verdict {
+    Decided(Decision),
+    /// The same return was made before.
+    AskedBefore(ActionTicket),
+}
+
+/// A return, new or made before.
+pub(in crate::desks::returns::agent) struct Made {
+    pub rma: String,
+    pub refund: Option<String>,
+    pub is_new: bool,
+}
+
+pub(in crate::desks::returns::agent) struct GivenLabel {
+    pub url: String,
+    pub tracking: String,
+}
+
+pub(in crate::desks::returns::agent) struct Sent {
+    pub number: MailNumber,
+    /// The first 200 characters; empty until it was sent.
+    pub preview: String,
+    pub status: &'static str,
+}
+
+pub(in crate::desks::returns::agent) struct Handed {
+    pub id: String,
+    pub priority: Priority,
+}
+
+impl ReturnsContext<'_> {
+    /// Decides whether these lines may come back.
+    pub async fn decide(&mut self, order: &Order, lines: &[u32], reason: &str) -> Result<Verdict, ToolError> {
+        self.check_open()?;
+        let lines = known_lines(order, lines)?;
+        about_return(&mut self.state);
+        let asked = State { lines: Some(lines), reason: self.reason(reason), ..self.state.clone() };
+        let event = self.desk.check_policy(self.turn, &asked).await?;
+        let verdict = match &event {
+            Event::Decided(decision, _) => Verdict::Decided(decision.clone()),
+            Event::AskedBefore(ticket) => Verdict::AskedBefore(ticket.clone()),
+            _ => return Err(ToolError::Trouble),
+        };
+        self.advance(event);
+        Ok(verdict)
+    }
+
+    /// Makes the return if the rules allow it now.
+    pub async fn make_return(
+        &mut self,
+        order: &Order,
+        lines: &[u32],
+        action: Action,
+        reason: &str,
+    ) -> Result<Made, ToolError> {
+        if self.state.is_held_back {
+            return Err(ToolError::HeldBack);
+        }
+        let lines = known_lines(order, lines)?;
+        if self.state.lines.as_ref() != Some(&lines) || self.state.handoff.ticket().is_some() {
+            self.check_open()?;
+        }
+        about_return(&mut self.state);
+        let reason = self.reason(reason);
+        if self.state.eligibility.is_none() || self.state.lines.as_ref() != Some(&lines) {
+            // The message about the return carries the decision, even if the model did not ask for one.
+            let (terms, asked_at) = (self.desk.terms(), self.turn.accepted_at());
+            let decision = self.store().check_eligibility(&order.number, &lines, &reason, &terms, asked_at).await?;
+            if decision.eligible {
+                self.advance(Event::Decided(decision, lines.clone()));
+            }
+        }
+        let asked = State { lines: Some(lines.clone()), reason, ..self.state.clone() };
+        let event = self.desk.process(self.turn, &asked, action).await?;
+        match &event {
+            Event::Ticketed(made) => {
+                let language = self.turn.language();
+                let is_new = made.ticket.status == TicketStatus::Created;
+                let refund = made.refund.map(|refund| refund.shown(language));
+                let made = Made { rma: made.ticket.id.clone(), refund, is_new };
+                self.state.lines = Some(lines);
+                self.state.desired_action = Some(action);
+                self.state.user_confirmed_order = Some(true);
+                if !is_new {
+                    // The items are in this return already, which does not refuse it.
+                    self.state.eligibility = self.state.eligibility.take().filter(|decision| decision.eligible);
+                }
+                self.advance(event);
+                Ok(made)
+            }
+            Event::Refused(decision) => {
+                let decision = Box::new(decision.clone());
+                self.state.lines = Some(lines);
+                self.advance(event);
+                Err(match (decision.eligible, action) {
+                    (true, Action::Refund) => ToolError::OtherAction(Action::Refund, Action::Return),
+                    (true, _) => ToolError::OtherAction(Action::Return, Action::Refund),
+                    (false, _) => ToolError::Refused(decision),
+                })
+            }
+            _ => Err(ToolError::Trouble),
+        }
+    }
+
+    /// Returns the RMA with that number if it belongs to the order.
+    pub async fn rma_of(&self, order: &Order, number: &str) -> Result<Rma, ToolError> {
+        let number: RmaNumber = number.trim().parse().map_err(|_| ToolError::NoRma)?;
+        let rma = self.store().find_rma(&number).await?;
+        rma.filter(|rma| rma.order == order.number).ok_or(ToolError::NoRma)
+    }
+
+    /// Returns the label of a return, and issues one if there is none.
+    pub async fn label(&self, rma: &Rma) -> Result<GivenLabel, ToolError> {
+        let tracking = TrackingNumber::new(rand::random());
+        let outcome = self.store().issue_label(&rma.number, &tracking, &self.by()).await?;
+        let label = match outcome {
+            LabelOutcome::Issued(label) | LabelOutcome::Repeated(label) => label,
+            LabelOutcome::Refused(NoStep::Locked { .. }) => return Err(ToolError::RmaLocked),
+            LabelOutcome::Refused(NoStep::Illegal(_) | NoStep::NoLabel) => return Err(ToolError::Trouble),
+            LabelOutcome::NotFound => return Err(ToolError::NoRma),
+        };
+        let url = self.desk.services.labels.link(&self.turn.conversation.tenant, &rma.number);
+        Ok(GivenLabel { url, tracking: label.tracking.to_string() })
+    }
+
+    /// Sends a mail to the address on the order. Sending the same one again has no effect.
+    pub async fn mail(&mut self, order: &Order, rma: Option<&Rma>, template: Template) -> Result<Sent, ToolError> {
+        let new = self.new_mail(order, rma, template)?;
+        let (id, status) = {
+            let store = self.store();
+            let id = store.queue_mail(&new, WHO, Utc::now()).await?;
+            store.requeue_mail(id, None, WHO, Utc::now()).await?;
+            let within = self.desk.services.config.returns.mail_wait;
+            let attempt = wait_for_attempt(&self.desk.services.jobs, &store, id, within);
+            (id, self.turn.step("mail").take(attempt).await?)
+        };
+        let is_about_ticket =
+            self.state.action_ticket().map(|ticket| ticket.id.as_str()) == rma.map(|rma| rma.number.as_str());
+        if template == Template::ReturnApproved && is_about_ticket {
+            self.advance(Event::Mailed(match status {
+                MailStatus::Queued => EmailStatus::Queued,
+                MailStatus::Sent => EmailStatus::Sent,
+                MailStatus::Failed => EmailStatus::Failed,
+            }));
+        }
+        let mail = self.store().find_mail(id).await?;
+        let preview = mail.and_then(|mail| mail.preview).unwrap_or_default();
+        Ok(Sent { number: new.number, preview, status: status.as_str() })
+    }
+
+    fn new_mail(&self, order: &Order, rma: Option<&Rma>, template: Template) -> Result<NewMail, ToolError> {
+        let name = template.as_str();
+        let (number, rma) = match (template, rma) {
+            (Template::ReturnRejected, _) => {
+                let refused = self.state.eligibility.as_ref().filter(|decision| !decision.eligible);
+                if refused.is_none_or(|decision| decision.requires_manual_review) {
+                    return Err(ToolError::NotRefused);
+                }
+                let request = request_of(self.turn, &self.state);
+                (MailNumber::new(order.ordered_at, &[order.number.as_str(), name, &request]), None)
+            }
+            (_, None) => return Err(ToolError::NoMailWithoutRma),
+            (Template::LabelReady, Some(rma)) if rma.label.is_none() => return Err(ToolError::NoLabel),
+            (_, Some(rma)) => (NewMail::number_for(rma, name), Some(rma)),
+        };
+        let language = self.turn.language();
+        Ok(NewMail {
+            number,
+            to: order.email.clone(),
+            template: name.to_owned(),
+            language,
+            context: mail_context(order, rma, language),
+            conversation: Some(self.turn.conversation.id),
+            order: Some(order.number.clone()),
+            rma: rma.map(|rma| rma.number.clone()),
+        })
+    }
+
+    /// Hands the conversation to a person. Returns the same ticket while it is open.
+    pub async fn hand_over(&mut self, urgency: Option<Priority>) -> Result<Handed, ToolError> {
+        if self.state.handoff == Handoff::None {
+            self.check_open()?;
+        }
+        let why = self.state.handoff.request(HandoffReason::Assistant);
+        if self.state.handoff.is_due() {
+            self.state.urgency = urgency;
+            let event = self.desk.escalate(self.turn, &self.state).await?;
+            self.advance(event);
+        }
+        let id = self.state.handoff.ticket().cloned().ok_or(ToolError::Trouble)?;
+        Ok(Handed { id, priority: self.state.priority(why) })
+    }
+
+    fn by(&self) -> By<'static> {
+        By { who: WHO, ..by(self.turn) }
+    }
+
+    fn advance(&mut self, event: Event) {
+        self.state = advance(std::mem::take(&mut self.state), event);
+    }
+
+    /// Returns the reason for the return: the customer's own words, then the model's.
+    fn reason(&self, given: &str) -> String {
+        let (said, given) = (self.state.reason.trim(), given.trim());
+        if said.contains(given) {
+            return said.to_owned();
+        }
+        let given: String = given.chars().take(REASON_MAX_CHARS).collect();
+        if said.is_empty() { given } else { format!("{said}\n{given}") }
+    }
+}
+
+/// Returns the distinct lines in order if the order has all of them.
+fn known_lines(order: &Order, lines: &[u32]) -> Result<Vec<u32>, ToolError> {
+    let mut lines = lines.to_vec();
+    lines.sort_unstable();
+    lines.dedup();
+    if lines.is_empty() || lines.iter().any(|line| order.find_item(*line).is_none()) {
+        let known: Vec<String> = order.items.iter().map(|item| item.line.to_string()).collect();
+        return Err(ToolError::UnknownItems(known.join(", ")));
+    }
+    Ok(lines)
+}

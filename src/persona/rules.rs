@@ -1,0 +1,181 @@
+//! Reads the rule files, `prompts/rules/`: the shop's languages, and for each set of rules one file per language.
+
+use serde::de::{DeserializeOwned, Error as _};
+use toml::{Table, Value};
+
+use super::{PromptError, Prompts};
+use crate::domain::language::LanguageProfile;
+
+const LANGUAGES: &str = "rules/languages.toml";
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LanguagesFile {
+    languages: Vec<LanguageProfile>,
+}
+
+impl Prompts {
+    /// Reads `rules/languages.toml`: at least one language, the shop's own first.
+    pub fn languages(&self) -> Result<Vec<LanguageProfile>, PromptError> {
+        self.toml_with(LANGUAGES, |text| {
+            let LanguagesFile { languages } = toml::from_str(text)?;
+            if languages.is_empty() {
+                return Err(toml::de::Error::custom("lists no language: add one [[languages]]"));
+            }
+            Ok(languages)
+        })
+    }
+
+    /// Reads the rules of these names and builds `T` from them.
+    ///
+    /// The rules NAME are `rules/NAME.toml`, if it exists, and `rules/NAME.LANG.toml` for every language of the shop. The files are
+    /// merged: tables by key, lists one after another.
+    pub fn rules<F: DeserializeOwned, T, E: std::fmt::Display>(
+        &self,
+        names: &[&str],
+        build: impl FnOnce(F) -> Result<T, E>,
+    ) -> Result<T, PromptError> {
+        let files = self.rule_files(names)?;
+        let mut rules = Table::new();
+        for file in &files {
+            let table: Table = self.toml(file)?;
+            merge(&mut rules, table).map_err(|key| {
+                self.error(file, None, format!("{key} is set in another file of these rules: keep one of the two"))
+            })?;
+        }
+        let built = rules.try_into::<F>().map_err(|error| error.message().to_owned());
+        built.and_then(|file| build(file).map_err(|error| error.to_string())).map_err(|message| {
+            let (file, line) = self.place_of(&message, &files);
+            self.error(file, line, message)
+        })
+    }
+
+    fn rule_files(&self, names: &[&str]) -> Result<Vec<String>, PromptError> {
+        let languages = self.languages()?;
+        let mut files = Vec::new();
+        for name in names {
+            let shared = format!("rules/{name}.toml");
+            if self.text(&shared).is_ok() {
+                files.push(shared);
+            }
+            for language in &languages {
+                let file = format!("rules/{name}.{}.toml", language.code);
+                if self.text(&file).is_err() {
+                    let hint = format!(
+                        "the file is missing, and {LANGUAGES} lists the language {}: copy the file of another language and \
+                         translate its words, or remove the language from the list",
+                        language.code
+                    );
+                    return Err(self.error(&file, None, hint));
+                }
+                files.push(file);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The file and line of the first text that the message quotes, else the first file.
+    fn place_of<'f>(&self, message: &str, files: &'f [String]) -> (&'f str, Option<usize>) {
+        let quoted = message.split(['"', '`']).skip(1).step_by(2).filter(|text| !text.is_empty());
+        for text in quoted {
+            for file in files {
+                let line =
+                    self.text(file).ok().and_then(|content| content.lines().position(|line| line.contains(text)));
+                if let Some(line) = line {
+                    return (file, Some(line + 1));
+                }
+            }
+        }
+        (files.first().map_or(LANGUAGES, String::as_str), None)
+    }
+}
+
+/// Adds one table to another. The error is a key that both set to a single value.
+fn merge(into: &mut Table, from: Table) -> Result<(), String> {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (None, value) => drop(into.insert(key, value)),
+            (Some(Value::Table(into)), Value::Table(from)) => merge(into, from)?,
+            (Some(Value::Array(into)), Value::Array(from)) => into.extend(from),
+            _ => return Err(key),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+impl Prompts {
+    /// The prompts that come with the program.
+    pub fn shipped() -> Self {
+        Self::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the shipped prompts")
+    }
+
+    /// These prompts for a shop that has one language.
+    pub fn with_only_language(&self, code: &str) -> Self {
+        let content = self.text(LANGUAGES).expect("the file");
+        let wanted = format!("code = \"{code}\"");
+        let entry = content.split("[[languages]]").find(|entry| entry.contains(&wanted)).expect("the language");
+        self.clone().with_file(LANGUAGES.to_owned(), format!("[[languages]]{entry}"))
+    }
+
+    /// These prompts with one text of a rule file replaced.
+    pub fn with_rules_edited(&self, file: &str, from: &str, to: &str) -> Self {
+        let name = format!("rules/{file}");
+        let content = self.text(&name).expect("the file");
+        assert!(content.contains(from), "{file} has no {from:?}");
+        self.clone().with_file(name, content.replacen(from, to, 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompts(files: &[(&str, &str)]) -> Prompts {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("rules")).expect("a folder");
+        std::fs::copy("prompts/returns_en.md", folder.path().join("p.md")).expect("a persona");
+        let language = |code: &str| {
+            format!(
+                "[[languages]]\ncode = \"{code}\"\nwhatlang = \"\"\nnames = []\nletters = \"\"\nshared_letters = \"\"\n"
+            )
+        };
+        let languages = language("en") + &language("vi");
+        for (name, content) in [("languages", languages.as_str())].iter().chain(files) {
+            std::fs::write(folder.path().join(format!("rules/{name}.toml")), content).expect("a file");
+        }
+        Prompts::load(folder.path(), &folder.path().join("p.md")).expect("prompts")
+    }
+
+    fn read(files: &[(&str, &str)]) -> Result<Table, PromptError> {
+        prompts(files).rules(&["a"], Ok::<Table, String>)
+    }
+
+    #[test]
+    fn lists_and_tables_of_all_languages_are_merged() {
+        let read =
+            read(&[("a", "x = 1"), ("a.en", "l = [\"one\"]\n[t]\nu = 1"), ("a.vi", "l = [\"một\"]\n[t]\nv = 2")]);
+        let expected = toml::from_str("x = 1\nl = [\"one\", \"một\"]\n[t]\nu = 1\nv = 2").expect("a table");
+        assert_eq!(read, Ok(expected));
+    }
+
+    #[test]
+    fn missing_language_file_is_named() {
+        let error = read(&[("a.en", "")]).expect_err("one file is missing").to_string();
+        assert!(error.contains("rules/a.vi.toml: the file is missing"), "{error}");
+    }
+
+    #[test]
+    fn error_names_file_and_line_of_the_quoted_text() {
+        let rules = prompts(&[("a.en", "l = [\"one\"]"), ("a.vi", "l = [\n  \"<hai>\"]")]);
+        let error =
+            rules.rules(&["a"], |_: Table| Err::<(), _>("unknown \"<hai>\"")).expect_err("an error").to_string();
+        assert!(error.ends_with("rules/a.vi.toml:2: unknown \"<hai>\""), "{error}");
+    }
+
+    #[test]
+    fn key_with_two_values_is_refused() {
+        let error = read(&[("a.en", "x = 1"), ("a.vi", "x = 2")]).expect_err("x is set twice").to_string();
+        assert!(error.contains("rules/a.vi.toml: x is set in another file"), "{error}");
+    }
+}
