@@ -13,12 +13,10 @@ macro_rules! table {
         #[allow(dead_code, reason = "sea-orm generates more than this crate uses")]
         pub mod $module {
             use sea_orm::entity::prelude::*;
-            use serde::{Deserialize, Serialize};
-            use serde::{Deserialize, Serialize};
 
             $(#[$doc])*
             #[sea_orm::model]
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, DeriveEntityModel)]
+            #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, DeriveEntityModel)]
             #[sea_orm(table_name = $name)]
             pub struct Model {
                 $(
