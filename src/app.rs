@@ -348,7 +348,7 @@ impl App {
         self.stop.cancel();
         self.background.close();
         self.worker.close();
-        if tokio::time::timeout(LAST_WORDS, self.worker.wait()).await.is_err() {
+        if tokio::time::timeout(STOP_TIMEOUT, self.worker.wait()).await.is_err() {
             warn!("Background jobs are still running; they run again at the next start");
         }
     }
