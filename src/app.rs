@@ -1,4 +1,4 @@
-//! The parts of a running server, wired together.
+//! The running server without its socket: all services, and what the HTTP layer calls.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -59,26 +59,26 @@ pub use start::StartError;
 pub use streams::{StreamPlace, Streams, TooManyStreams};
 pub use tokens::{Claims, Tokens};
 
-/// The longest validity of a token after its conversation began, by the wire contract.
+/// The latest expiry of a token after its conversation started, by the wire contract.
 const TOKEN_LAST: TimeDelta = TimeDelta::days(30);
-/// How long interrupted turns may take to end.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long stopped turns may take to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A running server, without its socket.
 pub struct App {
     pub config: Arc<Config>,
     pub store: Store,
     pub engine: Engine,
-    /// `None`: development.
+    /// `None` in development mode.
     pub keys: Option<Keys>,
     pub tokens: Tokens,
-    /// `None` disables signing in: there are no keys or no console.
+    /// `None` without keys or without the console.
     pub sessions: Option<Sessions>,
     pub metrics: PrometheusHandle,
     pub streams: Streams,
     pub limits: Arc<Limits>,
     pub personas: Personas,
-    /// Why the last change of a file was refused.
+    /// The error of the last file change that could not be loaded.
     unusable: Arc<ArcSwapOption<Warning>>,
     desks: Arc<ArcSwap<Desks>>,
     knowledge: Arc<Knowledge>,
@@ -103,16 +103,16 @@ pub struct App {
 pub enum PartState {
     Ok,
     Down,
-    /// Disabled by a setting.
+    /// Disabled by the configuration.
     Off,
 }
 
-/// The state of each part.
+/// The states of the server's parts.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Parts {
-    /// `ok` if the store takes writes, else `down`.
+    /// `ok` if the store accepts writes, else `down`.
     pub store: PartState,
-    /// Why the store is down; the server's log names the remedy.
+    /// Why the store is down. The server's log has a hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_outage: Option<Outage>,
     /// `ok`, `down` or `off`.
@@ -127,17 +127,17 @@ pub struct NewConversation {
     pub user_id: Option<String>,
     pub persona: Option<String>,
     pub language: Option<Language>,
-    /// The languages that the customer probably reads, the best first. The first message can still change the language.
+    /// Languages that the customer probably reads, best first. The first message can change the language.
     pub likely_languages: Vec<Language>,
     pub metadata: Map<String, Value>,
     pub idempotency: Option<IdempotencyKey>,
     /// The address of a visitor without an API key. Idempotency keys are scoped to it.
     pub visitor: Option<IpAddr>,
-    /// Opens nothing new: only a request that was answered before is answered again.
+    /// Only repeat an earlier response; do not open a new conversation.
     pub repeats_only: bool,
 }
 
-/// An open conversation.
+/// An opened conversation.
 #[derive(Debug)]
 pub struct Opened {
     pub conversation: Conversation,
@@ -149,14 +149,14 @@ pub struct Opened {
 /// Why a conversation was not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("no such persona")]
+    #[error("the persona does not exist")]
     NoSuchPersona { known: Vec<String> },
     #[error("the persona does not speak that language")]
     NoSuchLanguage { known: Vec<Language> },
-    #[error("the idempotency key was used with another body")]
+    #[error("the idempotency key was used with a different body")]
     KeyReused,
-    /// Only a repeated request is accepted, and this is a new one.
-    #[error("nothing new is opened now")]
+    /// Only a repeated request was accepted, and this is a new one.
+    #[error("new conversations are not accepted now")]
     NotRepeated,
     #[error("the server is shutting down")]
     Draining,
@@ -165,20 +165,20 @@ pub enum OpenError {
 }
 
 impl App {
-    /// Returns one line for each part, for the start of the server.
+    /// Describes each part on one line, for the output at the start.
     pub fn report(&self) -> Vec<(&'static str, String)> {
         let desks = self.desks.load();
         let personas: Vec<&str> = desks.prompts().personas().map(|persona| persona.id.as_str()).collect();
         let report = self.knowledge.report(&desks.prompts().default_persona().knowledge);
         let model = match (self.config.llm.mode, self.llm.availability()) {
-            (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote the shop's documents".to_owned(),
+            (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote documents".to_owned(),
             (_, Availability::Up) => format!("Ollama, {}", self.config.llm.model),
             (_, Availability::ModelMissing) => format!(
-                "Ollama does not have it yet: run `ollama pull {}`; rules classify, replies quote the shop's documents",
+                "missing: run `ollama pull {}`; until then, rules classify, replies quote documents",
                 self.config.llm.model
             ),
             _ => format!(
-                "none answers at {}; rules classify, replies quote the shop's documents; looking again every {} s",
+                "no answer from {}; rules classify, replies quote documents; retrying every {} s",
                 self.config.llm.host,
                 self.config.llm.probe_every.as_secs()
             ),
@@ -186,36 +186,39 @@ impl App {
         vec![
             ("store", self.store.describe()),
             ("language model", model),
-            ("vectors", format!("{}; {} documents, {} chunks", self.meaning(), report.documents, report.chunks)),
+            (
+                "vectors",
+                format!("{}; {} documents, {} chunks", self.describe_vectors(), report.documents, report.chunks),
+            ),
             ("mails", self.notifier.describe()),
             ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
         ]
     }
 
-    fn meaning(&self) -> String {
-        let kept = match &self.config.vectors.chroma_url {
+    fn describe_vectors(&self) -> String {
+        let place = match &self.config.vectors.chroma_url {
             Some(_) => "in Chroma",
             None => "in the database",
         };
         match self.embedder.is_on() {
-            true => format!("{} by Ollama while it answers, kept {kept}", self.embedder.model()),
-            false => "none: search by words".to_owned(),
+            true => format!("{} by Ollama while it answers, stored {place}", self.embedder.model()),
+            false => "off, search by words".to_owned(),
         }
     }
 
-    /// Returns the current desks and the prompts that they were made from.
+    /// Returns the current desks with their prompts.
     pub fn desks(&self) -> Arc<Desks> {
         self.desks.load_full()
     }
 
-    /// Returns what is indexed, and problems to fix: documents with mistakes, and the last change that was refused.
+    /// Describes the indexed documents and the problems to fix: invalid documents, and a change that could not be loaded.
     pub async fn knowledge(&self) -> Overview {
         let mut overview = self.knowledge.overview().await;
         overview.problems.splice(0..0, self.unusable.load_full().as_deref().cloned());
         overview
     }
 
-    /// Checks the parts.
+    /// Checks the state of each part.
     pub async fn parts(&self) -> Parts {
         let store_outage = self.store.probe().await;
         Parts {
@@ -241,7 +244,7 @@ impl App {
         }
     }
 
-    /// Opens a conversation: the persona greets.
+    /// Opens a conversation with the persona's greeting.
     pub async fn open(&self, tenant: &TenantId, new: NewConversation) -> Result<Opened, OpenError> {
         if self.engine.is_draining() {
             return Err(OpenError::Draining);
@@ -308,7 +311,7 @@ impl App {
                 let greeting = door.find_greeting(id).await?;
                 match (conversation, greeting) {
                     (Some(conversation), Some(greeting)) => Ok(self.opened(conversation, greeting, now)),
-                    // Deleted since: the key opens nothing any more.
+                    // The conversation was deleted since.
                     _ => Err(OpenError::KeyReused),
                 }
             }
@@ -320,32 +323,32 @@ impl App {
         Opened { token, token_expires_at, conversation, greeting }
     }
 
-    /// A token for the conversation and when it expires; `None` once the conversation is too old for one.
+    /// Signs a token for the conversation and returns it with its expiry. Returns `None` once the conversation is too old.
     pub fn token(&self, conversation: &Conversation, now: DateTime<Utc>) -> Option<(String, DateTime<Utc>)> {
         let ttl = TimeDelta::from_std(self.config.auth.token_ttl).unwrap_or(TOKEN_LAST);
         let until = (now + ttl).min(conversation.created_at + TOKEN_LAST);
-        // Whole seconds, as the token holds them.
+        // Tokens store whole seconds.
         let expires_at = DateTime::from_timestamp(until.timestamp(), 0).filter(|expires_at| now < *expires_at)?;
         let (tenant, conversation) = (conversation.tenant.clone(), conversation.id);
         Some((self.tokens.sign(&Claims { tenant, conversation, expires_at }), expires_at))
     }
 
-    /// Accepts no more messages and waits for running turns for at most `DRAIN_SECONDS`. Then interrupts them.
+    /// Rejects new messages and waits up to `DRAIN_SECONDS` for running turns, then interrupts them.
     pub async fn drain(&self) {
         self.engine.drain();
         self.turns.close();
         if tokio::time::timeout(self.config.turns.drain, self.turns.wait()).await.is_err() {
-            warn!("Turns still run; they are interrupted");
+            warn!("Interrupting turns that are still running");
             self.engine.stop();
-            if tokio::time::timeout(LAST_WORDS, self.turns.wait()).await.is_err() {
-                error!("Turns did not end; the next start will end them");
+            if tokio::time::timeout(STOP_TIMEOUT, self.turns.wait()).await.is_err() {
+                error!("Some turns did not end; the next start will end them");
             }
         }
         self.engine.close_readers();
         self.stop.cancel();
         self.background.close();
         self.worker.close();
-        if tokio::time::timeout(LAST_WORDS, self.worker.wait()).await.is_err() {
+        if tokio::time::timeout(STOP_TIMEOUT, self.worker.wait()).await.is_err() {
             warn!("Background jobs are still running; they run again at the next start");
         }
     }

@@ -1,5 +1,5 @@
-//! The commands: each reads its arguments, calls what does the work, and prints.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the terminal")]
+//! The command-line interface: one module per command. Only this module prints.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "commands print to the terminal")]
 
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ pub mod import;
 pub mod index;
 pub mod lists;
 mod logging;
+pub mod output;
 mod rma;
 pub mod seed;
 mod serve;
@@ -22,7 +23,7 @@ pub mod upsert_warranty;
 
 use crate::config::{Config, ConfigError, Env};
 
-/// A customer-service chat server that a shop runs itself.
+/// A self-hosted customer-service chat server for shops.
 #[derive(Debug, Parser)]
 #[command(name = "frontdesk", version)]
 struct Cli {
@@ -37,41 +38,41 @@ enum Command {
     Serve(serve::Args),
     /// Talk to a persona in the terminal, or through a pipe
     Chat(chat::Args),
-    /// Bring the vectors of the documents into line with the documents
+    /// Update the documents' vectors after the documents changed
     Index(index::Args),
-    /// Measure, on questions whose answers are known
+    /// Measure document search, or replay answers that were marked as wrong
     Eval(eval::Args),
-    /// Check the configuration, the files and the services, and say what to mend
+    /// Check the configuration, files and services, and print how to fix each problem
     Doctor(doctor::Args),
-    /// Bring a list of warranties into the database: all of it, or nothing
+    /// Import a list of warranties, all rows or none
     UpsertWarranty(upsert_warranty::Args),
-    /// Bring a list of orders into the database: all of it, or nothing
+    /// Import a list of orders or return policies, all rows or none
     Import(import::Args),
-    /// Take an RMA's next step, or decide on an escalation
+    /// Advance an RMA to its next status, or resolve an escalation
     Rma(rma::Args),
-    /// Export or erase what the shop has about one customer
+    /// Export or erase the personal data of one customer
     Customer(customer::Args),
-    /// Fill a shop with samples
+    /// Create sample data for trying things out
     Seed(seed::Args),
-    /// Print the API's description
+    /// Print the OpenAPI description of the HTTP API
     Openapi,
 }
 
-/// Makes files and folders that this process creates private to its user: they hold customers' data and the key that
+/// Makes new files and folders readable by this user only: they hold customers' data and the key that
 /// signs tokens.
 fn create_private_files() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
-/// The whole of the program `frontdesk`.
+/// Runs the program `frontdesk`.
 pub fn main() -> ExitCode {
     create_private_files();
-    // `upsert-warranty` and clap read variables themselves, so `.env` must be in the environment before.
+    // clap reads some variables itself, so `.env` must be in the environment before the arguments are parsed.
     let dotenv = ConfigError::load_dotenv();
     let command = Cli::parse().command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
     match dotenv {
-        // The doctor reports the mistake, too, and continues.
+        // The doctor reports the error itself and continues.
         Err(error) if !matches!(command, Command::Doctor(_)) => return fail(&error.to_string()),
         _ => {}
     }
@@ -80,7 +81,7 @@ pub fn main() -> ExitCode {
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
     let code = runtime.block_on(run(command));
-    // Threads that wait for a terminal's next line must not keep the process.
+    // Do not wait for threads that read from the terminal.
     runtime.shutdown_background();
     code
 }
@@ -107,12 +108,12 @@ async fn run(command: Command) -> ExitCode {
     }
 }
 
-async fn with_config(work: impl AsyncFnOnce(Config) -> anyhow::Result<()>) -> ExitCode {
+async fn with_config(command: impl AsyncFnOnce(Config) -> anyhow::Result<()>) -> ExitCode {
     let config = match Config::read(Env::from_process()) {
         Ok(config) => config,
         Err(error) => return fail(&error.to_string()),
     };
-    match work(config).await {
+    match command(config).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&format!("{error:#}")),
     }

@@ -1,19 +1,15 @@
-//! What the shop can set, one struct a concern, read once from the environment and from `.env`.
+//! The settings, read once from the environment and `.env`.
 //!
-//! Every name, its default and one line on it stand in `.env.example`.
+//! `.env.example` documents every setting with its default.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::TimeDelta;
 
-mod agent;
 mod auth;
-mod console;
 mod embed;
 mod env;
-mod evals;
-mod grounding;
 mod http;
 mod jobs;
 mod knowledge;
@@ -23,31 +19,23 @@ mod mail;
 mod retail;
 mod returns;
 mod search;
-mod traces;
-mod vectors;
 mod web;
 
-pub use agent::AgentConfig;
 pub use auth::{AuthConfig, KeyEntry};
-pub use console::ConsoleConfig;
 pub use embed::EmbedConfig;
 pub use env::{ConfigError, Env};
-pub use evals::EvalConfig;
-pub use grounding::GroundingConfig;
 pub use http::HttpConfig;
 pub use jobs::JobsConfig;
-pub use knowledge::{ChunkConfig, KnowledgeConfig};
-pub use llm::{LlmConfig, LlmMode};
-pub use log::{LogConfig, LogFormat};
+pub use knowledge::{ChunkConfig, EvalConfig, KnowledgeConfig};
+pub use llm::{AgentConfig, GroundingConfig, LlmConfig, LlmMode};
+pub use log::{LogConfig, LogFormat, TraceConfig};
 pub use mail::MailConfig;
 pub use retail::{Classifier, CuteGreeting, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
-pub use search::SearchConfig;
-pub use traces::TraceConfig;
-pub use vectors::VectorConfig;
-pub use web::WebConfig;
+pub use search::{SearchConfig, VectorConfig};
+pub use web::{ConsoleConfig, WebConfig};
 
-/// Everything.
+/// All settings.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub http: HttpConfig,
@@ -95,17 +83,17 @@ pub struct TurnConfig {
     pub waiting_max: u64,
     /// `TURNS_WAITING_TOTAL`: in the whole server.
     pub waiting_total: usize,
-    /// `TURN_DEADLINE_SECONDS`: a turn that runs longer is ended.
+    /// `TURN_DEADLINE_SECONDS`: longer turns are stopped.
     pub deadline: Duration,
-    /// `EVENT_RETENTION_HOURS`: events are kept so long after their turn.
+    /// `EVENT_RETENTION_HOURS`: how long events are kept after their turn.
     pub event_retention: Duration,
     /// `MESSAGE_RETENTION_DAYS`: older messages are removed; `None` = never.
     pub message_retention_days: Option<u32>,
     /// `EMPTY_CONVERSATION_HOURS`: age at which a visitor's conversation without a message is removed; `None` = never.
     pub empty_conversation: Option<TimeDelta>,
-    /// `RETENTION_EVERY_SECONDS`: how often what is too old is looked for.
+    /// `RETENTION_EVERY_SECONDS`: how often expired data is removed.
     pub retention_every: Duration,
-    /// `DRAIN_SECONDS`: how long running turns may take when the server is told to end.
+    /// `DRAIN_SECONDS`: how long running turns may take during a shutdown.
     pub drain: Duration,
 }
 
@@ -114,23 +102,22 @@ pub struct TurnConfig {
 pub struct PromptConfig {
     /// `PROMPTS_PATH`
     pub folder: PathBuf,
-    /// `PERSONA_PATH`: the persona of a conversation that names none.
+    /// `PERSONA_PATH`: the default persona.
     pub persona: PathBuf,
-    /// `PERSONA_MAX_CHARS`: so much of a persona's text goes to the language model.
+    /// `PERSONA_MAX_CHARS`: characters of a persona's text in the model's prompt.
     pub persona_max_chars: usize,
-    /// `FILES_POLL_SECONDS`: how often changed prompts and documents are looked for; `None`: the system tells.
+    /// `FILES_POLL_SECONDS`: how often to poll for changed prompts and documents; `None` = rely on file system events.
     pub poll: Option<Duration>,
 }
 
 impl Config {
-    /// Reads everything; the error lists every value that cannot be used, not only the first.
+    /// Reads all settings. The error lists every invalid value.
     pub fn read(env: Env) -> Result<Self, ConfigError> {
         let (config, errors) = Self::read_all(env);
         if errors.is_empty() { Ok(config) } else { Err(ConfigError(errors)) }
     }
 
-    /// Reads everything, with the documented default where a value cannot be used, and each such value as `NAME: why`:
-    /// for whoever looks at the rest all the same.
+    /// Reads all settings, with the default for each invalid value. Returns the errors as `NAME: reason`.
     pub fn read_all(mut env: Env) -> (Self, Vec<String>) {
         let env_ref = &mut env;
         let llm = LlmConfig::read(env_ref);
@@ -201,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_would_open_or_stop_something_in_silence_is_refused() {
+    fn unsafe_values_are_refused() {
         for (name, value, why) in [
             ("X_API_KEYS", "a:0123456789abcdef,b:0123456789abcdef", "two shops have the same key"),
             (
@@ -213,15 +200,15 @@ mod tests {
             (
                 "CORS_ORIGINS",
                 "*",
-                "'*' cannot be used: list the sites whose pages may call, such as https://shop.example",
+                "'*' is not allowed: list the sites whose pages may call, such as https://shop.example",
             ),
             ("METRICS_ADDR", "9090", "write host and port"),
-            ("CORS_ORIGINS", "https://a.example,shop", "'shop' cannot be used"),
+            ("CORS_ORIGINS", "https://a.example,shop", "'shop' is not valid"),
             ("PUBLIC_URL", "chat.example", "write scheme and host"),
             ("PUBLIC_URL", "https://chat.example/path", "write scheme and host"),
-            ("LLM_MAX_CONCURRENT", "0", "1 is the least"),
-            ("STREAMS_PER_CONVERSATION", "0", "1 is the least"),
-            ("BODY_MAX_BYTES", "0", "1 is the least"),
+            ("LLM_MAX_CONCURRENT", "0", "must be at least 1"),
+            ("STREAMS_PER_CONVERSATION", "0", "must be at least 1"),
+            ("BODY_MAX_BYTES", "0", "must be at least 1"),
             ("EVENT_RETENTION_HOURS", "-1", "hours, 0 or more"),
             ("TOKEN_TTL_HOURS", "0", "hours above 0"),
         ] {
@@ -233,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_the_contracts() {
+    fn defaults_match_the_documentation() {
         let config = read(&[]).unwrap();
         assert_eq!(config.http.bind.to_string(), "127.0.0.1:8080");
         assert_eq!(config.store.url, "sqlite://database/frontdesk.db");
@@ -244,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_value_is_named_at_once_with_its_mend() {
+    fn all_invalid_values_are_reported_together() {
         let error = read(&[("BIND_ADDR", "8080"), ("TURNS_PER_MINUTE", "many"), ("LLM", "openai"), ("X_API_KEYS", "")])
             .unwrap_err();
         for name in ["BIND_ADDR", "TURNS_PER_MINUTE", "LLM", "X_API_KEYS"] {
@@ -253,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn another_interface_without_keys_is_refused() {
+    fn public_interface_needs_keys() {
         assert!(read(&[("BIND_ADDR", "0.0.0.0:8080")]).unwrap_err().contains("X_API_KEYS"));
         assert!(read(&[("BIND_ADDR", "0.0.0.0:8080"), ("X_API_KEYS", "0123456789abcdef")]).is_ok());
     }
 
     #[test]
-    fn a_number_of_zero_turns_the_turn_limit_off() {
+    fn zero_disables_the_turn_limit() {
         assert_eq!(read(&[("TURNS_PER_MINUTE", "0")]).unwrap().turns.per_minute, None);
     }
 }

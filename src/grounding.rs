@@ -25,7 +25,7 @@ pub(super) mod tests;
 
 pub use canary::Canary;
 use canary::{Seen, Watched};
-use claims::{ClaimRules, ClaimWatch, Facts, ClaimCheck};
+use claims::{ClaimCheck, ClaimRules, ClaimWatch, Facts};
 use leak::LeakWatch;
 use links::{KnownAddresses, Links, Part};
 use lock::FactLock;
@@ -364,7 +364,7 @@ impl<'a> Grounded<'a> {
     }
 }
 
-/// The same pieces, texts in a row as one: for what is said at once.
+/// Joins neighboring texts, for a reply that is not streamed.
 pub fn joined(pieces: impl IntoIterator<Item = Piece>) -> Vec<Piece> {
     let mut all = Vec::new();
     pieces.into_iter().for_each(|piece| add(&mut all, piece));

@@ -1,7 +1,7 @@
-//! Who speaks, and every word that customers see: the files under `prompts/`.
+//! Personas and customer texts: the files under `prompts/`.
 //!
 //! - `prompts/*.md`: personas ([`Persona`])
-//! - everything below in folders: texts, rules and instructions, which the desks read through [`Prompts`]
+//! - `prompts/*/`: texts, rules and instructions, which the desks read through [`Prompts`]
 
 use std::collections::BTreeMap;
 
@@ -9,53 +9,52 @@ use serde::Deserialize;
 
 use crate::domain::Language;
 
-mod cut;
 mod file;
 mod prompts;
 mod rules;
 pub mod texts;
 pub mod watch;
 
-pub use cut::cut_at_sentence;
 pub use prompts::{PromptError, PromptErrors, Prompts};
+pub use texts::cut_at_sentence;
 
-/// Who decides on the next step of a desk that can be driven in several ways.
+/// How a desk picks its next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The desk's own table (seed 000).
+    /// By the desk's decision table.
     #[default]
     Supervisor,
-    /// A language model with tools (seed 001); the table where none answers.
+    /// By a language model with tools, or by the table if the model does not answer.
     Agent,
 }
 
-/// A persona: who speaks, and for which desk.
+/// A persona: the speaker of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Persona {
-    /// The file's stem, by which a conversation names it.
+    /// The file name without extension.
     pub id: String,
-    /// What the persona is called on a page.
+    /// The display name.
     pub name: String,
-    /// The desk that its conversations are for.
+    /// The desk of its conversations.
     pub desk: String,
-    /// The languages it speaks, never empty; the first one is its own.
+    /// The languages it speaks, never empty. The first one is the default.
     pub languages: Vec<Language>,
-    /// The language model it wants, where it is not the server's.
+    /// The language model, if it differs from the server's.
     pub model: Option<String>,
     pub temperature: Option<f32>,
     pub mode: Mode,
-    /// The folders below the knowledge folder that it knows, never empty; an empty name is the files at the top.
+    /// The folders of documents it searches, below the knowledge folder; never empty. An empty name is the knowledge folder itself.
     pub knowledge: Vec<String>,
-    /// Where `knowledge` stands: the file as errors name it, and the line.
+    /// The file and line of `knowledge`, for errors.
     knowledge_place: (String, usize),
-    /// The persona's text for the language model, without the lines below and without front matter.
+    /// The persona's text for the language model, without front matter, greeting and follow-up.
     pub text: String,
     greeting: Lines,
     follow_up: Lines,
 }
 
-/// A line of the persona in its own language, and in others where the file has them.
+/// A sentence in the persona's language, and in other languages if the file has them.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Lines {
     own: Option<String>,
@@ -69,22 +68,22 @@ impl Lines {
 }
 
 impl Persona {
-    /// What it says when a conversation opens. Every persona has one.
+    /// Returns the greeting of a new conversation.
     pub fn greeting(&self, language: Language) -> &str {
         self.greeting.in_language(language).unwrap_or_default()
     }
 
-    /// What it adds after an answer, if anything.
+    /// Returns the sentence that follows an answer, if any.
     pub fn follow_up(&self, language: Language) -> Option<&str> {
         self.follow_up.in_language(language)
     }
 
-    /// The first of these languages that it speaks, else the language it begins in.
+    /// Returns the first of these languages that the persona speaks, else its default language.
     pub fn closest_language(&self, wanted: &[Language]) -> Language {
         wanted.iter().copied().find(|language| self.languages.contains(language)).unwrap_or(self.first_language())
     }
 
-    /// The language it begins in.
+    /// Returns the default language.
     pub fn first_language(&self) -> Language {
         self.languages.first().copied().unwrap_or_default()
     }

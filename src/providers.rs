@@ -1,10 +1,10 @@
-//! What runs elsewhere, each behind a trait, with one file for each backend.
+//! External services. Each is a trait with one file per backend.
 //!
-//! - [`llm`]: the language model that words replies
-//! - [`embedding`]: the model that turns texts into vectors
-//! - [`email`]: what carries mails to customers
-//! - [`vector`]: where vectors are kept and searched
-//! - `address`: where a service is; `breaker`: leaving a dead one alone for a while
+//! - [`llm`]: the language model
+//! - [`embedding`]: the embedding model
+//! - [`email`]: outgoing mail
+//! - [`vector`]: the vector index
+//! - `address`: addresses and HTTP clients; `breaker`: the circuit breaker
 
 mod address;
 mod breaker;

@@ -233,7 +233,7 @@ def send(world, conversation, key, text, path=None):
 
 
 class Reader(threading.Thread):
-    """A page that reads `GET …/events`, loses its connection, and goes on by the last id that it has."""
+    """A page that reads `GET …/events`, loses its connection, and resumes after its last event id."""
 
     def __init__(self, world, conversation, visits, number):
         super().__init__(daemon=True)
@@ -303,12 +303,12 @@ class Reader(threading.Thread):
 
 
 def read_afresh(world, conversation, until):
-    """Reads from 0.0 until `until(turn, n, event)` of an event says so: the events by id, in order."""
+    """Reads events from 0.0 until `until(turn, n, event)` is true. Returns the events by id, in order."""
     events, last, done = {}, "0.0", False
     end = time.monotonic() + PATIENCE
     while not done:
         if time.monotonic() > end:
-            raise RuntimeError(f"a fresh reading of {conversation.id} stands at {last} for {PATIENCE} s\n{world.server.tail()}")
+            raise RuntimeError(f"reading {conversation.id} again is stuck at {last} for {PATIENCE} s\n{world.server.tail()}")
         reading = world.client.events("GET", f"{conversation.path}/events?last_event_id={last}", timeout=20)
         try:
             if next(reading) != 200:
@@ -404,7 +404,7 @@ def check_texts(name, fresh, by_id, history, said):
         if message is None:
             said(f"{name}: message {message_id} ended and is not in the history")
         elif message["text"] != texts[message_id] or bool(message["metadata"].get("cut")) != bool(end["metadata"].get("cut")):
-            said(f"{name}: message {message_id} is not its deltas, or not cut as it was said")
+            said(f"{name}: message {message_id} differs from its deltas or its cut flag")
     for message in history:
         if message["sender"] != "user" and message["turn"] > 0 and message["id"] not in ends:
             said(f"{name}: message {message['id']} is in the history and had no events")
@@ -424,7 +424,7 @@ def check_keys(world, conversation, most):
 
 
 def check_ends(world, conversation, fresh):
-    """Each turn's own page says what its turn.done said."""
+    """Compares each turn's page with its turn.done."""
     for id_, (_, event) in fresh.items():
         if event["type"] != "turn.done":
             continue

@@ -94,7 +94,7 @@ def _listen(process, ready, log):
 
 
 class Postgres:
-    """A cluster of its own, on a free port of 127.0.0.1."""
+    """A temporary cluster on a free port of 127.0.0.1."""
 
     def __init__(self, folder):
         found = shutil.which("initdb") or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), default=None)
@@ -117,7 +117,7 @@ class Postgres:
         self.start()
 
     def run(self, *command):
-        # To a file: a pipe would be held open by the server that pg_ctl leaves behind.
+        # Write to a file, since the server that pg_ctl starts would keep a pipe open.
         with open(self.folder / "ctl.log", "ab") as log:
             subprocess.run(
                 list(map(str, command)), cwd="/", check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self.user

@@ -83,7 +83,7 @@ def _kill(chance, modes):
     early = chance.random() < 0.2
     after = chance.uniform(0.0, 0.3) if early else chance.uniform(0.05, 1.5)
     seconds = chance.uniform(0.5, 4.0)
-    # One in three is a kill all the same.
+    # One in three is still a kill.
     mode = next(modes) if chance.random() < 0.67 else None
     return Kill(after, early, (mode, seconds) if mode else None)
 

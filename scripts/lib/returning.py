@@ -1,4 +1,4 @@
-"""Customers who send orders back while the server is killed: one RMA, one label and one mail for each order."""
+"""Customers who return orders while the server is killed. Each order must get one RMA, one label and one mail."""
 import email
 import email.policy
 import json
@@ -18,7 +18,7 @@ LINK = re.compile(r"http://\S+/labels/\S+")
 
 
 class Orders:
-    """Orders that may come back, each of a customer of its own, in the shop's database."""
+    """Returnable orders in the shop's database, each of a different customer."""
 
     def __init__(self, server, count):
         self.server, self.next, self.lock = server, 0, threading.Lock()
@@ -61,7 +61,7 @@ def address(number):
 
 
 class Returner(threading.Thread):
-    """Sends one order back after another, each in a conversation of its own, and answers whatever it is asked."""
+    """Returns one order after another, each in a new conversation, and answers all questions."""
 
     def __init__(self, world, orders, seed):
         super().__init__(daemon=True)
@@ -149,9 +149,9 @@ def check_returns(world, done):
         tickets |= {metadata["decision"]["rma_number"] for metadata in told if "decision" in metadata}
         escalations = {metadata["escalation"]["ticket_id"] for metadata in told if "escalation" in metadata}
         if len(tickets) != 1:
-            said(f"order {number}: its customer was told of the returns {sorted(tickets)}")
+            said(f"order {number}: the customer received the returns {sorted(tickets)}")
         if len(escalations) > 1:
-            said(f"order {number}: its customer was told of the escalations {sorted(escalations)}")
+            said(f"order {number}: the customer received the escalations {sorted(escalations)}")
         is_decided = any("decision" in metadata for metadata in told)
         rmas[number] = (tickets, bool(escalations) and not is_decided)
     mails = wait_for_mails(world, rmas)
@@ -165,21 +165,21 @@ def check_mails(world, number, tickets, escalated, mails):
         return said(f"order {number}: {len(mails)} mails under the ids {sorted(mail['message-id'] for mail in mails)}")
     text = mails[0].get_content()
     if not any(ticket in text for ticket in tickets):
-        said(f"order {number}: its mail speaks of another return than {sorted(tickets)}")
+        said(f"order {number}: the mail names another return than {sorted(tickets)}")
     link = LINK.search(text)
     if link:
         path = "/" + link[0].split("/", 3)[3]
         status, _ = world.insist("HEAD", path)
-        # A return that was locked at once comes to no label before a person has looked.
+        # A locked return gets no label before a person has decided.
         if status != 200 and not escalated:
             said(f"order {number}: its label {path} is {status}")
         world.figures.add("labels")
     else:
-        said(f"order {number}: its mail leads to no label")
+        said(f"order {number}: the mail has no link to a label")
 
 
 def wait_for_mails(world, numbers):
-    """What was sent, by address, once each of these orders has its mail, or nobody waits any longer."""
+    """Returns the sent mails by address, once each of these orders has its mail or a timeout has passed."""
     end = time.monotonic() + PATIENCE
     while True:
         mails = {}

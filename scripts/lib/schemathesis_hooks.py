@@ -28,7 +28,7 @@ def before_call(context, case, kwargs):
 
 
 def upload_a_list(case):
-    """A schema cannot say what a list is, nor that writing one wants the hash of having seen it."""
+    """Uploads a valid list. The schema cannot describe its format, or the hash that writing it requires."""
     case.body = f"serial,product_name,warranty_end_date\nSN-{next(_numbers)},Mouse,2027-01-31\n"
     if str(case.query.get("dry_run", "")).lower() == "false":
         case.query["dry_run"] = "true"

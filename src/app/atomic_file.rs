@@ -1,14 +1,13 @@
-//! Writing a file as a whole: whoever reads it meanwhile sees the earlier content or the new one, and so does who reads it after a
-//! power cut.
+//! Replaces files atomically: readers see the old or the new content, even after a power failure.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// Writes the file. One that is there keeps its permissions, and a link goes on leading to it; one that nobody may write is
-/// left alone. Blocks until the disk has it.
+/// Writes a file and syncs it to disk. Keeps the permissions of an existing file, follows symbolic links, and refuses to replace a
+/// read-only file. Blocks.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    // Renaming onto a link would put the file in its place.
+    // Renaming onto a link would replace the link.
     let target = match path.canonicalize() {
         Ok(target) => target,
         Err(error) if error.kind() == ErrorKind::NotFound => path.to_owned(),
@@ -19,7 +18,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         return Err(ErrorKind::PermissionDenied.into());
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Hidden, so that nobody who reads the folder takes it for one of its files.
+    // Hidden files are ignored by everything that reads the folder.
     let mut file = builder().prefix(".").suffix(".new").tempfile_in(folder)?;
     file.write_all(content)?;
     if let Some(earlier) = earlier {
@@ -34,7 +33,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 fn builder<'a>() -> tempfile::Builder<'a, 'a> {
     use std::os::unix::fs::PermissionsExt;
     let mut builder = tempfile::Builder::new();
-    // As any new file; the process's mask takes away what it takes away.
+    // The permissions of any new file, which the umask reduces.
     builder.permissions(fs::Permissions::from_mode(0o666));
     builder
 }
@@ -44,7 +43,7 @@ fn builder<'a>() -> tempfile::Builder<'a, 'a> {
     tempfile::Builder::new()
 }
 
-/// The new name is on the disk as well; elsewhere than on Unix a folder cannot be opened, and needs not be.
+/// Syncs the new name to disk. Only Unix can open a folder, and only Unix needs it.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_keeps_its_permissions_and_a_link_leads_to_it_still() {
+    fn write_keeps_permissions_and_links() {
         let (folder, shared) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (link, file) = (folder.path().join("persona.md"), shared.path().join("p.md"));
         fs::write(&file, "old").unwrap();
@@ -70,19 +69,19 @@ mod tests {
         write(&link, b"new").unwrap();
         assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file)), ("new", 0o640));
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read_dir(shared.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(shared.path()).unwrap().count(), 1, "no temporary file is left");
         let fresh = folder.path().join("fresh");
         write(&fresh, b"x").unwrap();
-        assert_eq!(mode(&fresh), mode_of_any_new_file(folder.path()));
+        assert_eq!(mode(&fresh), mode_of_new_file(folder.path()));
     }
 
-    fn mode_of_any_new_file(folder: &Path) -> u32 {
+    fn mode_of_new_file(folder: &Path) -> u32 {
         fs::write(folder.join("any"), "").unwrap();
         mode(&folder.join("any"))
     }
 
     #[test]
-    fn what_nobody_may_write_is_not_replaced() {
+    fn read_only_file_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("p.md");
         fs::write(&file, "old").unwrap();

@@ -1,11 +1,10 @@
-//! Answers that somebody of the shop called wrong, kept to be given again after the shop has changed something.
+//! Evaluation cases: answers that the shop marked as wrong, stored so that they can be replayed after a change.
 //!
-//! - `case`: one answer, with all that led to it, as a file
-//! - `keep`: making a case of a turn
-//! - `replay`: giving the answer again, with today's personas, documents and settings
-//! - `compare`: what is different then, but for what is made `anew` each time
+//! - `case`: one marked answer with its conversation and rows, stored as a file
+//! - `keep`: makes a case of a turn
+//! - `replay`: plays a case again with today's personas, documents and settings
+//! - `compare`: the differences between the stored and the replayed answer
 
-mod anew;
 mod case;
 mod compare;
 mod keep;

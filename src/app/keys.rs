@@ -1,4 +1,4 @@
-//! The shop's API keys, held as hashes.
+//! The shops' API keys, stored as hashes.
 
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
@@ -6,12 +6,12 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use crate::config::KeyEntry;
 use crate::domain::TenantId;
 
-/// The keys that open this server.
+/// The valid keys.
 #[derive(Clone)]
 pub struct Keys(Vec<([u8; 32], TenantId)>);
 
 impl Keys {
-    /// Entries whose tenant is no tenant name are left out; config refuses them before.
+    /// Skips entries with an invalid tenant name, which the configuration refuses before.
     pub fn new(entries: &[KeyEntry]) -> Self {
         Self(
             entries
@@ -21,17 +21,17 @@ impl Keys {
         )
     }
 
-    /// What is kept of a key.
+    /// Hashes a key.
     pub fn hash(key: &[u8]) -> [u8; 32] {
         Sha256::digest(key).into()
     }
 
-    /// Every key's hash, and whose it is.
+    /// Iterates over the hash and the tenant of each key.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8; 32], &TenantId)> {
         self.0.iter().map(|(hash, tenant)| (hash, tenant))
     }
 
-    /// Whose key this is. Takes as long for a wrong key as for a right one.
+    /// Returns the tenant of a key, in constant time.
     pub fn find_tenant(&self, key: &[u8]) -> Option<TenantId> {
         let hash = Self::hash(key);
         let mut found = u32::MAX;
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_names_its_shop() {
+    fn key_identifies_its_tenant() {
         let entry = |tenant: &str, key: &str| KeyEntry { tenant: tenant.to_owned(), key: key.to_owned() };
         let keys = Keys::new(&[entry("default", "k0"), entry("acme", "k1")]);
         assert_eq!(keys.find_tenant(b"k1").unwrap().as_str(), "acme");

@@ -1,4 +1,4 @@
-//! The documents of a running server and their vectors, kept in line.
+//! Keeps the vectors of a running server's documents up to date.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::persona::{PromptError, Prompts};
 use crate::retrieval::Warning;
 use crate::retrieval::search::Knowledge;
 
-/// The folder lists that personas see.
+/// Returns the lists of folders that personas search.
 pub(super) fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
     prompts.personas().map(|persona| persona.knowledge.clone()).collect()
 }
 
-/// What is wrong with a file that could not be taken into use.
+/// Describes a file that could not be loaded.
 pub(super) fn complaint(cause: &StartError) -> Warning {
-    let unused = |problem: &str| format!("{problem}; until it is fixed, the earlier files stay in use");
+    let unused = |problem: &str| format!("{problem}. The earlier files stay in use until it is fixed");
     match cause {
         StartError::Prompts(PromptError { file, line, hint }) => {
             Warning { file: file.clone(), line: *line, problem: unused(hint) }
@@ -29,8 +29,8 @@ pub(super) fn complaint(cause: &StartError) -> Warning {
     }
 }
 
-/// Brings the vectors into line with the documents at start and whenever documents were read anew. What does not answer
-/// is asked again after `rest`; meanwhile documents are found by their words.
+/// Syncs the vectors at the start and after each reload of documents. Retries after `rest` if a service does not answer; until then,
+/// documents are found by words only.
 pub(super) async fn keep_in_line(
     knowledge: Arc<Knowledge>,
     changed: Arc<Notify>,
@@ -49,18 +49,18 @@ pub(super) async fn keep_in_line(
         let wait = match synced {
             Ok(_) => {
                 if !complaint.is_empty() {
-                    info!("Documents are searched by meaning again");
+                    info!("Vectors are up to date again, searching documents by meaning");
                     complaint.clear();
                 }
                 None
             }
             Err(cause) => {
                 let cause = cause.to_string();
-                // Said once, not each time that it is tried.
+                // Warn only once about the same error.
                 if cause == complaint {
-                    debug!(error = %cause, "Documents are still searched by words alone");
+                    debug!(error = %cause, "Cannot update vectors, still searching documents by words only");
                 } else {
-                    warn!(error = %cause, "Documents are searched by words alone");
+                    warn!(error = %cause, "Cannot update vectors, searching documents by words only");
                     complaint = cause;
                 }
                 Some(rest)

@@ -1,4 +1,4 @@
-//! Requests a second.
+//! Rate limits of requests.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,22 +14,22 @@ use crate::config::HttpConfig;
 use crate::domain::TenantId;
 use crate::domain::network::client_network;
 
-/// The limits of a server; one that is off is `None`.
+/// The rate limits. A disabled limit is `None`.
 pub struct Limits {
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
     keys: Option<DefaultKeyedRateLimiter<TenantId>>,
-    /// Networks that sent wrong keys above their limit, and until when no key from there is accepted.
+    /// Networks that sent too many wrong keys, and until when keys from there are refused.
     guessing: Mutex<HashMap<IpAddr, Instant>>,
     notices: [AtomicBool; 3],
 }
 
-/// A request too many: seconds until the next one is welcome.
+/// A request above the limit, with the seconds until the next one is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
     pub retry_after: u64,
 }
 
-/// Something that the log says once.
+/// A warning that is logged once.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice {
     ProxyWithoutKeys,
@@ -52,8 +52,7 @@ impl Limits {
         count(self.addresses.as_ref(), &client_network(address))
     }
 
-    /// Counts a request with a wrong key. Above the limit, right keys from the same network are refused as well, for as long
-    /// as `retry_after` says.
+    /// Counts a request with a wrong key. Above the limit, valid keys from the same network are refused for `retry_after` seconds, too.
     pub fn count_guess(&self, address: IpAddr) -> Result<(), TooMany> {
         self.count_address(address).inspect_err(|too_many| {
             let until = Instant::now() + Duration::from_secs(too_many.retry_after);
@@ -77,12 +76,12 @@ impl Limits {
         count(self.keys.as_ref(), tenant)
     }
 
-    /// Returns `true` the first time that it is asked about this notice.
+    /// Returns `true` on the first call for this notice.
     pub fn is_first(&self, notice: Notice) -> bool {
         !self.notices[notice as usize].swap(true, Ordering::Relaxed)
     }
 
-    /// Forgets callers that have not been heard of for a while.
+    /// Removes entries of callers that are idle.
     pub fn sweep(&self) {
         if let Some(limiter) = &self.addresses {
             limiter.retain_recent();
@@ -112,7 +111,7 @@ mod tests {
     use crate::config::{Config, Env};
 
     #[test]
-    fn a_burst_passes_then_the_caller_waits_and_others_do_not() {
+    fn burst_passes_then_only_that_caller_waits() {
         let env = [("RATE_LIMIT_PER_SECOND", "1"), ("RATE_LIMIT_BURST", "3")];
         let env = Env::of(env.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let limits = Limits::new(&Config::read(env).unwrap().http);
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn guessing_addresses_cannot_use_right_keys() {
+    fn valid_keys_from_guessing_networks_are_refused() {
         let env = [("RATE_LIMIT_PER_SECOND", "1"), ("RATE_LIMIT_BURST", "2")];
         let env = Env::of(env.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let limits = Limits::new(&Config::read(env).unwrap().http);

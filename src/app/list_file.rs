@@ -1,10 +1,10 @@
-//! A list that a shop's back office hands in, as spreadsheets write it: CSV in UTF-8 with or without a byte order mark, `,` `;`
-//! or tab, any order of columns, quoted fields with delimiters and line breaks in them.
+//! Reads CSV lists as spreadsheets export them: UTF-8 with or without a byte order mark, delimited by `,` `;` or tab, columns in any
+//! order, quoted fields with delimiters and line breaks.
 //!
-//! - `records`: the records, with the lines they begin on
-//! - `header`: which column holds what
-//! - `table`: a list that is short enough to be held in memory
-//! - `refusals`: rows that cannot be taken
+//! - `records`: CSV records with line numbers
+//! - `header`: the columns
+//! - `table`: lists that fit into memory
+//! - `refusals`: refused rows
 
 use std::io::{BufReader, Chain, Cursor, Read};
 
@@ -20,7 +20,7 @@ use records::Records;
 pub use refusals::{Fault, Refusals, Refused, VALUE_SHOWN, quoted};
 pub use table::{Ragged, Table, TableRow};
 
-/// Why the file as a whole cannot be read.
+/// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error(transparent)]
@@ -33,9 +33,7 @@ pub enum FileError {
     Utf16,
     #[error("the file is a workbook or an archive, not CSV; {SAVE_AS_UTF8}")]
     Workbook,
-    #[error(
-        "line {line} opens a quote that is not closed within its row; close it, or write a quote inside a field twice"
-    )]
+    #[error("line {line} opens a quote that is not closed within its row; close it, or double a quote inside a field")]
     OpenQuote { line: u64 },
     #[error("the row on line {line} is longer than 1 MiB; is the file a CSV file?")]
     LongRow { line: u64 },
@@ -46,18 +44,18 @@ pub enum FileError {
 const SAVE_AS_UTF8: &str = "in Excel choose File, Save As, \"CSV UTF-8 (Comma delimited)\"; in LibreOffice save as \
      Text CSV with the character set Unicode (UTF-8)";
 
-/// How much of the file is looked at to find its delimiter, and how much is read at a time, in bytes.
+/// Bytes that are read at a time, and that are examined to find the delimiter.
 pub(super) const CHUNK: usize = 64 << 10;
 
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 
-/// A file whose beginning has been read.
+/// The records of a file.
 pub type FileRecords<R> = Records<BufReader<Chain<Cursor<Vec<u8>>, R>>>;
 
-/// Opens a CSV file and reads its header: the fields of every row stand as its columns say.
+/// Opens a CSV file and reads its header.
 ///
 /// # Errors
-/// The file as a whole cannot be read, or its header lacks a column.
+/// Fails if the file is not CSV in UTF-8 or its header lacks a column.
 pub fn open<C: Column, R: Read>(mut file: R) -> Result<(FileRecords<R>, Header<C>), FileError> {
     let mut head = Vec::with_capacity(CHUNK);
     file.by_ref().take(CHUNK as u64).read_to_end(&mut head)?;
@@ -83,12 +81,12 @@ fn check_encoding(head: &[u8]) -> Result<(), FileError> {
     }
 }
 
-/// The delimiter with which the first line names most of our columns, or else has most columns.
+/// Picks the delimiter with which the first line has the most known columns, else the most columns.
 fn sniff_delimiter(head: &[u8], known_among: impl Fn(&[&str]) -> usize) -> Result<u8, FileError> {
     let mut best = (b',', (0, 0));
     for delimiter in DELIMITERS {
         let mut records = Records::new(head, delimiter);
-        // A header that fails with this delimiter fails with the right one too, and is reported then.
+        // A header that fails with this delimiter also fails with the right one, and is reported then.
         let Ok(Some(line)) = records.advance() else { continue };
         let Ok(fields) = records.fields(line) else { return Err(FileError::NotUtf8 { line }) };
         let score = (known_among(&fields), fields.len());

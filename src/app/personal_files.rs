@@ -1,4 +1,4 @@
-//! Personal data outside the database: kept cases below `EVALS_PATH`, and `.eml` files in `MAIL_OUTBOX_PATH`.
+//! Personal data outside the database: evaluation cases below `EVALS_PATH`, and `.eml` files in `MAIL_OUTBOX_PATH`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct PersonalFiles {
 /// Why a conversation was not deleted.
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteError {
-    #[error("a case cannot be removed: {0}")]
+    #[error("cannot remove a case: {0}")]
     Files(io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -37,7 +37,7 @@ pub enum DeleteError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonalFile {
     pub path: PathBuf,
-    /// Whether it is a kept case; otherwise a mail.
+    /// Whether it is an evaluation case rather than a mail.
     pub is_case: bool,
 }
 
@@ -46,7 +46,7 @@ impl PersonalFiles {
         Self { cases: config.evals.folder.join(FOLDER), outbox: config.mail.folder.clone() }
     }
 
-    /// The person's files, and the shop's cases that name their address. Blocks.
+    /// Lists the person's mails and the cases that concern them or name their address. Blocks.
     pub fn of_person(&self, tenant: &TenantId, person: &Person) -> io::Result<Vec<PersonalFile>> {
         let text = |case: &Value, name: &str| case[name].as_str().unwrap_or_default().to_owned();
         let mut found = self.cases_where(|json, case| {
@@ -65,13 +65,13 @@ impl PersonalFiles {
         Ok(found)
     }
 
-    /// The cases of one conversation. Blocks.
+    /// Lists the cases of one conversation. Blocks.
     pub fn of_conversation(&self, tenant: &TenantId, id: ConversationId) -> io::Result<Vec<PersonalFile>> {
         let id = id.to_string();
         self.cases_where(|_, case| case["conversation"] == id.as_str() && case["tenant"] == tenant.as_str())
     }
 
-    /// Cases of questions, and mails, that are older than `before`. Blocks.
+    /// Lists cases and mails that are older than `before`. Blocks.
     fn older_than(&self, before: DateTime<Utc>) -> io::Result<Vec<PersonalFile>> {
         let asked_at = |case: &Value| case["asked_at"].as_str()?.parse::<DateTime<Utc>>().ok();
         let mut found = self.cases_where(|_, case| asked_at(case).is_some_and(|at| at < before))?;
@@ -90,7 +90,7 @@ impl PersonalFiles {
         let mut found = Vec::new();
         for path in files(&self.cases)? {
             let Ok(json) = std::fs::read_to_string(&path) else { continue };
-            // Other files are left alone.
+            // Ignore other files.
             if serde_json::from_str::<Value>(&json).is_ok_and(|case| is_wanted(&json, &case)) {
                 found.push(PersonalFile { path, is_case: true });
             }
@@ -112,7 +112,7 @@ pub fn remove(found: &[PersonalFile]) -> io::Result<()> {
     Ok(())
 }
 
-/// The files of a folder; none where there is no folder.
+/// Lists the files of a folder. A missing folder has none.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -130,8 +130,8 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 impl App {
-    /// Removes a conversation and its cases, and empties the database's log, which still holds the words. `false`: there was
-    /// no such conversation.
+    /// Deletes a conversation and its cases, and empties the database's log, which still contains the texts. Returns `false` if the
+    /// conversation does not exist.
     pub async fn delete_conversation(
         &self,
         tenant: &TenantId,
@@ -149,19 +149,19 @@ impl App {
         let store = self.store.clone();
         self.background.spawn(async move {
             if let Err(cause) = store.truncate_log().await {
-                warn!(error = %cause, "The database's log could not be emptied after a deletion");
+                warn!(error = %cause, "Cannot empty the database's log after a deletion");
             }
         });
         Ok(deleted)
     }
 }
 
-/// Removes files that are older than `MESSAGE_RETENTION_DAYS`, now and then until the shutdown.
+/// Regularly removes files that are older than `MESSAGE_RETENTION_DAYS`, until the shutdown.
 pub(super) async fn run_retention(config: Arc<Config>, shutdown: CancellationToken) {
     let Some(days) = config.turns.message_retention_days else { return };
     loop {
         if let Err(cause) = forget_files(&config, Utc::now() - TimeDelta::days(i64::from(days))).await {
-            warn!(error = %cause, "Old cases and mails could not be removed; trying again later");
+            warn!(error = %cause, "Cannot remove old cases and mails, retrying later");
         }
         tokio::select! {
             () = shutdown.cancelled() => return,
@@ -173,7 +173,7 @@ pub(super) async fn run_retention(config: Arc<Config>, shutdown: CancellationTok
 /// Removes cases and mails that are older than `before`.
 ///
 /// # Errors
-/// The first file or folder that cannot be read or removed.
+/// Fails at the first file or folder that cannot be read or removed.
 pub async fn forget_files(config: &Config, before: DateTime<Utc>) -> io::Result<()> {
     let files = PersonalFiles::new(config);
     let removing = tokio::task::spawn_blocking(move || remove(&files.older_than(before)?));

@@ -1,7 +1,7 @@
-//! The personas' files, edited by the shop while the server runs.
+//! Persona files, which the shop edits in the console while the server runs.
 //!
-//! A file is the truth: who edits it by hand and who edits it in the console meet in its content, and whoever comes second is
-//! told. What it said before is kept in the store, the text before the first edit as well.
+//! The file is the source of truth. Saving fails if the file has changed since it was read, by hand or in the console. Earlier texts
+//! are kept in the store.
 
 use std::io;
 use std::path::PathBuf;
@@ -23,82 +23,82 @@ use crate::persona::{Persona, PromptError};
 use crate::store::persona_versions::PersonaVersion;
 use crate::store::{Store, StoreError};
 
-/// So many texts of each persona are kept, the one in use among them.
+/// Texts that are kept per persona, including the current one.
 const VERSIONS_KEPT: u32 = 10;
 
-/// The personas of a running server, to be seen and changed. Cheap to clone.
+/// Reads and edits the personas of a running server. Cheap to clone.
 #[derive(Clone)]
 pub struct Personas {
     config: Arc<Config>,
     store: Store,
     desks: Arc<ArcSwap<Desks>>,
-    /// Told when a file was written, for whoever reads files anew.
+    /// Notified when a file was written, to reload it.
     edited: Arc<Notify>,
-    /// One edit after another: what is compared must still stand when it is replaced.
+    /// Serializes edits, so that the file does not change between comparing and writing.
     editing: Arc<Mutex<()>>,
     tasks: TaskTracker,
 }
 
-/// A persona's file and what it said before.
+/// A persona's file and its earlier texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonaFile {
     pub text: String,
-    /// Of the text: whoever saves another one says on which it stands.
+    /// The hash of the text, which an edit must name.
     pub hash: String,
     /// Newest first.
     pub versions: Vec<SavedVersion>,
 }
 
-/// A text that the file had, without the text.
+/// An earlier text, without the text itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedVersion {
     pub version: u32,
     pub saved_at: DateTime<Utc>,
-    /// `None`: somebody who edited the file.
+    /// `None` if the file was edited by hand.
     pub saved_by: Option<String>,
-    /// Whether the file has it now.
+    /// Whether this is the file's current text.
     pub current: bool,
 }
 
-/// What somebody wants a persona's file to say.
+/// An edit of a persona's file.
 #[derive(Clone, Debug)]
 pub struct PersonaEdit {
     pub text: String,
-    /// The hash of the text that was edited.
+    /// The hash of the text that the edit is based on.
     pub hash: String,
-    /// The person's name, where it is known.
+    /// The person's name, if known.
     pub saved_by: Option<String>,
     /// The shop and the person, for the console's audit log.
     pub act: Option<(TenantId, ConsoleAct)>,
 }
 
-/// Why a persona's text is not used: where, and how to mend it.
+/// Why a persona's text is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonaProblem {
-    /// Of the text, counted from 1; `None`: the text as a whole, or another file that does not go with it.
+    /// The line of the text, from 1. `None` if the problem concerns the whole text or another file.
     pub line: Option<usize>,
     pub problem: String,
 }
 
-/// Why a persona was not shown or saved.
+/// Why a persona was not read or saved.
 #[derive(Debug, thiserror::Error)]
 pub enum PersonaError {
-    #[error("no such persona")]
+    #[error("the persona does not exist")]
     NotFound,
-    #[error("the file has changed meanwhile")]
+    #[error("the file has changed since it was read")]
     Conflict,
     #[error("{}", .0.problem)]
     Invalid(PersonaProblem),
-    #[error("the persona's file cannot be read: {0}")]
+    #[error("cannot read the persona's file: {0}")]
     Unreadable(io::Error),
-    #[error("the persona's file cannot be written: {0}")]
+    #[error("cannot write the persona's file: {0}")]
     NotWritable(io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Personas {
-    /// Edits are carried out on `tasks`.
+    /// Creates the service. Edits run on `tasks`.
     pub(super) fn new(
         config: Arc<Config>,
         store: Store,
@@ -109,37 +109,37 @@ impl Personas {
         Self { config, store, desks, edited, editing: Arc::default(), tasks }
     }
 
-    /// All of them, by name, each with whether conversations get it that name none.
+    /// Lists all personas by name, each with whether it is the default.
     pub fn list(&self) -> Vec<(Arc<Persona>, bool)> {
         let desks = self.desks.load();
         let default = desks.prompts().default_persona().id.clone();
         desks.prompts().personas().map(|persona| (persona.clone(), persona.id == default)).collect()
     }
 
-    /// The file as it is, and what it said before.
+    /// Returns the file and its earlier versions.
     pub async fn get(&self, id: &str) -> Result<PersonaFile, PersonaError> {
         let text = self.read(id).await?;
         let versions = self.store.list_persona_versions(id).await?;
         Ok(PersonaFile { hash: hash(&text), versions: saved(&versions, &text), text })
     }
 
-    /// What the file said.
+    /// Returns an earlier version of the file.
     pub async fn find_version(&self, id: &str, version: u32) -> Result<Option<PersonaVersion>, PersonaError> {
         self.file(id)?;
         Ok(self.store.find_persona_version(id, version).await?)
     }
 
-    /// The persona that the text makes, together with the prompts in use; nothing is changed.
+    /// Checks a text together with the current prompts, and returns its persona. Changes nothing.
     pub async fn check(&self, id: &str, text: &str) -> Result<Arc<Persona>, PersonaError> {
         let file = self.file(id)?.display().to_string();
         let (desks, config) = (self.desks.load_full(), self.config.clone());
         let (persona, text) = (id.to_owned(), text.to_owned());
-        // Every text and rule is looked at, which takes long enough to hold other requests up.
+        // Checks every text and rule, which would block other requests.
         let checking = tokio::task::spawn_blocking(move || {
             let prompts = desks.prompts().with_persona(&persona, &text)?;
             Desks::check(desks.registry(), &prompts)?;
             let mut missing = prompts.missing_knowledge(&config.knowledge.folder);
-            if let Some((_, error)) = missing.find(|(lacking, _)| lacking.id == persona) {
+            if let Some((_, error)) = missing.find(|(other, _)| other.id == persona) {
                 return Err(error);
             }
             Ok(prompts.find_persona(&persona))
@@ -148,14 +148,14 @@ impl Personas {
         checked.map_err(|error| PersonaError::Invalid(problem(&file, error)))?.ok_or(PersonaError::NotFound)
     }
 
-    /// Puts the text into the file; the server takes it into use as any change of it. Saving what is there already does nothing.
+    /// Writes the text to the file, which the server then reloads. Saving the current text does nothing.
     ///
     /// # Errors
-    /// [`PersonaError::Conflict`] if the file does not say any more what was edited, [`PersonaError::Invalid`] if the text could not be
-    /// used. The file stays as it is then.
+    /// [`PersonaError::Conflict`] if the file has changed since it was read, [`PersonaError::Invalid`] if the text is not valid. Neither
+    /// changes the file.
     pub async fn save(&self, id: &str, edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
-        // On a task of its own: a client that leaves drops its request wherever it stands, and a file that is written without
-        // its version, or without anybody being told, must not come of that.
+        // Runs on a separate task: a request is dropped when its client disconnects, which must not happen between writing the file and
+        // storing its version.
         let (personas, id) = (self.clone(), id.to_owned());
         let saving = self.tasks.spawn(async move { personas.save_now(&id, edit).await });
         saving.await.unwrap_or_else(|died| Err(PersonaError::NotWritable(io::Error::other(died))))
@@ -171,18 +171,18 @@ impl Personas {
                 return Err(PersonaError::Conflict);
             }
             self.check(id, &edit.text).await?;
-            // Before it is overwritten: nothing is lost, whoever wrote it.
+            // Store the earlier text before overwriting it.
             self.store.add_persona_version(id, &earlier, self.written_at(id).await?, None, VERSIONS_KEPT, None).await?;
             self.write(id, &edit.text).await?;
             let by = edit.saved_by.as_deref();
             let act = edit.act.as_ref().map(|(tenant, act)| (tenant, act));
             self.store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT, act).await?;
-            info!(persona = id, "A persona was edited");
+            info!(persona = id, "Saved a persona");
         }
         self.get(id).await
     }
 
-    /// The file of a persona that is known: no other name leads to a path.
+    /// Returns the file of a known persona. Other ids are refused, so that they never become a path.
     fn file(&self, id: &str) -> Result<PathBuf, PersonaError> {
         let desks = self.desks.load();
         let known = desks.prompts().find_persona(id);
@@ -214,7 +214,7 @@ fn hash(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
-/// The newest one with the file's text is the one that it has.
+/// Marks the newest version with the file's text as current.
 fn saved(versions: &[PersonaVersion], text: &str) -> Vec<SavedVersion> {
     let current = versions.iter().find(|version| version.text == text).map(|version| version.version);
     let saved = |version: &PersonaVersion| SavedVersion {

@@ -1,4 +1,4 @@
-//! What the shop should write about next: the questions that got no answer, those that ask the same together.
+//! Unanswered questions, grouped by meaning, which show what the shop should document next.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use crate::retrieval::SearchRules;
 use crate::store::StoreError;
 use crate::store::unanswered::{Unanswered, UnansweredQuestion};
 
-/// So many of the newest questions are looked at: more than anybody reads through.
+/// The number of newest questions that are grouped.
 const QUESTIONS_MAX: u32 = 5_000;
-/// Examples of a group.
+/// Examples per group.
 const EXAMPLES: usize = 5;
 
-/// Questions that ask the same.
+/// Questions with the same meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionGroup {
     pub why: Unanswered,
     pub count: usize,
     pub last_at: DateTime<Utc>,
-    /// Of the newest one.
+    /// The language of the newest question.
     pub language: Language,
-    /// The newest ones, newest first, never empty.
+    /// The newest questions, newest first. Never empty.
     pub examples: Vec<UnansweredQuestion>,
 }
 
@@ -38,7 +38,7 @@ pub enum QuestionsError {
 }
 
 impl App {
-    /// The questions of the last `days`, of one sort where `only` is given: the groups whose last question is newest first.
+    /// Lists groups of questions of the last `days`, newest first. `only` selects one kind.
     pub async fn unanswered(
         &self,
         tenant: &TenantId,
@@ -52,7 +52,7 @@ impl App {
     }
 }
 
-/// Groups of questions that have one gist and got no answer for one reason. Questions and groups: newest first.
+/// Groups questions with the same gist and reason. Questions and groups are newest first.
 fn group(questions: Vec<UnansweredQuestion>, gist: impl Fn(&str) -> String) -> Vec<QuestionGroup> {
     let mut groups: Vec<QuestionGroup> = Vec::new();
     let mut places: HashMap<(Unanswered, String), usize> = HashMap::new();
@@ -83,7 +83,7 @@ mod tests {
     use crate::domain::ConversationId;
 
     #[test]
-    fn what_asks_the_same_is_one_group_the_newest_first_with_five_examples() {
+    fn similar_questions_group_with_five_examples() {
         let conversation = ConversationId::now();
         let question = |(turn, why, text): (u32, Unanswered, &str)| UnansweredQuestion {
             conversation,

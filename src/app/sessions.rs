@@ -1,4 +1,4 @@
-//! Console sessions: what a browser of the shop's own people holds instead of the API key.
+//! Console sessions: signed tokens that a browser holds instead of the API key.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,28 +14,28 @@ use super::keys::Keys;
 use crate::domain::TenantId;
 use crate::tools::signed::Signer;
 
-/// Told apart from conversation tokens, and from later formats.
+/// Distinguishes session tokens from conversation tokens and from later formats.
 const PURPOSE: &[u8] = b"frontdesk console session 1\n";
 
-/// Somebody of the shop, signed in.
+/// A person of the shop who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     pub tenant: TenantId,
-    /// How the person wants to be called.
+    /// The person's name.
     pub name: Option<String>,
     pub expires_at: DateTime<Utc>,
-    /// Names the session without opening it.
+    /// Identifies the session without giving access to it.
     pub id: String,
 }
 
-/// Sessions that were signed out, and those whose streams want to hear of it; each until it expires.
+/// Revoked sessions, and sessions with open streams. Each entry is kept until the session expires.
 #[derive(Debug, Default)]
 struct Ended {
     revoked: HashMap<String, DateTime<Utc>>,
     watched: HashMap<String, (DateTime<Utc>, CancellationToken)>,
 }
 
-/// Opens sessions and reads them back. A session names its key by a fingerprint, so that it ends with the key.
+/// Creates and verifies sessions. A session contains its key's fingerprint, so that it ends when the key is removed.
 #[derive(Clone)]
 pub struct Sessions {
     signer: Signer,
@@ -45,30 +45,29 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// `secret`: what tokens are signed with. `ttl`: how long a session lasts.
-    /// `revoked`: sessions that were signed out earlier, and when they would have expired.
+    /// `secret` signs the tokens, `ttl` is the lifetime of a session, and `revoked` lists the revoked sessions with their expiry.
     pub fn new(secret: &str, keys: Keys, ttl: std::time::Duration, revoked: Vec<(String, DateTime<Utc>)>) -> Self {
-        // A century stands in for what no calendar holds.
+        // At most a century, which dates can represent.
         let ttl = TimeDelta::from_std(ttl).unwrap_or(TimeDelta::MAX).min(TimeDelta::days(36_525));
         let ended = Ended { revoked: revoked.into_iter().collect(), ..Ended::default() };
         Self { signer: Signer::new(secret, PURPOSE), keys, ttl, ended: Arc::new(Mutex::new(ended)) }
     }
 
-    /// A session for who knows the key, and the token that holds it; `None`: the key opens nothing.
+    /// Creates a session and its token. Returns `None` for a wrong key.
     pub fn begin(&self, key: &[u8], name: Option<String>, now: DateTime<Utc>) -> Option<(Session, String)> {
         let tenant = self.keys.find_tenant(key)?;
-        // Whole seconds, as the token holds them.
+        // Tokens store whole seconds.
         let expires_at = DateTime::from_timestamp((now + self.ttl).timestamp(), 0)?;
         let fingerprint = self.fingerprint(&Keys::hash(key));
         let encoded = URL_SAFE_NO_PAD.encode(name.as_deref().unwrap_or_default());
-        // Two sessions are never the same, so that one can be signed out alone.
+        // Makes each session unique, so that it can be revoked alone.
         let nonce = Uuid::now_v7().simple();
         let payload = format!("{tenant}|{fingerprint}|{}|{encoded}|{nonce}", expires_at.timestamp());
         let id = self.id(&payload);
         Some((Session { tenant, name, expires_at, id }, self.signer.sign(&payload)))
     }
 
-    /// The session that the token holds, if we signed it, it has not expired at `now`, and its key still opens its shop.
+    /// Returns the session of a token that is signed, not expired, not revoked, and whose key is still valid.
     pub fn verify(&self, token: &str, now: DateTime<Utc>) -> Option<Session> {
         let payload = self.signer.verify(token)?;
         let mut parts = payload.split('|');
@@ -84,7 +83,7 @@ impl Sessions {
         holds.then_some(Session { tenant, name: Some(name).filter(|name| !name.is_empty()), expires_at, id })
     }
 
-    /// Ends the session and its streams. The caller has stored that.
+    /// Revokes the session and ends its streams. The caller has stored the revocation.
     pub fn revoke(&self, session: &Session, now: DateTime<Utc>) {
         let mut ended = self.ended();
         ended.revoked.retain(|_, expires_at| now < *expires_at);
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_holds_until_it_expires_or_its_key_is_gone_and_cannot_be_changed() {
+    fn session_ends_with_expiry_revocation_or_key() {
         let now = Utc::now();
         let ours = sessions(SECRET, &[("default", "k0"), ("acme", "k1")]);
         let (session, token) = ours.begin(b"k1", Some("Lan | Đỗ".to_owned()), now).unwrap();
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_one_purpose_does_not_pass_for_the_other() {
+    fn session_and_conversation_tokens_are_not_interchangeable() {
         let now = Utc::now();
         let (sessions, tokens) = (sessions(SECRET, &[("default", "k0")]), Tokens::new(SECRET));
         let (_, session) = sessions.begin(b"k0", None, now).unwrap();

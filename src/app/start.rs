@@ -204,7 +204,7 @@ pub(super) fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &P
         }
         warn!(persona = persona.id, problem = %missing, "A persona has no documents to answer from");
     }
-    let rules = SearchRules::read(&prompts)?;
+    let rules = SearchRules::read(prompts)?;
     Ok(knowledge.read(&folders_of(prompts), &rules)?)
 }
 

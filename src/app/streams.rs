@@ -1,4 +1,4 @@
-//! Open event streams, and how many may be open.
+//! Limits of open event streams.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::{ConversationId, TenantId};
 
-/// The streams that are open. Cheap to clone.
+/// The open streams. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Streams {
     per_conversation: usize,
@@ -22,19 +22,19 @@ struct Table {
     keys: HashMap<TenantId, usize>,
 }
 
-/// A key has as many streams open as it may.
+/// The key has reached its limit of open streams.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooManyStreams;
 
-/// An open stream's place; given back when dropped.
+/// The slot of an open stream. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct StreamPlace {
     streams: Streams,
     id: u64,
-    /// The conversation that it is one of the endless streams of.
+    /// The conversation, for a stream that counts against its limit.
     conversation: Option<ConversationId>,
     key: Option<TenantId>,
-    /// Cancelled when a newer stream of the conversation took the place.
+    /// Cancelled when a newer stream of the conversation takes the slot.
     pub evicted: CancellationToken,
 }
 
@@ -43,13 +43,13 @@ impl Streams {
         Self { per_conversation: per_conversation.max(1), per_key, table: Arc::default() }
     }
 
-    /// Takes a place for a stream that goes on for ever: the conversation's oldest one gives way if there are too many.
-    /// `key`: the shop whose key opened it, `None` for browsers, which are never turned away.
+    /// Takes a slot for an endless stream, and closes the conversation's oldest one above the limit. `key` is the shop whose key opened
+    /// it; `None` for browsers, which have no limit per key.
     pub fn open(&self, conversation: ConversationId, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
         self.place(Some(conversation), key)
     }
 
-    /// Takes a place for a stream that ends with its turn: it takes nobody's place, and nobody takes its.
+    /// Takes a slot for a stream that ends with its turn. It does not count against the conversation's limit.
     pub fn open_turn(&self, key: Option<TenantId>) -> Result<StreamPlace, TooManyStreams> {
         self.place(None, key)
     }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ninth_stream_closes_the_oldest_and_nothing_is_kept_of_closed_ones() {
+    fn stream_above_limit_closes_the_oldest() {
         let streams = Streams::new(8, 10);
         let id = ConversationId::now();
         let mut open: Vec<StreamPlace> = (0..9).map(|_| streams.open(id, None).unwrap()).collect();
@@ -119,13 +119,17 @@ mod tests {
         assert_eq!(evicted, [true, false, false, false, false, false, false, false, false]);
         drop(open.pop());
         open.push(streams.open(id, None).unwrap());
-        assert_eq!(open.iter().filter(|place| place.evicted.is_cancelled()).count(), 1, "a closed one made room");
+        assert_eq!(
+            open.iter().filter(|place| place.evicted.is_cancelled()).count(),
+            1,
+            "a closed stream freed its slot"
+        );
         drop(open);
         assert!(streams.table.lock().unwrap().conversations.is_empty());
     }
 
     #[test]
-    fn a_key_has_a_limit_and_browsers_have_none() {
+    fn only_keys_have_a_stream_limit() {
         let streams = Streams::new(8, 2);
         let key = TenantId::default();
         let first = streams.open(ConversationId::now(), Some(key.clone())).unwrap();

@@ -1,17 +1,17 @@
-//! Conversation tokens: what a browser holds. One opens one conversation, until it expires.
+//! Conversation tokens, which give a browser access to one conversation.
 
 use chrono::{DateTime, Utc};
 
 use crate::domain::{ConversationId, TenantId};
 use crate::tools::signed::Signer;
 
-/// Signs tokens and reads them back. A token names tenant, conversation and expiry.
+/// Signs and verifies tokens.
 #[derive(Clone)]
 pub struct Tokens {
     signer: Signer,
 }
 
-/// What a valid token says.
+/// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
     pub tenant: TenantId,
@@ -19,7 +19,7 @@ pub struct Claims {
     pub expires_at: DateTime<Utc>,
 }
 
-/// Told apart from other uses of the same secret, and from later formats.
+/// Distinguishes tokens from other uses of the same secret and from later formats.
 const PURPOSE: &[u8] = b"frontdesk conversation token 1\n";
 
 impl Tokens {
@@ -31,7 +31,7 @@ impl Tokens {
         self.signer.sign(&format!("{}|{}|{}", claims.tenant, claims.conversation, claims.expires_at.timestamp()))
     }
 
-    /// What the token says, if we signed it and it holds at `now`.
+    /// Returns the claims of a token that is signed and not expired at `now`.
     pub fn verify(&self, token: &str, now: DateTime<Utc>) -> Option<Claims> {
         let payload = self.signer.verify(token)?;
         let mut parts = payload.split('|');
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_opens_its_conversation_until_it_expires_and_cannot_be_changed() {
+    fn token_is_valid_until_expiry_and_tamper_proof() {
         let now = Utc::now();
         let tokens = Tokens::new("a secret of the shop, long enough");
         let claims = Claims {

@@ -1,8 +1,7 @@
-//! A shop's list of warranties, as a spreadsheet writes it, on its way into the store: read, checked, compared and, if its
-//! owner wants that, written.
+//! Imports a list of warranties: reads and checks the file, compares it with the store, and writes it on request.
 //!
-//! - `rows`: the file's rows
-//! - `upload`: a list that comes over the wire
+//! - `rows`: the rows of the file
+//! - `upload`: lists that are uploaded in the console
 
 use std::io::{self, Read};
 
@@ -16,7 +15,7 @@ use crate::store::warranty_import::{
     Applied, ChangedRow, Comparison, Conflict, ImportError, ImportRow, RowSorter, WarrantyImport,
 };
 
-/// So many changed rows are shown one by one.
+/// Changed rows that are shown.
 const CHANGES_SHOWN: u32 = 50;
 
 mod rows;
@@ -27,7 +26,7 @@ pub use upload::{Outcome, UploadError, Wish};
 /// Rows between two reports of progress.
 const PROGRESS_ROWS: u64 = 4_096;
 
-/// A list that was read. Rows are kept in temporary files, so memory stays flat whatever their number.
+/// A list that was read. Rows are kept in temporary files, so memory use does not grow with their number.
 #[derive(Debug)]
 pub struct WarrantyList {
     rows: RowSorter,
@@ -40,22 +39,22 @@ pub struct WarrantyList {
 pub enum ListError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("a temporary file: {0}")]
+    #[error("cannot use a temporary file: {0}")]
     Temporary(io::Error),
 }
 
-/// What is known of a list once it was compared.
+/// The result of comparing a list with the store.
 #[derive(Debug)]
 pub struct Found {
     pub comparison: Comparison,
     pub refusals: Refusals,
-    /// Columns of the file that mean nothing to us, as quoted names.
+    /// The quoted names of unknown columns.
     pub ignored_columns: Vec<String>,
-    /// The first of the changed rows.
+    /// The first changed rows.
     pub changes: Vec<ChangedRow>,
 }
 
-/// A list that was compared with what the shop has. Dropping it discards it.
+/// A compared list that can be written. Dropping it discards the list.
 #[derive(Debug)]
 pub struct Compared {
     pub found: Found,
@@ -63,11 +62,10 @@ pub struct Compared {
 }
 
 impl WarrantyList {
-    /// Reads the whole file, on the calling thread; keeps the first `shown_max` of the rows that cannot be taken.
-    /// `progress` hears now and then how many bytes were read.
+    /// Reads the whole file, blocking. Keeps the first `shown_max` refused rows, and calls `progress` with the number of bytes read.
     ///
     /// # Errors
-    /// The file as a whole cannot be read: it is no CSV in UTF-8, or its header lacks a column.
+    /// Fails if the file is not CSV in UTF-8 or its header lacks a column.
     pub fn read(file: impl Read, shown_max: usize, mut progress: impl FnMut(u64)) -> Result<Self, ListError> {
         let mut csv = WarrantyRows::open(file)?;
         let ignored_columns = csv.ignored_columns().to_vec();
@@ -92,7 +90,7 @@ impl WarrantyList {
         Ok(Self { rows, refusals, ignored_columns })
     }
 
-    /// Compares it with what the shop has. Writes nothing to the shop's table.
+    /// Compares the list with the shop's warranties without changing them.
     pub async fn compare(self, store: &Store, tenant: &TenantId) -> Result<Compared, ImportError> {
         let Self { rows, mut refusals, ignored_columns } = self;
         let mut import = WarrantyImport::begin(store, tenant).await?;
@@ -103,12 +101,12 @@ impl WarrantyList {
 }
 
 impl Compared {
-    /// Whether nothing stands in the way: no row was refused, or the others are wanted all the same.
+    /// Returns whether the list may be written: no row was refused, or `skip_refused` is set.
     pub fn may_be_written(&self, skip_refused: bool) -> bool {
         skip_refused || self.found.refusals.count() == 0
     }
 
-    /// Writes the new and the changed rows, if there are any, in one transaction: all of them, or none.
+    /// Writes the new and changed rows in one transaction.
     pub async fn write(self) -> Result<(Found, Applied), ImportError> {
         let Comparison { new, changed, .. } = self.found.comparison;
         let applied = if new + changed == 0 { Applied::default() } else { self.import.apply().await? };
@@ -127,8 +125,10 @@ fn add_bad_value(refusals: &mut Refusals, line: u64, error: &RowError) {
 
 fn add_conflict(refusals: &mut Refusals, conflict: &Conflict) {
     refusals.add(conflict.line, || {
-        let reason =
-            format!("line {} has the same serial with another name or date; delete the wrong one", conflict.other_line);
+        let reason = format!(
+            "line {} has the same serial with a different name or date; delete the wrong line",
+            conflict.other_line
+        );
         Fault { code: Some("conflict"), column: Some("serial"), value: conflict.serial.to_string(), reason }
     });
 }

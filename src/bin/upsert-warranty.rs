@@ -1,4 +1,4 @@
-//! `upsert-warranty --file warranty.csv`: brings a list of warranties into the shop's database.
+//! `upsert-warranty --file warranty.csv`: imports a list of warranties.
 
 use std::process::ExitCode;
 

@@ -1,9 +1,9 @@
-//! `frontdesk chat`: a conversation in a terminal, or through a pipe, by the same HTTP contract as any other client.
+//! `frontdesk chat`: a chat in a terminal or through a pipe, as a client of the HTTP API.
 //!
-//! - `server`: the server it talks to: the one that runs, or one of its own
-//! - `client`, `events`: the contract's other end
-//! - `input`, `screen`, `typeset`: the person's end
-//! - `session`: what is said between the two
+//! - `server`: finds the running server or starts one
+//! - `client`, `events`: the HTTP client and its event stream
+//! - `input`, `screen`, `typeset`: the terminal
+//! - `session`: the chat itself
 
 use std::io;
 use std::pin::pin;
@@ -33,13 +33,13 @@ mod typeset;
 /// The arguments of `frontdesk chat`.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The persona to talk to: a file's stem under prompts/
+    /// The persona to talk to: a file name under prompts/ without extension
     #[arg(long, value_name = "NAME")]
     persona: Option<String>,
-    /// The language to begin in: vi or en; otherwise the first message decides
+    /// The initial language, vi or en [default: the language of the first message]
     #[arg(long, value_name = "CODE")]
     language: Option<Language>,
-    /// The server to talk to; otherwise the one that runs here, or one for this conversation alone
+    /// The server to talk to [default: the one that runs here, else a temporary one]
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 }
@@ -61,7 +61,7 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let ended = match server {
         Server::Elsewhere(address) => {
             if args.url.is_none() {
-                screen.remark(&format!("Talking to the server that runs at {address}."))?;
+                screen.remark(&format!("Talking to the server at {address}."))?;
             }
             talk(&client, args, &names, &mut screen, &mut signals).await
         }
@@ -69,16 +69,16 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
             if let Some(remark) = own.remark() {
                 screen.remark(&remark)?;
             }
-            // The lock is held until the end.
+            // Keep the lock until the end.
             let Prepared { app, listener, lock: _held, .. } = *own.prepared;
             let stop = CancellationToken::new();
             let mut served = pin!(crate::http::serve(app, listener, stop.clone().cancelled_owned()));
             let ended = tokio::select! {
                 ended = talk(&client, args, &names, &mut screen, &mut signals) => ended,
-                () = &mut served => bail!("the server of this conversation has ended"),
+                () = &mut served => bail!("the server of this conversation has stopped"),
             };
             stop.cancel();
-            // A reply that nobody waits for may still be written.
+            // The server may still be finishing a reply.
             tokio::select! {
                 () = served => {}
                 _ = signals.next() => {}
@@ -89,12 +89,12 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     match ended {
         Err(error) if is_closed_pipe(&error) => Ok(()),
         Ok(0) => Ok(()),
-        Ok(unanswered) => bail!("{unanswered} of the messages got no answer"),
+        Ok(unanswered) => bail!("messages without an answer: {unanswered}"),
         Err(error) => Err(error),
     }
 }
 
-/// Whether a server answers at the address that it gave.
+/// Returns whether a server answers at the address.
 pub(super) async fn answers(address: &str) -> bool {
     match server::reachable(address).and_then(|address| Client::new(&address, None)) {
         Ok(client) => client.is_up().await,
@@ -102,7 +102,7 @@ pub(super) async fn answers(address: &str) -> bool {
     }
 }
 
-/// Opens a conversation and holds it; gives how many messages of a pipe got no answer.
+/// Opens a conversation and runs it. Returns the number of unanswered messages of a pipe.
 async fn talk(
     client: &Client,
     args: &Args,
@@ -115,10 +115,10 @@ async fn talk(
         _ = signals.next() => return Ok(0),
     };
     let name = names.of(&opened.persona);
-    Session::new(client, opened.id, name, screen, signals).hold(&opened.greeting.text).await
+    Session::new(client, opened.id, name, screen, signals).run(&opened.greeting.text).await
 }
 
-/// What the personas are called. The contract tells a persona's file; the name in it is known where the file is.
+/// The names of the personas. The API returns a persona's id only; its name is in the local file.
 struct Names(Option<Prompts>);
 
 impl Names {
@@ -133,13 +133,13 @@ impl Names {
     }
 }
 
-/// The key to come with: the default tenant's, else the first one.
+/// Picks the API key: the default tenant's, else the first one.
 fn key_of(keys: &[KeyEntry]) -> Option<&str> {
     let own = keys.iter().find(|entry| entry.tenant == TenantId::DEFAULT);
     own.or_else(|| keys.first()).map(|entry| entry.key.as_str())
 }
 
-/// Whoever read our output has seen enough (`frontdesk chat | head`).
+/// Returns whether the reader of the output has closed it, as in `frontdesk chat | head`.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_tenants_key_comes_before_the_first() {
+    fn default_tenants_key_is_preferred() {
         let key = |tenant: &str, key: &str| KeyEntry { tenant: tenant.to_owned(), key: key.to_owned() };
         assert_eq!(key_of(&[key("a", "1"), key("default", "2")]), Some("2"));
         assert_eq!(key_of(&[key("a", "1"), key("b", "2")]), Some("1"));

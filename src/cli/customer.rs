@@ -1,4 +1,4 @@
-//! `customer`: what the shop has about one customer, exported or erased.
+//! `frontdesk customer`: exports or erases the personal data of one customer.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use crate::store::personal::erase::{Erased, Erasure};
 use crate::store::personal::person::Named;
 use crate::store::{Store, StoreOptions};
 
-/// How long an erasure waits for turns that run, and how often it looks.
+/// How long an erasure waits for running turns, and how often it checks.
 const WAIT: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Who erases, in the audit log.
+/// The actor in the audit log.
 const WHO: &str = "operator";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -31,23 +31,23 @@ pub struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 enum What {
-    /// Write everything that the shop has about a customer as JSON
+    /// Write all data about a customer as JSON
     Export {
         #[command(flatten)]
         customer: Customer,
-        /// The file to write; standard output without it
+        /// The file to write [default: standard output]
         #[arg(long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Erase a customer: conversations, cases and mails, and name and address from orders. That there is an order, an RMA or a
-    /// ticket, its state and its amounts stay
+    /// Erase a customer's conversations, evaluation cases and mails, and their name and address in orders. Orders, RMAs and
+    /// tickets stay with their status and amounts
     Erase {
         #[command(flatten)]
         customer: Customer,
-        /// Count what would be erased, and change nothing
+        /// Count what would be erased without changing anything
         #[arg(long)]
         dry_run: bool,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -57,7 +57,7 @@ enum What {
 struct Customer {
     #[command(flatten)]
     named: By,
-    /// The shop whose customer it is
+    /// The customer's shop
     #[arg(long, value_name = "NAME", default_value_t)]
     tenant: TenantId,
 }
@@ -83,11 +83,11 @@ impl Customer {
     }
 }
 
-/// Runs the command, and prints what it found or erased.
+/// Runs the command and prints what it found or erased.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let options = StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: 1 };
     if options.would_create()? {
-        bail!("there is no database at {}: set DATABASE_URL, or run this in the server's folder", config.store.url);
+        bail!("no database at {}: set DATABASE_URL, or run the command in the server's folder", config.store.url);
     }
     let store = Store::open(&options).await?.embedding(config.embed.on);
     match &args.what {
@@ -128,7 +128,7 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
     let mut found = files.of_person(&customer.tenant, &person)?;
     if dry_run || !yes {
         let Erasure::Done(planned) = door.erase_person(&named, WHO, true, Utc::now()).await? else {
-            bail!("a dry run ended in an unexpected way")
+            bail!("the dry run found a running turn, which it does not wait for")
         };
         if planned.is_empty() && found.is_empty() {
             println!("the shop {} has nothing about this customer", customer.tenant);
@@ -142,43 +142,45 @@ async fn erase(config: &Config, store: &Store, customer: &Customer, dry_run: boo
             bail!("nothing was erased");
         }
     }
-    // Before the database: a command that is repeated after a crash still knows whose files they are.
+    // Before the database, so that a repeated command still finds the files after a crash.
     remove(&found)?;
     let erased = erase_rows(store, customer, &named).await?;
-    // Mails that the server wrote in the meantime.
+    // Mails that the server has written since.
     let late = files.of_person(&customer.tenant, &person)?;
     remove(&late)?;
     found.extend(late.into_iter().filter(|file| !found.contains(file)).collect::<Vec<_>>());
     print_summary("erased", &erased, &found);
     if config.embed.on && config.vectors.chroma_url.is_some() {
-        println!("the server removes the conversations' vectors from Chroma; start it if it does not run");
+        println!("The running server removes the conversations' vectors from Chroma. Start it if it is not running.");
     }
     if !store.truncate_log().await? {
-        println!("the database's log still holds erased text, since somebody reads it; run this command again later");
+        println!(
+            "The database's log still contains erased text, since another process is reading it. Run this command again later."
+        );
     }
     Ok(())
 }
 
-/// Erases the customer from the database, once no turn of theirs runs.
+/// Erases the customer from the database after their running turns have ended.
 async fn erase_rows(store: &Store, customer: &Customer, named: &Named) -> anyhow::Result<Vec<Erased>> {
     let deadline = tokio::time::Instant::now() + WAIT;
     loop {
         match store.tenant(&customer.tenant).erase_person(named, WHO, false, Utc::now()).await? {
             Erasure::Done(erased) => return Ok(erased),
             Erasure::TurnRuns(id) if tokio::time::Instant::now() > deadline => bail!(
-                "a turn of conversation {id} has not ended, and the database was not changed: try again when it has, or \
-                 start the server, which ends turns that an earlier run left"
+                "the database was not changed, since a turn of conversation {id} is running: retry when it has ended, or \
+                start the server, which ends turns of an earlier process"
             ),
             Erasure::TurnRuns(_) => tokio::time::sleep(LOOK_EVERY).await,
         }
     }
 }
 
-/// Asks on the terminal; an error without one.
+/// Asks for confirmation. Fails without a terminal.
 fn confirmed() -> anyhow::Result<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
-        bail!("nothing was erased: there is no terminal to confirm on; add --yes");
+        bail!("nothing was erased: confirmation needs a terminal, or --yes");
     }
     print!("Erase this customer? This cannot be undone. [y/N] ");
     std::io::stdout().flush()?;

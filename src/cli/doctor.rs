@@ -1,12 +1,11 @@
-//! `frontdesk doctor`: looks at everything that a server stands on, and says in one line each how it is and what to
-//! mend. It changes nothing, creates nothing, and goes on after a failure.
+//! `frontdesk doctor`: checks everything that a server needs, and prints each result and its fix on one line. It changes
+//! nothing, creates nothing, and continues after a failure.
 //!
 //! - `settings`: the configuration, the keys, the log
 //! - `files`: prompts and documents
 //! - `database`: the store, the warranty records, the server that may run, the port
 //! - `mail`: mails to customers
-//! - `model`: the language model
-//! - `vectors`: the embedding model
+//! - `models`: the language model and the embedding model
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -19,12 +18,11 @@ use crate::config::{Config, ConfigError, Env};
 mod database;
 mod files;
 mod mail;
-mod model;
+mod models;
 mod settings;
-mod vectors;
 
-/// How long one service may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for one service.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The arguments of `frontdesk doctor`.
 #[derive(Clone, Debug, clap::Args)]
@@ -34,23 +32,23 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// How something is.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
     Ok,
-    /// A server runs all the same, with less.
+    /// A server starts, with reduced function.
     Warn,
     /// A server does not start.
     Fail,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Check {
     name: &'static str,
     outcome: Outcome,
-    /// What is the case, and what to mend: one line.
+    /// The finding and its fix, on one line.
     line: String,
 }
 
@@ -88,15 +86,15 @@ pub(super) async fn run(args: &Args) -> ExitCode {
     }
     let checks = examine(config, &mistakes).await;
     let ok = checks.iter().all(|check| check.outcome != Outcome::Fail);
-    // A reader that has gone changes nothing about what was found.
+    // A closed pipe does not change the result.
     let _ = print(&checks, ok, args.json, &mut io::stdout().lock());
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Looks at everything. Where a value cannot be used, what stands on it is looked at under the default.
+/// Runs all checks. Checks that depend on an invalid setting use its default.
 async fn examine(mut config: Config, mistakes: &[String]) -> Vec<Check> {
-    config.store.timeout = config.store.timeout.min(PATIENCE);
-    config.llm.probe_timeout = config.llm.probe_timeout.min(PATIENCE);
+    config.store.timeout = config.store.timeout.min(TIMEOUT);
+    config.llm.probe_timeout = config.llm.probe_timeout.min(TIMEOUT);
     let mut checks = settings::examine(&config, mistakes);
     let (found, prompts) = files::examine(&config);
     checks.extend(found);
@@ -104,8 +102,8 @@ async fn examine(mut config: Config, mistakes: &[String]) -> Vec<Check> {
     if let Some(prompts) = &prompts {
         checks.extend(mail::examine(&config, prompts).await);
     }
-    checks.extend(model::examine(&config.llm, prompts.as_ref()).await);
-    checks.extend(vectors::examine(&config.embed).await);
+    checks.extend(models::examine_language_model(&config.llm, prompts.as_ref()).await);
+    checks.extend(models::examine_embedding_model(&config.embed).await);
     checks
 }
 
@@ -130,11 +128,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_is_one_line_for_people_and_an_object_for_machines() {
-        let checks = [Check::ok("keys", "2 keys"), Check::fail("store", "cannot open\n  mend it\n")];
+    fn checks_print_as_lines_and_json() {
+        let checks = [Check::ok("keys", "2 keys"), Check::fail("store", "cannot open\n  fix it\n")];
         let mut text = Vec::new();
         print(&checks, false, false, &mut text).unwrap();
-        assert_eq!(String::from_utf8(text).unwrap(), "ok    keys: 2 keys\nfail  store: cannot open; mend it\n");
+        assert_eq!(String::from_utf8(text).unwrap(), "ok    keys: 2 keys\nfail  store: cannot open; fix it\n");
         let mut json = Vec::new();
         print(&checks, false, true, &mut json).unwrap();
         let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
@@ -142,7 +140,7 @@ mod tests {
             json,
             serde_json::json!({"ok": false, "checks": [
                 {"name": "keys", "outcome": "ok", "line": "2 keys"},
-                {"name": "store", "outcome": "fail", "line": "cannot open; mend it"},
+                {"name": "store", "outcome": "fail", "line": "cannot open; fix it"},
             ]})
         );
     }

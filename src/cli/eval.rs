@@ -1,11 +1,13 @@
-//! `frontdesk eval`: measures on questions whose answers are known, and on answers that were wrong.
+//! `frontdesk eval`: measures document search, and replays answers that were marked as wrong.
 //!
-//! - `conversations`: what has become of answers that were called wrong
-//! - `retrieval`: whether the documents that answer a question are found
+//! - `conversations`: replays answers that were marked as wrong
+//! - `retrieval`: measures whether the right documents are found
 //!
-//! Exit codes: 0, measured; 2, the command line or a file is at fault.
+//! Exit codes: 0, success; 2, an error in the command line or a file.
 
 use std::process::ExitCode;
+
+use super::output;
 
 mod conversations;
 pub mod retrieval;
@@ -21,23 +23,17 @@ pub struct Args {
 
 #[derive(Clone, Debug, clap::Subcommand)]
 enum What {
-    /// Give answers that were called wrong in the console again, and show what has changed
+    /// Replay answers that were marked as wrong in the console, and show what changed
     Conversations(conversations::Args),
-    /// Whether the documents that answer a question are found
+    /// Measure whether the documents that answer a question are found
     Retrieval(retrieval::Args),
 }
 
-/// Runs the command, prints what it measured or what went wrong, and gives the exit code.
+/// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
     let ran = match &args.what {
         What::Conversations(args) => Box::pin(conversations::run(args)).await,
         What::Retrieval(args) => retrieval::run(args).await,
     };
-    match ran {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(FAILED)
-        }
-    }
+    output::exit_code(ran.map(|()| ExitCode::SUCCESS), FAILED)
 }

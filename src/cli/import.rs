@@ -1,7 +1,7 @@
-//! `import`: brings lists of a shop's own system into its database.
+//! `frontdesk import`: imports lists of the shop's own system.
 //!
 //! - [`orders`]: orders with their customers and items, as CSV or JSON
-//! - [`policies`]: how long goods may come back, as CSV
+//! - [`policies`]: return policies, as CSV
 
 use std::process::ExitCode;
 
@@ -18,13 +18,13 @@ pub struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 enum What {
-    /// Bring a list of orders into the database: all of it, or nothing
+    /// Import a list of orders, all rows or none
     Orders(orders::Args),
-    /// Bring the shop's return policies into the database, in the place of those that it has
+    /// Replace the shop's return policies
     Policies(policies::Args),
 }
 
-/// Runs the command, prints what it found or what went wrong, and gives the exit code.
+/// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
     match &args.what {
         What::Orders(args) => orders::run(args).await,

@@ -1,14 +1,13 @@
-//! `frontdesk index`: brings the vectors of the shop's documents into line with the documents, beside a running server or
-//! without one.
+//! `frontdesk index`: updates the vectors of the shop's documents, with or without a running server.
 //!
-//! - `documents`: which folders are read
-//! - `report`: what was done, and how it is printed
+//! `report` is the result and its output.
 //!
-//! Exit codes: 0, done; 1, the model refused some chunks, and the others are there; 2, the command line, a file, the
-//! embedding model or the index is at fault. A run that ends early keeps what it has, and the next one does the rest.
+//! Exit codes: 0, success; 1, the model refused some chunks, and the others are indexed; 2, an error in the command line, a file, the
+//! embedding model or the index. An interrupted run keeps its progress, and the next run continues.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,45 +16,44 @@ use anyhow::Context;
 use chrono::Utc;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::documents::Documents;
 use self::report::Vectors;
 use super::lists::open_store;
+use super::output;
 use crate::config::{Config, Env};
 use crate::domain::TenantId;
+use crate::persona::Prompts;
 use crate::providers::embedding::{Embedder, EmbeddingError, OllamaEmbedding};
 use crate::providers::vector::{Collection, VectorIndex};
 use crate::retrieval::calibration::Calibration;
 use crate::retrieval::library::collection_name;
 use crate::retrieval::memory::Memory;
 use crate::retrieval::sync::{self, Plan, Progress, SyncError, SyncReport, Target};
-use crate::retrieval::{Shelf, open_vectors};
+use crate::retrieval::{Library, SearchRules, Shelf, folder, open_vectors};
 use crate::store::Store;
 
-mod documents;
 mod report;
 
-pub(super) use self::documents::check_folder;
 pub use self::report::Report;
 
 /// The arguments of `frontdesk index`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
-    /// The folder of the documents instead of KNOWLEDGE_PATH
+    /// The folder of the documents [default: KNOWLEDGE_PATH]
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
-    /// The collection of the vectors instead of KNOWLEDGE_COLLECTION; a folder that a persona names gets NAME-FOLDER
+    /// The collection of the vectors [default: KNOWLEDGE_COLLECTION]. A persona's folder uses NAME-FOLDER
     #[arg(long, value_name = "NAME")]
     pub collection: Option<String>,
-    /// The shop whose documents these are
+    /// The shop that owns the documents
     #[arg(long, value_name = "NAME", default_value_t)]
     pub tenant: TenantId,
-    /// Remove the collections first, and let the server embed all messages anew: after a change of the embedding model
+    /// Delete the collections first, and have the server embed all messages again. Needed after a change of the embedding model
     #[arg(long)]
     pub rebuild: bool,
-    /// Say what would change, and change nothing
+    /// Print what would change without changing anything
     #[arg(long)]
     pub dry_run: bool,
-    /// Afterwards, measure how similar chunks are, and propose from where on a similarity is an answer
+    /// Also measure the similarity of unrelated chunks and propose NO_CONTEXT_THRESHOLDS
     #[arg(long, conflicts_with = "dry_run")]
     pub calibrate: bool,
     /// Print one JSON object instead of text
@@ -66,16 +64,11 @@ pub struct Args {
 const REFUSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Runs the command, prints what it did or what went wrong, and gives the exit code.
+/// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let printed = match index_configured(args).await {
-        Ok(report) => print(args, &report).map(|()| report.exit_code()).context("the report cannot be printed"),
-        Err(error) => Err(error),
-    };
-    printed.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(FAILED)
-    })
+    let report = index_configured(args).await;
+    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
+    output::exit_code(printed, FAILED)
 }
 
 async fn index_configured(args: &Args) -> anyhow::Result<Report> {
@@ -96,8 +89,8 @@ async fn index_configured(args: &Args) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// The memory of conversations begins anew too, since it is of the same model: the server embeds the messages in the
-/// background. Gives how many there are.
+/// Deletes the vectors of messages, which are of the same model, and queues all messages to be embedded by the server. Returns the number
+/// of messages.
 async fn rebuild_memory(
     config: &Config,
     store: &Store,
@@ -113,15 +106,15 @@ async fn rebuild_memory(
 }
 
 pub(super) fn embedder(config: &Config) -> anyhow::Result<Embedder> {
-    let model = OllamaEmbedding::new(&config.embed).context("OLLAMA_HOST cannot be used")?;
+    let model = OllamaEmbedding::new(&config.embed).context("OLLAMA_HOST is not valid")?;
     Ok(Embedder::new(Arc::new(model), config.embed.clone()))
 }
 
-/// Reads the documents and syncs them. What the embedding model or the index lacks is in the report, so that what is known
-/// of the documents is told all the same.
+/// Reads and syncs the documents. Errors of the embedding model or the index go into the report, next to what is known
+/// about the documents.
 ///
 /// # Errors
-/// A file of the shop's cannot be used.
+/// Fails if one of the shop's files is not valid.
 pub async fn index(
     args: &Args,
     config: &Config,
@@ -133,18 +126,18 @@ pub async fn index(
     let mut report = Report::new(args, config, &documents);
     let synced = async {
         if !args.dry_run {
-            // Before anything else, so that a missing model is the first thing that is told.
+            // Checked first, so that a missing model is the first error.
             embedder.space().await.map_err(|error| model_missing(&error, config))?;
         }
         let vectors = vectors().await?;
         Run { args, config, embedder, vectors: vectors.as_ref() }.sync(&documents, &mut report).await
     };
     report.error = Box::pin(synced).await.err().map(|error| format!("{error:#}"));
-    report.seconds = report::milliseconds(started.elapsed());
+    report.seconds = output::seconds(started.elapsed());
     Ok(report)
 }
 
-/// What a run works with.
+/// The dependencies of one run.
 struct Run<'a> {
     args: &'a Args,
     config: &'a Config,
@@ -203,10 +196,10 @@ impl Run<'_> {
     }
 }
 
-/// What to do about a model that does not embed.
+/// Describes how to fix an embedding model that does not answer.
 pub(super) fn model_missing(error: &EmbeddingError, config: &Config) -> anyhow::Error {
     let host = &config.embed.host;
-    let mend = match error {
+    let hint = match error {
         EmbeddingError::Off => "set EMBED=auto".to_owned(),
         EmbeddingError::Unavailable(_) => format!(
             "OLLAMA_HOST is {host}: start Ollama there with `ollama serve`, or set OLLAMA_HOST; the model is {}",
@@ -217,10 +210,10 @@ pub(super) fn model_missing(error: &EmbeddingError, config: &Config) -> anyhow::
             config.embed.model
         ),
     };
-    anyhow::anyhow!("{error}: {mend}. Until then the documents are found by their words")
+    anyhow::anyhow!("{error}: {hint}. Until then, documents are found by words only")
 }
 
-/// A bar on a terminal; nothing in a pipe.
+/// Creates a progress bar, which is hidden unless stderr is a terminal.
 pub(super) fn progress_bar(what: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -232,15 +225,46 @@ pub(super) fn progress_bar(what: &str) -> ProgressBar {
     bar
 }
 
-/// The result goes to standard output; what one should know beside it goes to standard error.
-fn print(args: &Args, report: &Report) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let printed = if args.json { report.write_json(&mut out) } else { report.write_text(&mut out) };
-    let printed = printed.and_then(|()| out.flush());
-    report.write_remarks(&mut io::stderr().lock())?;
-    match printed {
-        // Whoever read the first lines and went away, as `head` does, has what they wanted.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        printed => printed,
+/// The documents of all personas.
+struct Documents {
+    pub root: PathBuf,
+    pub library: Library,
+    /// Folders that no persona names.
+    pub unnamed: Vec<String>,
+}
+
+impl Documents {
+    /// Reads the files of the top folder and of the folders that personas name. With `--path`, those folders may be missing.
+    pub fn read(args: &Args, config: &Config) -> anyhow::Result<Self> {
+        let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
+        let rules = SearchRules::read(&prompts)?;
+        let root = args.path.as_ref().unwrap_or(&config.knowledge.folder);
+        check_folder(root)?;
+        let mut folders = prompts.knowledge_folders();
+        folders.insert("");
+        if args.path.is_some() {
+            folders.retain(|name| root.join(name).is_dir());
+        } else {
+            prompts.check_knowledge(root)?;
+        }
+        let library = Library::load(root, folders.iter().copied(), &rules, &config.knowledge.chunks)?;
+        let unnamed = unnamed(folder::below(root)?, &folders);
+        Ok(Self { root: root.clone(), library, unnamed })
     }
+}
+
+/// Rejects a missing folder, which is probably mistyped. A server treats it as empty instead.
+pub(super) fn check_folder(folder: &Path) -> anyhow::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    anyhow::bail!(
+        "{} is not a folder: name the folder of the documents with --path or KNOWLEDGE_PATH",
+        folder.display()
+    )
+}
+
+fn unnamed(folders: Vec<String>, named: &BTreeSet<&str>) -> Vec<String> {
+    let is_named = |folder: &String| named.iter().any(|name| name.split('/').next() == Some(folder));
+    folders.into_iter().filter(|folder| !is_named(folder)).collect()
 }

@@ -1,26 +1,31 @@
-//! What commands that bring a list into the database have in common.
+//! Shared arguments and output of the commands that import a list.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::app::list_file::{Refused, VALUE_SHOWN, quoted};
+use serde::Serialize;
+
+use super::output::Report;
+use crate::app::list_file::{Refusals, Refused, VALUE_SHOWN, quoted};
 use crate::domain::TenantId;
 use crate::store::{Store, StoreOptions};
 
-/// The server's default as well.
+/// The same default as the server's.
 const DEFAULT_DATABASE_URL: &str = "sqlite://database/frontdesk.db";
 
-/// How long the database may keep us waiting.
+/// How long to wait for the database.
 const STORE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where a list goes.
+/// The shop and database that a list is imported into.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Destination {
-    /// Compare and report, but write nothing
+    /// Compare and report without writing anything
     #[arg(long)]
     pub dry_run: bool,
-    /// The shop whose list it is
+    /// The shop to import into
     #[arg(long, value_name = "NAME", default_value_t)]
     pub tenant: TenantId,
     /// The database: sqlite://PATH or postgres://…
@@ -32,19 +37,18 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// That shop in that database, to be written.
+    /// Creates a destination without `--dry-run`.
     pub fn new(tenant: TenantId, database_url: impl Into<String>) -> Self {
         Self { dry_run: false, tenant, database_url: database_url.into() }
     }
 
-    /// The shop's database. A dry run does not create one: it compares with an empty one in a temporary folder, which
-    /// vanishes with the second value.
+    /// Opens the database. See [`open_store`].
     pub(super) async fn open(&self) -> anyhow::Result<(Store, Option<tempfile::TempDir>)> {
         open_store(&self.database_url, STORE_TIMEOUT, self.dry_run).await
     }
 }
 
-/// The database of that URL; for a dry run that would create it, an empty one that vanishes with the second value.
+/// Opens the database. A dry run does not create one: it gets an empty database in the returned temporary folder instead.
 pub(super) async fn open_store(
     url: &str,
     timeout: Duration,
@@ -60,14 +64,128 @@ pub(super) async fn open_store(
     Ok((Store::open(&options).await?, scratch))
 }
 
-/// A variable that is set to nothing counts as unset, as it does for the server.
+/// Reads DATABASE_URL. An empty value counts as unset, as on the server.
 fn database_url(text: &str) -> Result<String, Infallible> {
     let text = text.trim();
     Ok(if text.is_empty() { DEFAULT_DATABASE_URL } else { text }.to_owned())
 }
 
-/// A line for each refused row; `place` is what their numbers count.
-pub(super) fn write_refused(out: &mut impl Write, place: &str, rows: &[Refused], not_shown: u64) -> io::Result<()> {
+/// The exit code for refused rows.
+const REFUSED: u8 = 1;
+
+/// The result of an import, as printed with `--json`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ImportReport {
+    pub file: String,
+    pub tenant: String,
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    /// Refused rows.
+    pub refused: u64,
+    /// Rows that repeat an earlier one, which the other counts leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<u64>,
+    pub dry_run: bool,
+    /// Whether the new and changed entries were written.
+    pub written: bool,
+    /// The first refused rows, in file order.
+    pub refused_rows: Vec<Refused>,
+    /// The number of further refused rows.
+    pub refused_rows_not_shown: u64,
+    /// The quoted names of unknown columns.
+    pub ignored_columns: Vec<String>,
+    #[serde(flatten)]
+    pub timing: Option<Timing>,
+    /// The unit that refused rows are numbered in: `line` or `order`.
+    #[serde(skip)]
+    pub place: &'static str,
+    #[serde(skip)]
+    pub skip_invalid: bool,
+}
+
+/// How long an import took.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Timing {
+    pub seconds: f64,
+    /// Rows read per second.
+    pub rows_per_second: u64,
+    /// How long the writing transaction was open. On SQLite, other writers wait that long at most.
+    pub locked_seconds: f64,
+}
+
+impl ImportReport {
+    /// Creates a report with the refused rows. The caller adds the counts.
+    pub(super) fn new(
+        file: &Path,
+        destination: &Destination,
+        refusals: Refusals,
+        ignored_columns: Vec<String>,
+    ) -> Self {
+        let refused = refusals.count();
+        let (refused_rows, refused_rows_not_shown) = refusals.into_first();
+        Self {
+            file: file.display().to_string(),
+            tenant: destination.tenant.to_string(),
+            refused,
+            dry_run: destination.dry_run,
+            refused_rows,
+            refused_rows_not_shown,
+            ignored_columns,
+            place: "line",
+            ..Self::default()
+        }
+    }
+
+    /// Returns 1 if refused rows prevented the import.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        let is_refused = self.refused > 0 && !self.skip_invalid;
+        if is_refused || (!self.written && !self.dry_run) { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
+    }
+}
+
+impl Report for ImportReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { new, changed, unchanged, refused, .. } = self;
+        // Warranties are rows; orders can have several.
+        let (entries, rows) = if self.repeated.is_some() { ("", "") } else { (" orders", " rows") };
+        writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged{entries}, {refused} refused{rows}")?;
+        write_refused(out, self.place, &self.refused_rows, self.refused_rows_not_shown)
+    }
+
+    fn write_remarks(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {
+        if json {
+            return Ok(());
+        }
+        if !self.ignored_columns.is_empty() {
+            writeln!(out, "ignored columns: {}", self.ignored_columns.join(", "))?;
+        }
+        if let Some(repeated) = self.repeated.filter(|repeated| *repeated > 0) {
+            writeln!(out, "repeated lines, counted once: {repeated}")?;
+        }
+        let written = self.new + self.changed;
+        match self.timing {
+            _ if self.dry_run => writeln!(out, "dry run: nothing was written"),
+            _ if !self.written => {
+                writeln!(out, "nothing was written; fix the refused rows, or write the others with --skip-invalid")
+            }
+            None => writeln!(out, "written: {written} orders"),
+            Some(Timing { seconds, rows_per_second, locked_seconds }) => writeln!(
+                out,
+                "written: {written} rows in {seconds:.3} s ({rows_per_second} rows/s), {locked_seconds:.3} s of it in the writing \
+                 transaction"
+            ),
+        }
+    }
+}
+
+/// Prints each refused row on one line. `place` names what the row numbers count, such as "line".
+pub(super) fn write_refused(
+    out: &mut (impl Write + ?Sized),
+    place: &str,
+    rows: &[Refused],
+    not_shown: u64,
+) -> io::Result<()> {
     for Refused { line, column, value, reason, .. } in rows {
         let column = column.unwrap_or("row");
         writeln!(out, "{place} {line}: {column} {}: {reason}", quoted(value, VALUE_SHOWN + 1))?;

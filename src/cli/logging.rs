@@ -1,4 +1,4 @@
-//! Where log lines go: the terminal, and a file as well where `LOG_FILE` names one.
+//! Logging to the terminal and to the file named by `LOG_FILE`.
 
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
@@ -15,25 +15,25 @@ use tracing_subscriber::util::SubscriberInitExt;
 use super::traces::Traces;
 use crate::config::{LogConfig, LogFormat};
 
-/// What the terminal gets.
+/// Which log lines the terminal shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Terminal {
-    /// What `LOG` lets through.
+    /// All lines that `LOG` selects.
     Log,
-    /// Somebody talks there: warnings, and nothing at all where a file takes them.
+    /// Warnings only, since a person chats in this terminal; nothing if a log file receives them.
     Conversation,
 }
 
-/// The store's own libraries, which tell at `info` what every start does; heard from `warn` on unless `LOG` names them.
+/// Database libraries that log every start at `info`. They log from `warn` on unless `LOG` names them.
 const QUIET: [&str; 3] = ["sqlx", "sea_orm", "sea_orm_migration"];
 
-/// In a conversation the model's absence is said once, in words.
+/// Hides warnings about a missing model, which `frontdesk chat` prints itself.
 const CONVERSATION: &str = "warn,frontdesk::providers=error";
 
-/// Begins to log, and to send traces where there are some.
+/// Sets up logging, and sends spans to `traces`.
 ///
 /// # Errors
-/// `LOG` is no filter, or the file cannot be opened.
+/// Fails if `LOG` is not a valid filter or the file cannot be opened.
 pub(super) fn init(config: &LogConfig, terminal: Terminal, traces: Option<&Traces>) -> anyhow::Result<()> {
     let filter = parse(&config.filter)?;
     let filter = match terminal {
@@ -58,7 +58,7 @@ pub(super) fn init(config: &LogConfig, terminal: Terminal, traces: Option<&Trace
                 .create(true)
                 .append(true)
                 .open(path)
-                .with_context(|| format!("LOG_FILE={} cannot be written", path.display()))?;
+                .with_context(|| format!("cannot write to LOG_FILE={}", path.display()))?;
             let limit = ContentLimit::BytesSurpassed(config.file_max_bytes);
             let rotated = FileRotate::new(path, AppendCount::new(config.file_keep), limit, Compression::None, None);
             let layer = fmt::layer().with_writer(Mutex::new(rotated)).with_ansi(false);
@@ -71,19 +71,19 @@ pub(super) fn init(config: &LogConfig, terminal: Terminal, traces: Option<&Trace
         None => None,
     };
     let traces = traces.map(Traces::layer);
-    tracing_subscriber::registry().with(traces).with(console).with(file).try_init().context("logging cannot begin")
+    tracing_subscriber::registry().with(traces).with(console).with(file).try_init().context("cannot set up logging")
 }
 
-/// Reads a `LOG`.
+/// Parses the value of `LOG`.
 ///
 /// # Errors
-/// It is no filter.
+/// Fails if it is not a valid filter.
 pub(super) fn parse(filter: &str) -> anyhow::Result<EnvFilter> {
     EnvFilter::try_new(filter)
-        .map_err(|error| anyhow!("LOG={filter} is no filter, for example info, or warn,frontdesk=debug: {error}"))
+        .map_err(|error| anyhow!("LOG={filter} is not a valid filter, such as info or warn,frontdesk=debug: {error}"))
 }
 
-/// Lets through what is not [`QUIET`], and what of it the user's own filter names.
+/// Limits the [`QUIET`] libraries to warnings, unless the filter names them.
 fn quiet(filter: &str) -> Targets {
     let named = |library: &str| {
         filter.split(',').any(|directive| {
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stores_libraries_are_quiet_unless_they_are_named() {
+    fn database_libraries_are_quiet_unless_named() {
         let migration = |filter: &str, level| quiet(filter).would_enable("sea_orm_migration::migrator", &level);
         assert!(!migration("info", Level::INFO));
         assert!(!migration("debug,sqlx=info", Level::INFO));

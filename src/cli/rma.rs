@@ -1,4 +1,4 @@
-//! `rma`: what happens to goods that come back, and what people decide about them.
+//! `frontdesk rma`: advances RMAs and resolves escalations.
 
 use anyhow::bail;
 use chrono::Utc;
@@ -16,33 +16,33 @@ use crate::store::{Store, StoreOptions};
 pub struct Args {
     #[command(subcommand)]
     what: What,
-    /// The shop whose RMA it is
+    /// The shop of the RMA
     #[arg(long, value_name = "NAME", default_value_t, global = true)]
     tenant: TenantId,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 enum What {
-    /// Take the next step of an RMA
+    /// Set the next status of an RMA
     Advance {
-        /// Its number, such as RMA-1701234567-ABCD
+        /// The RMA's number, such as RMA-1701234567-ABCD
         rma: RmaNumber,
-        /// Its next state: label_sent, in_transit, received, inspected, approved or rejected, refunded or processed
+        /// The next status: label_sent, in_transit, received, inspected, approved or rejected, refunded or processed
         #[arg(value_parser = status)]
         to: RmaStatus,
-        /// Who takes the step
+        /// The person who sets it, for the audit log
         #[arg(long, value_name = "NAME", default_value = "operator")]
         by: String,
     },
-    /// Decide on an escalation. The customer reads the decision in the chat and in a mail
+    /// Resolve an escalation. The customer receives the decision in the chat and by e-mail
     Resolve {
-        /// The number of the ticket, or of its RMA
+        /// The number of the ticket or its RMA
         id: String,
         decision: Decided,
-        /// Who decides
+        /// The person who decides, for the audit log
         #[arg(long, value_name = "NAME")]
         by: String,
-        /// Why, for the audit log; with more-info, the question that the customer reads
+        /// The reason, for the audit log. With more-info, the question to the customer
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -50,11 +50,11 @@ enum What {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Decided {
-    /// Make the return that the ticket asks for; a locked RMA continues
+    /// Create the requested return, or unlock the RMA
     Approve,
-    /// Keep the return refused; a locked RMA is rejected, unless it is decided already
+    /// Refuse the return. A locked RMA is rejected unless it was decided before
     Reject,
-    /// Ask the customer the question in --why; the ticket stays open and the RMA locked
+    /// Ask the customer the question in --why. The ticket stays open and the RMA locked
     MoreInfo,
 }
 
@@ -70,10 +70,10 @@ impl From<Decided> for Resolution {
 
 fn status(text: &str) -> Result<RmaStatus, String> {
     let known = || RmaStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>().join(", ");
-    RmaStatus::parse(&text.replace('-', "_")).ok_or_else(|| format!("it is none of {}", known()))
+    RmaStatus::parse(&text.replace('-', "_")).ok_or_else(|| format!("expected one of {}", known()))
 }
 
-/// Runs the command, and prints what came of it.
+/// Runs the command and prints the result.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let options = StoreOptions { url: config.store.url, timeout: config.store.timeout, connections: 1 };
     let store = Store::open(&options).await?;
@@ -83,17 +83,19 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
         What::Advance { rma, to: RmaStatus::LabelSent, by: who } => {
             match door.issue_label(rma, &TrackingNumber::new(rand::random()), &by(who)).await? {
                 LabelOutcome::Issued(label) => {
-                    println!("{rma} is {} now, with the label {}", RmaStatus::LabelSent, label.tracking);
+                    println!("{rma} is now {}, with the label {}", RmaStatus::LabelSent, label.tracking);
                 }
-                LabelOutcome::Repeated(label) => bail!("{rma} has its label already: {}", label.tracking),
+                LabelOutcome::Repeated(label) => bail!("{rma} already has a label: {}", label.tracking),
                 LabelOutcome::Refused(refusal) => bail!("{refusal}"),
-                LabelOutcome::NotFound => bail!("the shop {} has no {rma}; --tenant names another shop", args.tenant),
+                LabelOutcome::NotFound => {
+                    bail!("the shop {} has no {rma}: name another shop with --tenant", args.tenant)
+                }
             }
         }
         What::Advance { rma, to, by: who } => match door.advance_rma(rma, *to, &by(who)).await? {
-            Advance::Done(rma) => println!("{} of order {} is {} now", rma.number, rma.order, rma.status),
+            Advance::Done(rma) => println!("{} of order {} is now {}", rma.number, rma.order, rma.status),
             Advance::Refused(refusal) => bail!("{refusal}"),
-            Advance::NotFound => bail!("the shop {} has no {rma}; --tenant names another shop", args.tenant),
+            Advance::NotFound => bail!("the shop {} has no {rma}: name another shop with --tenant", args.tenant),
         },
         What::Resolve { id, decision, by: who, why } => {
             let decision = (*decision).into();
@@ -109,13 +111,13 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
                 }
                 Resolving::Resolved(ticket) => match ticket.resolved {
                     Some(earlier) => {
-                        bail!("{} was decided already: {}, by {}", ticket.id, earlier.decision, earlier.by)
+                        bail!("{} was already resolved: {}, by {}", ticket.id, earlier.decision, earlier.by)
                     }
-                    None => bail!("{} was decided already", ticket.id),
+                    None => bail!("{} was already resolved", ticket.id),
                 },
                 refusal @ (Resolving::Refused(_) | Resolving::BadAmounts) => bail!("{}", refusal.why_not(id)),
                 Resolving::NotFound => {
-                    bail!("the shop {} has no escalation {id}; --tenant names another shop", args.tenant)
+                    bail!("the shop {} has no escalation {id}: name another shop with --tenant", args.tenant)
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `seed`: fills a shop with samples, to try things out.
+//! `frontdesk seed`: creates sample data for trying things out.
 
 use anyhow::bail;
 use chrono::Utc;
@@ -19,19 +19,19 @@ pub struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 enum What {
-    /// Customers, orders in every state, policies and RMAs for the returns desk: the same ones on every machine, with dates
-    /// relative to today. Made again, they start over
+    /// Create customers, orders in every status, policies and RMAs for the returns desk. They are the same on every machine, with
+    /// dates relative to today. Running it again resets them
     Returns {
-        /// The shop that gets them
+        /// The shop to fill
         #[arg(long, value_name = "NAME", default_value_t)]
         tenant: TenantId,
-        /// Make them beside the shop's own orders, which stay as they are
+        /// Add the samples to a shop that has orders, which stay unchanged
         #[arg(long)]
         force: bool,
     },
 }
 
-/// Runs the command, and prints what it made.
+/// Runs the command and prints what it created.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let What::Returns { tenant, force } = &args.what;
     let options = StoreOptions { url: config.store.url, timeout: config.store.timeout, connections: 1 };
@@ -44,19 +44,19 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
             println!("{} customers, {orders} orders, {} policies, {rmas} RMAs", customers.len(), shop.policies.len());
             if !policies {
                 println!(
-                    "the samples' policies were not written: a shop with orders or policies of its own goes on without them"
+                    "kept the shop's own policies: sample policies are written only to a shop without orders and policies"
                 );
             }
-            println!("try order 77893 with john.doe@example.com, or 77894 with buyer-77894@example.com");
+            println!("Try order 77893 with john.doe@example.com, or 77894 with buyer-77894@example.com.");
             Ok(())
         }
         Sampling::RealOrders(count) => bail!(
-            "the shop {tenant} has {count} orders of its own, and nothing was written; \
-             name another shop with --tenant, or mix samples among them with --force"
+            "nothing was written: the shop {tenant} already has {count} orders. \
+             Name another shop with --tenant, or add the samples to it with --force"
         ),
         Sampling::NumberTaken(number) => bail!(
-            "order {number} of the shop {tenant} belongs to another customer than the sample's, and nothing was written; \
-             name another shop with --tenant"
+            "nothing was written: order {number} of the shop {tenant} belongs to another customer. \
+             Name another shop with --tenant"
         ),
     }
 }

@@ -9,11 +9,12 @@ use anyhow::{anyhow, bail};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::lists::Destination;
+use super::lists::{Destination, ImportReport};
 use super::logging::{self, Terminal};
+use super::output::Report as _;
 use super::signals::Signals;
 use super::traces::Traces;
-use super::upsert_warranty::{self, Report};
+use super::upsert_warranty;
 use crate::app::App;
 use crate::config::Config;
 use crate::domain::TenantId;
@@ -21,28 +22,28 @@ use crate::store::lock::ServingLock;
 use crate::store::settings::SERVING_AT;
 use crate::store::{Store, StoreOptions};
 
-/// `frontdesk doctor` holds an SQLite database's lock for an instant; after so long it is another server.
-const LOOK: Duration = Duration::from_millis(200);
+/// How long to wait for the lock of an SQLite database, which `frontdesk doctor` holds for a moment.
+const LOCK_WAIT: Duration = Duration::from_millis(200);
 
-/// Open files that are no clients' connections: the database, the log, calls to other services.
+/// Open files other than client connections: the database, the log, calls to other services.
 const FILES_RESERVED: usize = 128;
 
-/// A server that holds its database and its socket, and does not serve yet.
+/// A server with its database and sockets open, before it serves.
 pub(super) struct Prepared {
     pub app: Arc<App>,
     pub listener: TcpListener,
     /// The listener of `METRICS_ADDR`.
     pub metrics: Option<TcpListener>,
     pub address: String,
-    /// The shop's list, if this is the start that read it.
-    pub warranties: Option<Report>,
+    /// The imported warranty list, at the shop's first start.
+    pub warranties: Option<ImportReport>,
     pub lock: ServingLock,
 }
 
-/// Whether this process may serve the database.
+/// The result of [`prepare`].
 pub(super) enum Preparation {
     Ready(Box<Prepared>),
-    /// Another one does, there, as far as it has said.
+    /// Another process serves the database, at this address if it is known.
     Served {
         at: Option<String>,
     },
@@ -51,7 +52,7 @@ pub(super) enum Preparation {
 /// The arguments of `frontdesk serve`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Args {
-    /// Refuse to start without API keys, as every server that customers reach must
+    /// Refuse to start without API keys. Use this for every server that customers can reach
     #[arg(long)]
     production: bool,
 }
@@ -67,7 +68,7 @@ pub(super) async fn run(mut config: Config, args: &Args) -> anyhow::Result<()> {
     logging::init(&config.log, Terminal::Log, traces.as_ref())?;
     raise_open_files(&mut config);
     let mut signals = Signals::listen()?;
-    // While it starts, nothing has to be ended in order.
+    // A start can be interrupted without a shutdown.
     let prepared = tokio::select! {
         prepared = prepare(config) => prepared?,
         _ = signals.next() => return Ok(()),
@@ -76,9 +77,7 @@ pub(super) async fn run(mut config: Config, args: &Args) -> anyhow::Result<()> {
         Preparation::Ready(prepared) => prepared,
         Preparation::Served { at } => {
             let at = at.map(|address| format!(" (at {address})")).unwrap_or_default();
-            bail!(
-                "another frontdesk serves this database already{at}: stop it, or give this one a DATABASE_URL of its own"
-            );
+            bail!("another frontdesk already serves this database{at}: stop it, or set another DATABASE_URL");
         }
     };
     announce(&prepared, &mut std::io::stdout())?;
@@ -94,27 +93,26 @@ pub(super) async fn run(mut config: Config, args: &Args) -> anyhow::Result<()> {
         }
     };
     tokio::select! {
-        () = crate::http::serve(app, listener, told_to_end(signals)) => {}
+        () = crate::http::serve(app, listener, shutdown_signal(signals)) => {}
         () = metrics => {}
-        // At once: what it still does is not stored any more.
+        // Exit at once, since this process can no longer store anything.
         () = lock.lost(&store) => bail!(
-            "another frontdesk has taken this database while its connection was cut: stop that one and start this one again, \
-             or leave it at that"
+            "another frontdesk took over this database while the connection was lost: stop it before starting this one again"
         ),
     }
-    info!("Ended");
+    info!("Server stopped");
     if let Some(traces) = traces {
         traces.end().await;
     }
     Ok(())
 }
 
-/// One line for each part, then where it listens.
+/// Prints each part of the server on one line, then its address.
 fn announce(prepared: &Prepared, out: &mut impl Write) -> anyhow::Result<()> {
     if let Some(report) = &prepared.warranties {
-        writeln!(out, "warranties: the first start, so {} was read", report.file)?;
+        writeln!(out, "warranties: imported {} at the first start", report.file)?;
         report.write_text(out)?;
-        report.write_remarks(&mut std::io::stderr())?;
+        report.write_remarks(&mut std::io::stderr(), false)?;
     }
     for (part, state) in prepared.app.report() {
         writeln!(out, "{part}: {state}")?;
@@ -128,13 +126,13 @@ fn announce(prepared: &Prepared, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Opens and wires everything; fills an empty warranty table from the shop's list.
+/// Opens the database and the sockets and starts the app. Imports the shop's warranty list into an empty table.
 pub(super) async fn prepare(config: Config) -> anyhow::Result<Preparation> {
     let options = store_options(&config);
     let Some(lock) = ServingLock::acquire(&options, lock_wait(&config)).await? else {
         return Ok(Preparation::Served { at: find_server(&options).await });
     };
-    // Before the store is touched: a port that is taken is the likelier mistake.
+    // Before the store, since a port in use is a frequent error.
     let listener = bind("BIND_ADDR", config.http.bind).await?;
     let metrics = match config.http.metrics_bind {
         Some(address) => Some(bind("METRICS_ADDR", address).await?),
@@ -148,7 +146,7 @@ pub(super) async fn prepare(config: Config) -> anyhow::Result<Preparation> {
     Ok(Preparation::Ready(Box::new(Prepared { app, listener, metrics, address, warranties, lock })))
 }
 
-/// Where the server of a database that is served says that it is.
+/// Returns the address that the running server stored in the database.
 pub(super) async fn find_server(options: &StoreOptions) -> Option<String> {
     let store = Store::open_as_is(options).await.ok()?;
     let at = store.find_setting(SERVING_AT).await.ok().flatten();
@@ -159,41 +157,39 @@ pub(super) async fn find_server(options: &StoreOptions) -> Option<String> {
 async fn bind(name: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => anyhow!(
-            "{name}={address} is taken by another program: stop that one, or set {name} to another port (port 0: any \
-             free one)"
+            "{name}={address} is in use by another program: stop it, or set {name} to another port (0 picks a free one)"
         ),
-        _ => anyhow!("{name}={address} cannot be used: {error}"),
+        _ => anyhow!("cannot listen on {name}={address}: {error}"),
     })
 }
 
-/// Raises the limit of open files as far as the system allows, and keeps connections below it.
+/// Raises the limit of open files to the system's maximum, and keeps `CONNECTIONS_MAX` below it.
 fn raise_open_files(config: &mut Config) {
     let limit = match rlimit::increase_nofile_limit(u64::MAX) {
         Ok(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
         Err(error) => {
-            warn!(%error, "The limit of open files cannot be raised; connections may be refused early");
+            warn!(%error, "Cannot raise the limit of open files");
             return;
         }
     };
     let most = limit.saturating_sub(FILES_RESERVED).max(1);
     if config.http.connections_max > most {
-        warn!(open_files = limit, "CONNECTIONS_MAX is {most}, because the system allows no more open files");
+        warn!(open_files = limit, "Lowered CONNECTIONS_MAX to {most}, since the system limits open files");
         config.http.connections_max = most;
     }
 }
 
-/// How long to wait for a process that is going down. An SQLite file's server is ended before the next one is started;
-/// PostgreSQL's may be another machine's.
+/// How long to wait for the lock. A PostgreSQL database may be served by another machine, which is still draining.
 fn lock_wait(config: &Config) -> Duration {
-    if config.store.url.starts_with("sqlite:") { LOOK } else { config.turns.drain }
+    if config.store.url.starts_with("sqlite:") { LOCK_WAIT } else { config.turns.drain }
 }
 
 pub(super) fn store_options(config: &Config) -> StoreOptions {
     StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: config.store.connections }
 }
 
-/// The first start of a shop: its `warranty.csv` goes into the table. Later changes are `upsert-warranty`'s matter.
-async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Option<Report>> {
+/// Imports `warranty.csv` at the shop's first start. Later changes are imported with `upsert-warranty`.
+async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Option<ImportReport>> {
     let file = config.knowledge.folder.join("warranty.csv");
     let tenant = TenantId::default();
     if !file.exists() || store.tenant(&tenant).count_warranties().await? > 0 {
@@ -206,18 +202,18 @@ async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Resu
         json: false,
         max_refused_shown: 10,
     };
-    // A list with a mistake is no reason not to serve: everything else works.
+    // Everything else works without the list, so the server starts.
     match upsert_warranty::import(&args).await {
         Ok(report) => Ok(Some(report)),
         Err(error) => {
-            warn!("The warranties of {} were not read: {error:#}", args.file.display());
+            warn!("Cannot import the warranties of {}: {error:#}", args.file.display());
             Ok(None)
         }
     }
 }
 
-/// Ends with the first signal; the second one ends the process at once.
-async fn told_to_end(mut signals: Signals) {
+/// Waits for the first signal. A second one ends the process at once.
+async fn shutdown_signal(mut signals: Signals) {
     signals.next().await;
     #[expect(clippy::disallowed_methods, reason = "it waits for a signal that may never come, until the process ends")]
     tokio::spawn(async move {

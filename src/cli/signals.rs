@@ -1,8 +1,8 @@
-//! Being told to end: Ctrl-C, SIGTERM.
+//! Signals that end the process: Ctrl-C and SIGTERM.
 
 use std::io;
 
-/// What the process was told.
+/// A signal to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
     /// Ctrl-C.
@@ -10,8 +10,7 @@ pub(super) enum Signal {
     Terminate,
 }
 
-/// Listens from the moment it is made on: a signal that comes before somebody waits is not lost, and no longer ends
-/// the process by itself.
+/// A signal listener. Once it exists, signals no longer end the process, and none is lost before [`Signals::next`] is called.
 pub(super) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
@@ -36,7 +35,7 @@ impl Signals {
         Ok(Self { interrupt: ctrl_c()?, terminate: ctrl_close()? })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,

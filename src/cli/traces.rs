@@ -1,6 +1,6 @@
-//! Sending a span for each turn, with one for each of its steps, to an OpenTelemetry collector.
+//! Sends spans of turns and their steps to an OpenTelemetry collector.
 //!
-//! A collector that is down costs one warning and the spans; never a turn, and never more than an instant at the end.
+//! While the collector is down, spans are lost after one warning. Turns are not affected, and the shutdown waits briefly.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,27 +24,27 @@ use tracing_subscriber::{Layer, Registry};
 
 use crate::config::TraceConfig;
 
-/// How long one request to the collector may take.
-const REQUEST: Duration = Duration::from_secs(5);
-/// How long the last spans may take when the server ends.
+/// The timeout of one request to the collector.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long sending the last spans may delay the shutdown.
 const LAST_SPANS: Duration = Duration::from_secs(2);
-/// Whose spans are sent: those of turns. Event streams are requests that last for hours, and say nothing of a turn.
+/// The modules whose spans are sent. Spans of HTTP requests are not sent, since event streams last for hours.
 const SENT: [&str; 2] = ["frontdesk::turn", "frontdesk::desks"];
 
-/// The way to the collector.
+/// The connection to the collector.
 pub(super) struct Traces {
     provider: SdkTracerProvider,
 }
 
 impl Traces {
-    /// `None`: no collector is set. Connects to nothing yet.
+    /// Returns `None` if no collector is configured. Does not connect yet.
     ///
     /// # Errors
-    /// The collector's address cannot be used.
+    /// Fails if the collector's address is not valid.
     pub fn begin(config: &TraceConfig) -> anyhow::Result<Option<Self>> {
         let Some(endpoint) = &config.endpoint else { return Ok(None) };
-        let cannot = || format!("OTEL_EXPORTER_OTLP_ENDPOINT={endpoint} cannot be used");
-        let http = reqwest::Client::builder().timeout(REQUEST).build().with_context(cannot)?;
+        let cannot = || format!("OTEL_EXPORTER_OTLP_ENDPOINT={endpoint} is not valid");
+        let http = reqwest::Client::builder().timeout(REQUEST_TIMEOUT).build().with_context(cannot)?;
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(Collector::new(http))
@@ -56,7 +56,7 @@ impl Traces {
         Ok(Some(Self { provider }))
     }
 
-    /// What hands spans over. Log lines stay out of them.
+    /// Creates the layer that exports spans, without log lines.
     pub fn layer(&self) -> impl Layer<Registry> + use<> {
         let sent = |target: &str| SENT.iter().any(|module| target.starts_with(module));
         tracing_opentelemetry::layer()
@@ -67,22 +67,21 @@ impl Traces {
             .with_filter(filter_fn(move |metadata| metadata.is_span() && sent(metadata.target())))
     }
 
-    /// Sends what is left.
+    /// Sends the remaining spans.
     pub async fn end(self) {
         let ended = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(LAST_SPANS));
         if !matches!(ended.await, Ok(Ok(()))) {
-            warn!("The last traces were not sent");
+            warn!("Cannot send the last traces");
         }
     }
 }
 
-/// The exporter's HTTP client: the one that the rest of the program has, on its runtime, since the exporter works on a
-/// thread of its own.
+/// The exporter's HTTP client. It sends on the program's runtime, since the exporter runs on a separate thread.
 struct Collector {
     http: reqwest::Client,
     runtime: Handle,
     tasks: TaskTracker,
-    /// Whether the last request failed: a collector that stays down is told of once.
+    /// Whether the last request failed, so that an outage is logged once.
     down: Arc<AtomicBool>,
 }
 
@@ -111,9 +110,9 @@ impl HttpClient for Collector {
                         Ok(answer) => answer.status().to_string(),
                         Err(error) => error.to_string(),
                     };
-                    warn!(error = why, "The collector takes no traces; they are lost until it does");
+                    warn!(error = why, "The trace collector is down, losing traces until it answers");
                 }
-                (false, true) => info!("The collector takes traces again"),
+                (false, true) => info!("The trace collector answers again"),
                 _ => {}
             }
             answer
@@ -124,7 +123,7 @@ impl HttpClient for Collector {
 
 async fn send(http: &reqwest::Client, request: Request<Bytes>) -> Result<Response<Bytes>, reqwest::Error> {
     let request = request.try_into()?;
-    // Its address may hold a password.
+    // The URL may contain a password.
     let mut answer = http.execute(request).await.map_err(reqwest::Error::without_url)?;
     let headers = std::mem::take(answer.headers_mut());
     let mut response = Response::new(Bytes::new());

@@ -1,12 +1,12 @@
-//! `upsert-warranty`: brings a list of warranties, as a spreadsheet writes it, into the shop's database.
+//! `upsert-warranty`: imports a list of warranties, as exported by a spreadsheet.
 //!
-//! `crate::app::warranty_list` reads, checks, compares and writes; `report` is what was found, and how it is printed.
+//! `crate::app::warranty_list` reads, checks, compares and writes the list.
 //!
-//! Exit codes: 0, done (or, with `--dry-run`, nothing stands in the way); 1, rows were refused and nothing was written;
-//! 2, the command line, the file or the database is at fault, and nothing was written.
+//! Exit codes: 0, success; 1, rows were refused and nothing was written; 2, an error in the command line, the file or the
+//! database, and nothing was written.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -15,15 +15,13 @@ use anyhow::Context;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::lists::Destination;
-use crate::app::warranty_list::WarrantyList;
+use super::lists::{Destination, ImportReport, Timing};
+use super::output;
+use crate::app::warranty_list::{Found, WarrantyList};
 use crate::config::ConfigError;
+use crate::store::warranty_import::Comparison;
 
-pub(super) mod report;
-
-pub use self::report::Report;
-
-/// The arguments, of `upsert-warranty` and of `frontdesk upsert-warranty`.
+/// The arguments of `upsert-warranty` and `frontdesk upsert-warranty`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The list: CSV in UTF-8 with the columns serial, product_name and warranty_end_date, in any order
@@ -31,7 +29,7 @@ pub struct Args {
     pub file: PathBuf,
     #[command(flatten)]
     pub destination: Destination,
-    /// Write the good rows even if others are refused
+    /// Write the valid rows even if others are refused
     #[arg(long)]
     pub skip_invalid: bool,
     /// Print one JSON object instead of text
@@ -42,10 +40,10 @@ pub struct Args {
     pub max_refused_shown: usize,
 }
 
-/// Brings a list of warranties into the shop's database: all of it, or nothing.
+/// Imports a list of warranties, all rows or none.
 ///
-/// Dates are written YYYY-MM-DD or DD/MM/YYYY. Exit code 0: done. 1: rows were refused, and nothing was written.
-/// 2: the command line, the file or the database is at fault, and nothing was written.
+/// Dates are written YYYY-MM-DD or DD/MM/YYYY. Exit code 0: success. 1: rows were refused, and nothing was written.
+/// 2: an error in the command line, the file or the database, and nothing was written.
 #[derive(Debug, Parser)]
 #[command(name = "upsert-warranty", version)]
 struct Command {
@@ -53,10 +51,9 @@ struct Command {
     args: Args,
 }
 
-const REFUSED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// The whole of the program `upsert-warranty`.
+/// Runs the program `upsert-warranty`.
 pub fn main() -> ExitCode {
     super::create_private_files();
     if let Err(error) = ConfigError::load_dotenv() {
@@ -73,22 +70,15 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs the command, prints what it found or what went wrong, and gives the exit code.
+/// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let printed = match import(args).await {
-        Ok(report) => {
-            print(args, &report).map(|()| report.exit_code(args.skip_invalid)).context("the report cannot be printed")
-        }
-        Err(error) => Err(error),
-    };
-    printed.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(FAILED)
-    })
+    let report = import(args).await;
+    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
+    output::exit_code(printed, FAILED)
 }
 
-/// Reads the list, compares it with what the shop has and, unless something stands in the way, writes it.
-pub async fn import(args: &Args) -> anyhow::Result<Report> {
+/// Reads the list, compares it with the shop's warranties, and writes it unless rows were refused.
+pub async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let start = Instant::now();
     let progress = progress_bar();
     let list = read(args, &progress).await.with_context(|| args.file.display().to_string())?;
@@ -108,10 +98,26 @@ pub async fn import(args: &Args) -> anyhow::Result<Report> {
     };
     progress.finish_and_clear();
 
-    Ok(Report::new(args, found, applied, start.elapsed()))
+    let Found { comparison, refusals, ignored_columns, .. } = found;
+    let Comparison { new, changed, unchanged, repeated } = comparison;
+    let (took, rows) = (start.elapsed(), new + changed + unchanged + repeated + refusals.count());
+    Ok(ImportReport {
+        new,
+        changed,
+        unchanged,
+        repeated: Some(repeated),
+        written: applied.is_some(),
+        timing: Some(Timing {
+            seconds: output::seconds(took),
+            rows_per_second: (rows as f64 / took.as_secs_f64().max(0.001)) as u64,
+            locked_seconds: output::seconds(applied.unwrap_or_default().locked),
+        }),
+        skip_invalid: args.skip_invalid,
+        ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
+    })
 }
 
-/// Opens the file before the thread that reads it is asked for: a name that is wrong is the likeliest mistake.
+/// Opens the file first, so that a wrong file name is reported at once, and reads it on a blocking thread.
 async fn read(args: &Args, progress: &ProgressBar) -> anyhow::Result<WarrantyList> {
     let file = File::open(&args.file)?;
     progress.set_length(file.metadata()?.len());
@@ -120,26 +126,11 @@ async fn read(args: &Args, progress: &ProgressBar) -> anyhow::Result<WarrantyLis
     Ok(tokio::task::spawn_blocking(reading).await??)
 }
 
-/// A bar on a terminal; nothing in a pipe.
+/// Creates a progress bar, which is hidden unless stderr is a terminal.
 fn progress_bar() -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{spinner} Reading [{bar:30}] {bytes} of {total_bytes}, {eta} left");
     ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// The result goes to standard output; what one should know beside it goes to standard error.
-fn print(args: &Args, report: &Report) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let printed = if args.json { report.write_json(&mut out) } else { report.write_text(&mut out) };
-    let printed = printed.and_then(|()| out.flush());
-    if !args.json {
-        report.write_remarks(&mut io::stderr().lock())?;
-    }
-    match printed {
-        // Whoever read the first lines and went away, as `head` does, has what they wanted.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        printed => printed,
-    }
 }

@@ -4,21 +4,21 @@ use std::time::Duration;
 use super::Env;
 use crate::domain::TenantId;
 
-/// The shortest API key, so that none can be guessed.
+/// The minimum length of an API key.
 const KEY_MIN_CHARS: usize = 16;
 
 /// Who may call.
 #[derive(Clone, Debug)]
 pub struct AuthConfig {
-    /// `X_API_KEYS`; `None` = development: loopback only, everyone is tenant `default`.
+    /// `X_API_KEYS`; `None` = development mode: loopback only, every caller is tenant `default`.
     pub keys: Option<Vec<KeyEntry>>,
-    /// `TOKEN_TTL_HOURS`: how long a conversation token holds.
+    /// `TOKEN_TTL_HOURS`: how long a conversation token is valid.
     pub token_ttl: Duration,
-    /// `TOKEN_SECRET`: what tokens are signed with; `None` = one is made once and kept in the store.
+    /// `TOKEN_SECRET`: the key that signs tokens; `None` = generated once and stored in the database.
     pub token_secret: Option<String>,
-    /// `WEB_CHAT`: pages of our own create conversations without a key.
+    /// `WEB_CHAT`: the server's own pages create conversations without a key.
     pub web_chat: bool,
-    /// `WEB_CHAT_TENANT`: whose conversations those are.
+    /// `WEB_CHAT_TENANT`: the tenant of those conversations.
     pub web_chat_tenant: TenantId,
 }
 
@@ -30,7 +30,7 @@ pub struct KeyEntry {
 }
 
 impl std::fmt::Debug for KeyEntry {
-    /// Without the key: a config that is logged gives nothing away.
+    /// Omits the key, so that logging a config does not leak it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("KeyEntry").field("tenant", &self.tenant).finish_non_exhaustive()
     }
@@ -93,13 +93,13 @@ impl AuthConfig {
                 .iter()
                 .any(|entry| shops.insert(&entry.key, &entry.tenant).is_some_and(|other| other != entry.tenant))
             {
-                env.refuse("X_API_KEYS", "two shops have the same key: give each one of its own".to_owned());
+                env.refuse("X_API_KEYS", "two shops have the same key: give each shop a different key".to_owned());
             }
             for entry in keys {
                 if entry.tenant.parse::<TenantId>().is_err() {
                     env.refuse(
                         "X_API_KEYS",
-                        format!("'{}' is no tenant name: use a-z, 0-9, '-' and '_'", entry.tenant),
+                        format!("'{}' is not a valid tenant name: use a-z, 0-9, '-' and '_'", entry.tenant),
                     );
                 }
             }

@@ -2,31 +2,31 @@ use std::time::Duration;
 
 use super::{Env, LlmConfig, LlmMode};
 
-/// How texts are turned into vectors. `Default` gives the documented defaults.
+/// The embedding model. `Default` gives the documented defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbedConfig {
-    /// `EMBED`: `auto` is on unless `LLM=offline`; `off` never asks. On, it is used while it answers.
+    /// `EMBED`: `auto` is on unless `LLM=offline`. When on, the model is used while it answers.
     pub on: bool,
-    /// `OLLAMA_HOST`, `OLLAMA_PORT`: as for the language model.
+    /// `OLLAMA_HOST`, `OLLAMA_PORT`: the same as for the language model.
     pub host: String,
     pub port: Option<u16>,
     /// `OLLAMA_EMBED_MODEL`: `bge-m3`.
     pub model: String,
-    /// `EMBED_QUERY_PREFIX`, `EMBED_PASSAGE_PREFIX`: what the model wants to read before a text. Unset: what is known of
-    /// models of this name, which is `query: ` and `passage: ` for the e5 family and nothing for others.
+    /// `EMBED_QUERY_PREFIX`, `EMBED_PASSAGE_PREFIX`: prefixes that the model expects. By default `query: ` and `passage: ` for the e5
+    /// family, and none for other models.
     pub query_prefix: String,
     pub passage_prefix: String,
-    /// `EMBED_BATCH`: 8 texts in one request; a question that comes meanwhile waits for it.
+    /// `EMBED_BATCH`: 8 texts per request. A customer's question waits for a running request.
     pub batch: usize,
-    /// `EMBED_TIMEOUT_SECONDS`: 120 for one such request.
+    /// `EMBED_TIMEOUT_SECONDS`: 120 per request.
     pub timeout: Duration,
-    /// `EMBED_QUERY_TIMEOUT_MS`: 3000 for a customer's question; after that, words alone are searched.
+    /// `EMBED_QUERY_TIMEOUT_MS`: 3000 for a customer's question. Later, the search uses words only.
     pub query_timeout: Duration,
-    /// As for the language model: `LLM_CONNECT_SECONDS`, `LLM_BREAKER_FAILURES`, `LLM_BREAKER_SECONDS`.
+    /// `LLM_CONNECT_SECONDS`, `LLM_BREAKER_FAILURES`, `LLM_BREAKER_SECONDS`: the same as for the language model.
     pub connect_timeout: Duration,
     pub breaker_failures: u32,
     pub breaker_cool_down: Duration,
-    /// `EMBED_SYNC`: a turn's last event waits until the turn's messages are embedded.
+    /// `EMBED_SYNC`: delay a turn's last event until its messages are embedded.
     pub sync: bool,
 }
 
@@ -40,7 +40,7 @@ impl EmbedConfig {
     pub(super) fn read(env: &mut Env, llm: &LlmConfig) -> Self {
         let model = env.text("OLLAMA_EMBED_MODEL", "bge-m3");
         let (query, passage) = prefixes(&model);
-        // A prefix ends in a space, which reading a value would take off.
+        // Read raw, since a prefix ends with a space.
         let prefix = |name: &str, known: &str| env.raw(name).unwrap_or(known).to_owned();
         let (query_prefix, passage_prefix) =
             (prefix("EMBED_QUERY_PREFIX", query), prefix("EMBED_PASSAGE_PREFIX", passage));
@@ -63,7 +63,7 @@ impl EmbedConfig {
     }
 }
 
-/// What models of this name want to read before a query and before a passage.
+/// Returns the prefixes of queries and passages that models of this name expect.
 fn prefixes(model: &str) -> (&'static str, &'static str) {
     if model.to_ascii_lowercase().contains("e5") { ("query: ", "passage: ") } else { ("", "") }
 }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_language_model_nothing_is_embedded_unless_asked_for() {
+    fn embedding_is_off_without_language_model_by_default() {
         assert!(read(&[]).on);
         assert!(!read(&[("LLM", "offline")]).on);
         assert!(read(&[("LLM", "offline"), ("EMBED", "auto")]).on);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_keeps_its_space() {
+    fn prefix_keeps_its_trailing_space() {
         let e5 = read(&[("OLLAMA_EMBED_MODEL", "multilingual-e5-large")]);
         assert_eq!((e5.query_prefix.as_str(), e5.passage_prefix.as_str()), ("query: ", "passage: "));
         assert_eq!(read(&[("EMBED_QUERY_PREFIX", "find: ")]).query_prefix, "find: ");

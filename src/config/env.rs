@@ -1,4 +1,4 @@
-//! Reading single values, and collecting what is wrong with them.
+//! Reads single values and collects errors.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -8,31 +8,31 @@ use std::time::Duration;
 
 use crate::domain::text::clean;
 
-/// The values that cannot be used, one line each.
+/// The invalid values, one per line.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
 pub struct ConfigError(pub(super) Vec<String>);
 
-/// The environment, with the errors met so far.
+/// The environment variables, and the errors found so far.
 #[derive(Debug, Default)]
 pub struct Env {
-    /// `None`: set, but no UTF-8.
+    /// `None` if the value is not UTF-8.
     values: HashMap<String, Option<String>>,
-    /// Names of such values that were asked for.
+    /// The names of such values that were read.
     garbled: RefCell<BTreeSet<String>>,
     errors: Vec<String>,
 }
 
 impl ConfigError {
-    /// Each value that cannot be used, as `NAME: why`.
+    /// Returns each invalid value as `NAME: reason`.
     pub fn lines(&self) -> &[String] {
         &self.0
     }
 
-    /// Reads the `.env` of the working directory, or of the nearest folder above that has one, into the environment.
-    /// Variables that are set already keep their values.
+    /// Loads the `.env` of the working directory, or of the nearest parent folder that has one, into the environment. Variables that are
+    /// already set keep their values.
     pub fn load_dotenv() -> Result<(), Self> {
-        // dotenvy sets variables without a look at them, and setting one to a value with NUL panics.
+        // dotenvy does not check values, and setting a variable to a value with NUL panics.
         refuse_nul()?;
         match dotenvy::dotenv() {
             Err(error) if !error.not_found() => Err(Self::of_dotenv(&error)),
@@ -40,7 +40,7 @@ impl ConfigError {
         }
     }
 
-    /// Whether [`ConfigError::load_dotenv`] can read the file, if there is one.
+    /// Checks that [`ConfigError::load_dotenv`] can read the file, if it exists.
     pub fn check_dotenv() -> Result<(), Self> {
         refuse_nul()?;
         let result = dotenvy::dotenv_iter().and_then(|lines| lines.collect::<Result<Vec<_>, _>>());
@@ -50,28 +50,28 @@ impl ConfigError {
         }
     }
 
-    /// Describes what is wrong with a `.env`, without the line's text: it may be a key.
+    /// Describes an error in a `.env` without the line's text, which may be a key.
     fn of_dotenv(error: &dotenvy::Error) -> Self {
         let dotenvy::Error::LineParse(..) = error else {
-            return Self(vec![format!(".env: cannot be read ({error})")]);
+            return Self(vec![format!(".env: cannot read the file ({error})")]);
         };
         let is_wrong = |line: &[u8]| dotenvy::from_read_iter(line).any(|pair| pair.is_err());
         let place = line_of_dotenv(is_wrong).unwrap_or_else(|| ".env".to_owned());
-        let hint = "write NAME=value, the value in single quotes if it holds spaces or quotes";
-        Self(vec![format!("{place}: the line cannot be understood: {hint}")])
+        let hint = "write NAME=value, with the value in single quotes if it contains spaces or quotes";
+        Self(vec![format!("{place}: the line is not valid: {hint}")])
     }
 }
 
 fn refuse_nul() -> Result<(), ConfigError> {
     match line_of_dotenv(|line| line.contains(&0)) {
         Some(place) => Err(ConfigError(vec![format!(
-            "{place}: the line holds a NUL character (U+0000): remove it, and save the file as UTF-8"
+            "{place}: the line contains a NUL character (U+0000): remove it, and save the file as UTF-8"
         )])),
         None => Ok(()),
     }
 }
 
-/// `FILE:LINE` of the first such line of the `.env` that dotenvy finds.
+/// Returns the `FILE:LINE` of the first matching line of the `.env` that dotenvy finds.
 fn line_of_dotenv(is_wanted: impl Fn(&[u8]) -> bool) -> Option<String> {
     let folder = std::env::current_dir().ok()?;
     let file = folder.ancestors().map(|folder| folder.join(".env")).find(|file| file.is_file())?;
@@ -82,18 +82,18 @@ fn line_of_dotenv(is_wanted: impl Fn(&[u8]) -> bool) -> Option<String> {
 }
 
 impl Env {
-    /// The process's environment. A setting that is no UTF-8 cannot be used.
+    /// Reads the process's environment. Settings that are not UTF-8 are errors.
     pub fn from_process() -> Self {
         let named = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         Self { values: named.map(|(name, value)| (name, value.into_string().ok())).collect(), ..Self::default() }
     }
 
-    /// These values and nothing else.
+    /// Uses only these values.
     pub fn of(values: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { values: values.into_iter().map(|(name, value)| (name, Some(value))).collect(), ..Self::default() }
     }
 
-    /// Whether the name is set, even to nothing.
+    /// Returns the value if the variable is set, even if it is empty.
     pub fn raw(&self, name: &str) -> Option<&str> {
         let value = self.values.get(name)?;
         if value.is_none() {
@@ -102,7 +102,7 @@ impl Env {
         value.as_deref()
     }
 
-    /// The value, if it is set to something.
+    /// Returns the trimmed value if it is not empty.
     pub fn find(&self, name: &str) -> Option<String> {
         let value = clean(self.raw(name)?);
         Some(value.trim().to_owned()).filter(|value| !value.is_empty())
@@ -112,7 +112,7 @@ impl Env {
         self.find(name).unwrap_or_else(|| default.to_owned())
     }
 
-    /// A value that is parsed; one that cannot be is noted, and the default stands in.
+    /// Parses a value. An invalid one is an error and yields the default.
     pub fn number<T: FromStr>(&mut self, name: &str, default: T) -> T
     where
         T::Err: Display,
@@ -122,26 +122,26 @@ impl Env {
             Some(Ok(value)) => value,
             Some(Err(error)) => {
                 let value = self.text(name, "");
-                self.refuse(name, format!("'{value}' cannot be used ({error})"));
+                self.refuse(name, format!("'{value}' is not valid ({error})"));
                 default
             }
         }
     }
 
-    /// A number that is `least` or more.
+    /// Parses a number that must be at least `least`.
     pub fn at_least<T: FromStr + PartialOrd + Display + Copy>(&mut self, least: T, name: &str, default: T) -> T
     where
         T::Err: Display,
     {
         let number = self.number(name, default);
         if number < least {
-            self.refuse(name, format!("'{number}' cannot be used: {least} is the least"));
+            self.refuse(name, format!("'{number}' is not valid: must be at least {least}"));
             return default;
         }
         number
     }
 
-    /// A duration given in seconds, fractions allowed.
+    /// Parses a duration in seconds, with fractions.
     pub fn seconds(&mut self, name: &str, default: u64) -> Duration {
         let seconds: f64 = self.number(name, default as f64);
         Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| {
@@ -150,7 +150,7 @@ impl Env {
         })
     }
 
-    /// A duration given in hours, fractions allowed.
+    /// Parses a duration in hours, with fractions.
     pub fn hours(&mut self, name: &str, default: u32) -> Duration {
         let hours: f64 = self.number(name, f64::from(default));
         Duration::try_from_secs_f64(hours * 3600.0).unwrap_or_else(|_| {
@@ -163,35 +163,35 @@ impl Env {
         Duration::from_millis(self.number(name, default))
     }
 
-    /// A comma separated list; empty entries do not count, and one that cannot be read is noted.
+    /// Parses a comma-separated list. Skips empty entries; invalid ones are errors.
     pub fn list<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let value = self.text(name, "");
         let entries = value.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let (good, bad): (Vec<_>, Vec<_>) = entries.map(|entry| read(entry).ok_or(entry)).partition(Result::is_ok);
         for entry in bad.into_iter().filter_map(Result::err) {
-            self.refuse(name, format!("'{entry}' cannot be used"));
+            self.refuse(name, format!("'{entry}' is not valid"));
         }
         good.into_iter().filter_map(Result::ok).collect()
     }
 
-    /// One of the named choices.
+    /// Parses one of the named choices.
     pub fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)], default: T) -> T {
         let Some(value) = self.find(name) else { return default };
         if let Some((_, choice)) = choices.iter().find(|(known, _)| known.eq_ignore_ascii_case(&value)) {
             return *choice;
         }
         let known: Vec<&str> = choices.iter().map(|(known, _)| *known).collect();
-        self.refuse(name, format!("'{value}' is none of {}", known.join(", ")));
+        self.refuse(name, format!("'{value}' is not one of {}", known.join(", ")));
         default
     }
 
-    /// Notes that the value of `name` cannot be used.
+    /// Adds an error about the value of `name`.
     pub fn refuse(&mut self, name: &str, why: String) {
         self.errors.push(format!("{name}: {why}"));
     }
 
     pub(super) fn into_errors(self) -> Vec<String> {
-        let garbled = self.garbled.into_inner().into_iter().map(|name| format!("{name}: the value is no UTF-8"));
+        let garbled = self.garbled.into_inner().into_iter().map(|name| format!("{name}: the value is not UTF-8"));
         self.errors.into_iter().chain(garbled).collect()
     }
 }
@@ -201,11 +201,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_that_is_no_utf_8_is_refused_and_what_is_no_setting_may_be_anything() {
+    fn only_settings_must_be_utf8() {
         let garbled = |name: &str| (name.to_owned(), None);
         let values = HashMap::from([garbled("X_API_KEYS"), garbled("something else")]);
         let env = Env { values, ..Env::default() };
         assert_eq!(env.raw("X_API_KEYS"), None);
-        assert_eq!(env.into_errors(), ["X_API_KEYS: the value is no UTF-8"]);
+        assert_eq!(env.into_errors(), ["X_API_KEYS: the value is not UTF-8"]);
     }
 }

@@ -11,44 +11,44 @@ use super::Env;
 pub struct HttpConfig {
     /// `BIND_ADDR`; port 0 = a free one.
     pub bind: SocketAddr,
-    /// `CORS_ORIGINS`, comma separated: other sites whose pages may read answers; empty = none.
+    /// `CORS_ORIGINS`, comma-separated: other sites whose pages may read responses.
     pub cors_origins: Vec<String>,
-    /// `PUBLIC_URL`: scheme and host under which browsers reach the server, such as `https://chat.example.com`; `None`
-    /// = the name that they call.
+    /// `PUBLIC_URL`: scheme and host under which browsers reach the server, such as `https://chat.example.com`; `None` = the host of
+    /// each request.
     pub public_url: Option<String>,
-    /// `TRUSTED_PROXIES`, comma separated addresses or networks: whose `X-Forwarded-For` is believed.
+    /// `TRUSTED_PROXIES`, comma-separated addresses or networks: proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// `RATE_LIMIT_PER_SECOND`: requests of each client address of callers without a key; 0 = off.
+    /// `RATE_LIMIT_PER_SECOND`: requests per client address, for callers without a key; 0 = no limit.
     pub rate_per_second: u32,
-    /// `RATE_LIMIT_BURST`: so many at once.
+    /// `RATE_LIMIT_BURST`: requests that may arrive at once.
     pub rate_burst: u32,
-    /// `KEY_RATE_LIMIT_PER_SECOND`: requests of each API key; 0 = off.
+    /// `KEY_RATE_LIMIT_PER_SECOND`: requests per API key; 0 = no limit.
     pub key_rate_per_second: u32,
-    /// `SSE_STALL_SECONDS`: a connection that takes nothing of what is written to it for so long is cut.
+    /// `SSE_STALL_SECONDS`: when a stalled client connection is closed; 0 = never.
     pub stall: Duration,
-    /// `REQUEST_HEAD_SECONDS`: a connection that sends no whole request head for so long is closed, an idle one too; 0 = never.
+    /// `REQUEST_HEAD_SECONDS`: when a connection that is idle or sends an incomplete request head is closed; 0 = never.
     pub head_timeout: Duration,
-    /// `REQUEST_BODY_SECONDS`: how long a whole request body may take to arrive; 0 = no limit.
+    /// `REQUEST_BODY_SECONDS`: how long a request body may take to arrive; 0 = no limit.
     pub body_timeout: Duration,
-    /// `CONNECTIONS_MAX`: open connections in all.
+    /// `CONNECTIONS_MAX`: open connections in total.
     pub connections_max: usize,
-    /// `CONNECTIONS_PER_ADDRESS`: open connections of one client address; 0 = no limit.
+    /// `CONNECTIONS_PER_ADDRESS`: open connections per client address; 0 = no limit.
     pub connections_per_address: usize,
-    /// `METRICS_ADDR`: where `/metrics` is served without a key; `None` = nowhere.
+    /// `METRICS_ADDR`: the address that serves `/metrics` without a key; `None` = disabled.
     pub metrics_bind: Option<SocketAddr>,
     /// `BODY_MAX_BYTES`
     pub body_max_bytes: usize,
-    /// `SSE_KEEP_ALIVE_SECONDS`: a comment after so much silence; 0 = never.
+    /// `SSE_KEEP_ALIVE_SECONDS`: the interval of keep-alive comments; 0 = never.
     pub keep_alive: Duration,
-    /// `SSE_RETRY_MS`: how soon a browser comes back.
+    /// `SSE_RETRY_MS`: when a browser reconnects.
     pub retry: Duration,
-    /// `STREAMS_PER_CONVERSATION`: open event streams; one more closes the oldest.
+    /// `STREAMS_PER_CONVERSATION`: open event streams; another one closes the oldest.
     pub streams_per_conversation: usize,
-    /// `STREAMS_PER_KEY`: open event streams of one API key.
+    /// `STREAMS_PER_KEY`: open event streams per API key.
     pub streams_per_key: usize,
-    /// `REQUEST_STORE_TIMEOUT_SECONDS`: how long a request waits for the store before it is answered with a 503.
+    /// `REQUEST_STORE_TIMEOUT_SECONDS`: how long a request waits for the store before it fails with 503.
     pub store_timeout: Duration,
-    /// `TEXT_MAX_CHARS`: how long a customer's message may be, after trimming.
+    /// `TEXT_MAX_CHARS`: the maximum length of a customer's message, trimmed.
     pub text_max_chars: usize,
 }
 
@@ -81,7 +81,7 @@ impl HttpConfig {
     }
 }
 
-/// Scheme, host and port, as browsers write an origin; `None` for anything else.
+/// Parses scheme, host and port as browsers write an origin.
 fn origin(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| ["http", "https"].contains(&url.scheme()))?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
@@ -104,7 +104,7 @@ impl Env {
 
     fn cors_origins(&mut self) -> Vec<String> {
         if self.find("CORS_ORIGINS").as_deref() == Some("*") {
-            let why = "'*' cannot be used: list the sites whose pages may call, such as https://shop.example";
+            let why = "'*' is not allowed: list the sites whose pages may call, such as https://shop.example";
             self.refuse("CORS_ORIGINS", why.to_owned());
             return Vec::new();
         }
@@ -115,7 +115,7 @@ impl Env {
         let url = self.find("PUBLIC_URL")?;
         let public = origin(&url);
         if public.is_none() {
-            let why = format!("'{url}' cannot be used: write scheme and host, such as https://chat.example.com");
+            let why = format!("'{url}' is not valid: write scheme and host, such as https://chat.example.com");
             self.refuse("PUBLIC_URL", why);
         }
         public
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_a_scheme_and_a_host_and_nothing_more() {
+    fn origin_has_only_scheme_host_and_port() {
         for (text, expected) in [
             ("https://chat.example", "https://chat.example"),
             ("https://Chat.Example/", "https://chat.example"),

@@ -7,20 +7,19 @@ use super::Env;
 pub struct KnowledgeConfig {
     /// `KNOWLEDGE_PATH`
     pub folder: PathBuf,
-    /// `KNOWLEDGE_COLLECTION`: where the vectors of the documents are kept. A folder that a persona names has a collection of
-    /// its own, called after both.
+    /// `KNOWLEDGE_COLLECTION`: the collection of the documents' vectors. A persona's folder has a separate collection, NAME-FOLDER.
     pub collection: String,
     pub chunks: ChunkConfig,
 }
 
-/// How documents are cut up, in tokens as [`crate::retrieval`] counts them. `Default` gives the documented defaults, seed 003's.
+/// How documents are split into chunks, in tokens as [`crate::retrieval`] counts them. `Default` gives the documented defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkConfig {
-    /// `CHUNK_TOKENS`: 600 at most.
+    /// `CHUNK_TOKENS`: the maximum length, 600.
     pub tokens: usize,
-    /// `CHUNK_OVERLAP_TOKENS`: 120 that the parts of a long section share at most.
+    /// `CHUNK_OVERLAP_TOKENS`: the maximum overlap of chunks of one section, 120.
     pub overlap: usize,
-    /// `CHUNK_MIN_TOKENS`: shorter chunks, of fewer than 200, must hold a keyword of their document.
+    /// `CHUNK_MIN_TOKENS`: chunks shorter than 200 must contain a keyword of their document.
     pub min_tokens: usize,
 }
 
@@ -30,7 +29,7 @@ impl Default for ChunkConfig {
     }
 }
 
-/// A chunk that is shorter holds no answer.
+/// The smallest value of `CHUNK_TOKENS`, since shorter chunks contain no answer.
 const FEWEST_TOKENS: usize = 50;
 
 impl KnowledgeConfig {
@@ -61,12 +60,25 @@ impl ChunkConfig {
     }
 }
 
+/// Evaluation cases.
+#[derive(Clone, Debug)]
+pub struct EvalConfig {
+    /// `EVALS_PATH`; its folder `conversations` contains the cases.
+    pub folder: PathBuf,
+}
+
+impl EvalConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self { folder: env.text("EVALS_PATH", "evals").into() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_overlap_leaves_room_for_something_new() {
+    fn overlap_is_at_most_half_a_chunk() {
         for (tokens, overlap, errors) in [("600", "300", 0), ("600", "301", 1), ("49", "0", 1), ("50", "26", 1)] {
             let pairs = [("CHUNK_TOKENS", tokens), ("CHUNK_OVERLAP_TOKENS", overlap)];
             let mut env = Env::of(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));

@@ -1,20 +1,21 @@
 use std::time::Duration;
 
 use super::Env;
+use crate::domain::LinkHost;
 
-/// Whether a model is used at all.
+/// Whether the language model is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LlmMode {
-    /// Used while it is up; looked for again and again while it is not.
+    /// Used while it answers; probed regularly while it does not.
     #[default]
     Auto,
-    /// As `Auto` once the server runs; the server does not start without it (the caller's decision).
+    /// Like `Auto`, but the server does not start without it.
     Ollama,
-    /// Never asked for anything.
+    /// Never used.
     Offline,
 }
 
-/// How to reach the model and how long to wait for it. `Default` gives the documented defaults.
+/// The language model: address, limits and timeouts. `Default` gives the documented defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlmConfig {
     /// `LLM`: `auto`.
@@ -27,28 +28,28 @@ pub struct LlmConfig {
     pub model: String,
     /// `OLLAMA_NUM_CTX`: 8192 tokens of context. Always sent, since Ollama's own default cuts long prompts silently.
     pub num_ctx: u32,
-    /// `LLM_MAX_TOKENS`: 2048 tokens for one answer, thinking included. The server ends an answer after 8 bytes for
-    /// each of these tokens, whether or not the model keeps to the limit.
+    /// `LLM_MAX_TOKENS`: 2048 tokens per answer, including thinking. The server also stops an answer at 8 bytes per token, in case the
+    /// model ignores the limit.
     pub max_tokens: u32,
-    /// `OLLAMA_KEEP_ALIVE`: unset, which leaves it to the Ollama server. A duration (`30m`), or seconds; -1 is for ever.
+    /// `OLLAMA_KEEP_ALIVE`: a duration (`30m`) or seconds; -1 = forever; `None` = Ollama's own setting.
     pub keep_alive: Option<String>,
     /// `LLM_CONNECT_SECONDS`: 5.
     pub connect_timeout: Duration,
-    /// `LLM_FIRST_TOKEN_SECONDS`: 60, from admission to the first piece of text.
+    /// `LLM_FIRST_TOKEN_SECONDS`: 60, from leaving the queue to the first text.
     pub first_token_timeout: Duration,
     /// `LLM_BETWEEN_TOKENS_SECONDS`: 20.
     pub between_tokens_timeout: Duration,
-    /// 5 s for one look at the service.
+    /// 5 s per probe.
     pub probe_timeout: Duration,
-    /// `LLM_PROBE_SECONDS`: 15 between two looks.
+    /// `LLM_PROBE_SECONDS`: 15 between probes.
     pub probe_every: Duration,
-    /// `LLM_MAX_CONCURRENT`: 4 calls at once.
+    /// `LLM_MAX_CONCURRENT`: 4 concurrent calls.
     pub max_concurrent: usize,
-    /// `LLM_QUEUE_MAX`: 64 calls waiting; the next one is refused.
+    /// `LLM_QUEUE_MAX`: 64 waiting calls; more are refused.
     pub queue_max: usize,
-    /// `LLM_BREAKER_FAILURES`: 5 failures in a row open the breaker.
+    /// `LLM_BREAKER_FAILURES`: 5 consecutive failures open the circuit breaker.
     pub breaker_failures: u32,
-    /// `LLM_BREAKER_SECONDS`: 30 until the breaker lets one call try again.
+    /// `LLM_BREAKER_SECONDS`: 30 until the breaker allows a trial call.
     pub breaker_cool_down: Duration,
 }
 
@@ -101,5 +102,43 @@ impl LlmConfig {
             breaker_failures: env.number("LLM_BREAKER_FAILURES", default.breaker_failures),
             breaker_cool_down: env.seconds("LLM_BREAKER_SECONDS", 30),
         }
+    }
+}
+
+/// Desks that a language model drives with tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentConfig {
+    /// `AGENT_ROUNDS`: model calls per turn. The last one has no tools, so that the model must answer.
+    pub rounds: u32,
+    /// `AGENT_CALL_SECONDS`: how long each call may take, without waiting in the queue.
+    pub call: Duration,
+    /// `AGENT_DEADLINE_SECONDS`: how long all calls of a turn may take, including waiting.
+    pub deadline: Duration,
+}
+
+impl AgentConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        let rounds = env.number("AGENT_ROUNDS", 15);
+        if rounds < 2 {
+            env.refuse("AGENT_ROUNDS", "must be at least 2: one to call a tool and one to answer".to_owned());
+        }
+        Self {
+            rounds: rounds.max(2),
+            call: env.seconds("AGENT_CALL_SECONDS", 60),
+            deadline: env.seconds("AGENT_DEADLINE_SECONDS", 180),
+        }
+    }
+}
+
+/// Checks of replies that a language model writes.
+#[derive(Clone, Debug)]
+pub struct GroundingConfig {
+    /// `LINK_HOSTS`: allowed hosts of links in replies. Other links are removed, except to hosts in the sources.
+    pub link_hosts: Vec<LinkHost>,
+}
+
+impl GroundingConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self { link_hosts: env.list("LINK_HOSTS", |host| host.parse().ok()) }
     }
 }

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::Env;
 
-/// How lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     Text,
@@ -16,11 +16,11 @@ pub struct LogConfig {
     pub filter: String,
     /// `LOG_FORMAT`
     pub format: LogFormat,
-    /// `LOG_FILE`: a file that gets everything from debug up, as well.
+    /// `LOG_FILE`: a file for all lines from debug level up.
     pub file: Option<PathBuf>,
-    /// `LOG_FILE_MAX_MB`: the file is rotated at this size.
+    /// `LOG_FILE_MAX_MB`: the size at which the file is rotated.
     pub file_max_bytes: usize,
-    /// `LOG_FILE_KEEP`: so many rotated files are kept.
+    /// `LOG_FILE_KEEP`: rotated files that are kept.
     pub file_keep: usize,
 }
 
@@ -33,5 +33,25 @@ impl LogConfig {
             file_max_bytes: env.number::<usize>("LOG_FILE_MAX_MB", 500).saturating_mul(1024 * 1024),
             file_keep: env.number("LOG_FILE_KEEP", 3),
         }
+    }
+}
+
+/// OpenTelemetry traces, with OpenTelemetry's variable names.
+#[derive(Clone, Debug)]
+pub struct TraceConfig {
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`: the base URL of an OTLP/HTTP collector; `None` = no traces.
+    pub endpoint: Option<String>,
+    /// `OTEL_SERVICE_NAME`
+    pub service_name: String,
+}
+
+impl TraceConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        let endpoint = env.find("OTEL_EXPORTER_OTLP_ENDPOINT").map(|url| url.trim_end_matches('/').to_owned());
+        if endpoint.as_ref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
+            let why = "must be the URL of an OTLP/HTTP collector, such as http://127.0.0.1:4318";
+            env.refuse("OTEL_EXPORTER_OTLP_ENDPOINT", why.to_owned());
+        }
+        Self { endpoint, service_name: env.text("OTEL_SERVICE_NAME", "frontdesk") }
     }
 }

@@ -6,7 +6,7 @@ use super::Env;
 /// E-mails.
 #[derive(Clone)]
 pub struct MailConfig {
-    /// `SMTP_URL`: the mail server, as `smtps://user:password@host`; `None` = files in `folder`. Holds a password.
+    /// `SMTP_URL`: the mail server, as `smtps://user:password@host`; `None` = write files to `folder`. Contains a password.
     pub smtp_url: Option<String>,
     /// `MAIL_FROM`: the sender's address.
     pub from: String,

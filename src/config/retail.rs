@@ -2,21 +2,21 @@ use std::time::Duration;
 
 use super::Env;
 
-/// Who classifies first.
+/// Which classifier goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Classifier {
-    /// The rules; the language model is asked where they are not sure.
+    /// The rules, and the language model where they are unsure.
     RulesFirst,
-    /// The language model, as seed 004 has it; the rules where it does not answer.
+    /// The language model, and the rules where it does not answer.
     LlmFirst,
 }
 
-/// When the cute greeting is said.
+/// When the cute greeting is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CuteGreeting {
     /// With the first confident intent of a conversation, and when the intent changes.
     OnChange,
-    /// With every confident intent: the seed's letter.
+    /// With every confident intent.
     Always,
     Off,
 }
@@ -26,19 +26,19 @@ pub enum CuteGreeting {
 pub struct RetailConfig {
     /// `CLASSIFIER`
     pub classifier: Classifier,
-    /// `INTENT_CONFIDENCE_THRESHOLD`: below it the desk asks instead of guessing.
+    /// `INTENT_CONFIDENCE_THRESHOLD`: below it, the desk asks the customer.
     pub intent_threshold: f64,
-    /// `INTENT_TIMEOUT_MS`: so long the language model may think about an intent.
+    /// `INTENT_TIMEOUT_MS`: how long the language model may take to classify.
     pub intent_timeout: Duration,
-    /// `SOCIAL_TIMEOUT_MS`: so long it may think about a social reply before a written one is used.
+    /// `SOCIAL_TIMEOUT_MS`: how long it may take for small talk before a prepared reply is used.
     pub social_timeout: Duration,
     /// `CUTE_GREETING`
     pub cute_greeting: CuteGreeting,
-    /// `HISTORY_MAX_CHARS`: so much of the conversation goes to the language model.
+    /// `HISTORY_MAX_CHARS`: characters of the conversation in the prompt.
     pub history_max_chars: usize,
-    /// `RETRIEVE_MAX_CHARS`: so much of the retrieved passages goes to it.
+    /// `RETRIEVE_MAX_CHARS`: characters of retrieved passages in the prompt.
     pub context_max_chars: usize,
-    /// `WARRANTY_MISS_LIMIT`: serials that were not found in `miss_window` before it asks to wait.
+    /// `WARRANTY_MISS_LIMIT`: unknown serials within `miss_window` before the customer has to wait.
     pub miss_limit: usize,
     /// `WARRANTY_MISS_MINUTES`
     pub miss_window: Duration,
@@ -52,7 +52,7 @@ impl RetailConfig {
     pub(super) fn read(env: &mut Env) -> Self {
         let intent_threshold = env.number("INTENT_CONFIDENCE_THRESHOLD", 0.6);
         if !(0.0..=1.0).contains(&intent_threshold) {
-            env.refuse("INTENT_CONFIDENCE_THRESHOLD", "must lie between 0 and 1".to_owned());
+            env.refuse("INTENT_CONFIDENCE_THRESHOLD", "must be between 0 and 1".to_owned());
         }
         Self {
             classifier: env.choice(

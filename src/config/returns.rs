@@ -6,36 +6,36 @@ use super::Env;
 use crate::domain::identity::attempts::AttemptLimit;
 use crate::domain::returns::{DamageWords, Frequency, Terms, Windows};
 
-/// How a customer without an account shows whose order it is.
+/// How a customer without an account proves that an order is theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderVerification {
     /// With the e-mail address or phone number on the order.
     Contact,
-    /// Not at all: for a shop whose customers are all known.
+    /// No proof, for a shop whose customers are all signed in.
     None,
 }
 
-/// Orders and returns.
+/// The returns desk.
 #[derive(Clone, Debug)]
 pub struct ReturnsConfig {
-    /// `RETURN_WINDOW_DAYS` and `REFUND_WINDOW_DAYS`: where no policy of the shop says otherwise.
+    /// `RETURN_WINDOW_DAYS` and `REFUND_WINDOW_DAYS`: the windows for orders without a policy.
     pub windows: Windows,
-    /// `RETURN_REVIEW_COUNT` and `RETURN_REVIEW_DAYS`: from so many returns on a person decides.
+    /// `RETURN_REVIEW_COUNT` and `RETURN_REVIEW_DAYS`: the number of recent returns from which a person decides.
     pub frequency: Frequency,
     /// `ORDER_VERIFICATION`
     pub verification: OrderVerification,
-    /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: so many wrong guesses lock for so long.
+    /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: failed contact checks before a lock, and its length.
     pub misses: AttemptLimit,
-    /// `SHOP_TIME_ZONE`, as the retail desk has it: the windows count the days there.
+    /// `SHOP_TIME_ZONE`: the time zone in which days are counted.
     pub time_zone: chrono_tz::Tz,
-    /// `LABEL_LINK_HOURS`: how long the link to a label holds.
+    /// `LABEL_LINK_HOURS`: how long the link to a label is valid.
     pub label_link: Duration,
-    /// `MAIL_WAIT_SECONDS`: how long a turn waits for the first attempt of its mail, to tell the customer what came of it.
+    /// `MAIL_WAIT_SECONDS`: how long a turn waits for the first attempt to send its mail, to report the result.
     pub mail_wait: Duration,
 }
 
 impl ReturnsConfig {
-    /// The settings as the return rules take them.
+    /// Returns the settings of the return rules.
     pub fn terms(&self, damage: DamageWords) -> Terms {
         Terms { windows: self.windows, frequency: self.frequency, damage, time_zone: self.time_zone }
     }

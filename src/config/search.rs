@@ -1,21 +1,22 @@
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{EmbedConfig, Env};
 
-/// Looking something up in the documents.
+/// Document search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchConfig {
-    /// `NO_CONTEXT_MIN_HITS`: 3 near chunks at least, or nothing was found by meaning.
+    /// `NO_CONTEXT_MIN_HITS`: similar chunks that count as an answer, 3.
     pub min_hits: usize,
-    /// `NO_CONTEXT_THRESHOLDS`: the mean cosine below which nothing was found by meaning, by embedding model. A model that is
-    /// not named gets 0.5, or what the documents' own vectors ask for if that is more.
+    /// `NO_CONTEXT_THRESHOLDS`: the mean cosine from which chunks count as an answer, by embedding model. The default is 0.5 or the
+    /// calibrated value, whichever is higher.
     pub thresholds: BTreeMap<String, f64>,
-    /// How long looking among the vectors may take: as long as `EMBED_QUERY_TIMEOUT_MS`; after that, words alone count.
+    /// `EMBED_QUERY_TIMEOUT_MS`: how long the vector search may take. Later, the search uses words only.
     pub vector_timeout: Duration,
-    /// Chunks that are embedded and stored together: `EMBED_BATCH`.
+    /// `EMBED_BATCH`: chunks that are embedded and stored together.
     pub batch: usize,
-    /// `MEMORY_MESSAGES`: messages of the conversation that the model is reminded of when its window does not hold them.
+    /// `MEMORY_MESSAGES`: earlier messages that are added to the prompt when the history does not fit.
     pub memory_messages: usize,
 }
 
@@ -40,10 +41,48 @@ fn thresholds(env: &mut Env) -> BTreeMap<String, f64> {
             Some((model, value)) if (-1.0..=1.0).contains(&value) && !model.is_empty() => {
                 thresholds.insert(model.to_owned(), value);
             }
-            _ => env.refuse(NAME, format!("'{entry}' cannot be used: write MODEL=COSINE, for example bge-m3=0.5")),
+            _ => env.refuse(NAME, format!("'{entry}' is not valid: write MODEL=COSINE, such as bge-m3=0.5")),
         }
     }
     thresholds
+}
+
+/// The vector index. `Default` gives the documented defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorConfig {
+    /// `CHROMA_URL`: a Chroma server; `None` = vectors are stored in the database and searched in the process.
+    pub chroma_url: Option<String>,
+    /// `CHROMA_COLLECTION`: the collection of conversation memory.
+    pub collection: String,
+    /// `CHROMA_TIMEOUT_SECONDS`: the timeout of one request, including connecting.
+    pub timeout: Duration,
+    /// `CHROMA_PATH`: the data folder of `scripts/chroma`. The server itself does not use it.
+    pub chroma_path: PathBuf,
+    /// `VECTORS_MAX_MB`: memory for collections that are searched in the process. Larger ones are read from the database each time.
+    pub memory_max_mb: usize,
+}
+
+impl Default for VectorConfig {
+    fn default() -> Self {
+        Self::read(&mut Env::default())
+    }
+}
+
+impl VectorConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self {
+            chroma_url: env.find("CHROMA_URL"),
+            collection: env.text("CHROMA_COLLECTION", "conversations_dev"),
+            timeout: env.seconds("CHROMA_TIMEOUT_SECONDS", 10),
+            chroma_path: env.text("CHROMA_PATH", "./database/chroma_db/").into(),
+            memory_max_mb: env.number("VECTORS_MAX_MB", 512),
+        }
+    }
+
+    /// [`Self::memory_max_mb`] in bytes.
+    pub fn memory_max(&self) -> usize {
+        self.memory_max_mb.saturating_mul(1_000_000)
+    }
 }
 
 #[cfg(test)]
@@ -51,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_model_has_a_threshold_of_its_own() {
+    fn thresholds_are_read_per_model() {
         let read = |value: &str| {
             let mut env = Env::of([("NO_CONTEXT_THRESHOLDS".to_owned(), value.to_owned())]);
             (thresholds(&mut env).into_iter().collect::<Vec<_>>(), env.into_errors().len())

@@ -1,9 +1,11 @@
+use std::time::Duration;
+
 use super::Env;
 
-/// The pages that the server serves by itself.
+/// The chat page and its widget.
 #[derive(Clone, Debug)]
 pub struct WebConfig {
-    /// `WIDGET_ORIGINS`, comma separated: sites whose pages may show the chat page in a frame; empty = our own alone.
+    /// `WIDGET_ORIGINS`, comma-separated: other sites whose pages may embed the chat page.
     pub widget_origins: Vec<String>,
 }
 
@@ -13,8 +15,8 @@ impl WebConfig {
     }
 }
 
-/// A scheme and a host as a content security policy takes them, `https://*.shop.example` included. Strict, since one
-/// stray letter (`;`, a space) would change what the policy says.
+/// Parses scheme and host for a content security policy, such as `https://*.shop.example`. Strict, since a stray `;` or space would
+/// change the policy.
 fn origin(entry: &str) -> Option<String> {
     let entry = entry.trim_end_matches('/').to_ascii_lowercase();
     let authority = entry.strip_prefix("https://").or_else(|| entry.strip_prefix("http://"))?;
@@ -28,12 +30,39 @@ fn origin(entry: &str) -> Option<String> {
     (named && numbered).then_some(entry)
 }
 
+/// The owner's console.
+#[derive(Clone, Debug)]
+pub struct ConsoleConfig {
+    /// `CONSOLE`: whether the console is enabled.
+    pub on: bool,
+    /// `CONSOLE_SESSION_HOURS`: how long a session lasts.
+    pub session_ttl: Duration,
+    /// `CONSOLE_CSV_MAX_MB`: the maximum size of an uploaded list, in bytes.
+    pub csv_max_bytes: usize,
+    /// `CONSOLE_CSV_SECONDS`: how long uploading, reading and writing a list may take.
+    pub csv_timeout: Duration,
+    /// `AUDIT_RETENTION_DAYS`: how long entries of the console's audit log are kept; `None` = forever.
+    pub audit_retention_days: Option<u32>,
+}
+
+impl ConsoleConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self {
+            on: env.choice("CONSOLE", &[("on", true), ("off", false)], true),
+            session_ttl: env.seconds_of_hours("CONSOLE_SESSION_HOURS", 12),
+            csv_max_bytes: env.number("CONSOLE_CSV_MAX_MB", 20_usize).saturating_mul(1 << 20),
+            csv_timeout: env.seconds("CONSOLE_CSV_SECONDS", 120),
+            audit_retention_days: Some(env.number("AUDIT_RETENTION_DAYS", 365)).filter(|days| *days > 0),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_a_scheme_and_a_host_may_stand_in_the_policy() {
+    fn frame_origin_has_only_scheme_and_host() {
         let good = [
             ("https://shop.example", "https://shop.example"),
             ("https://Shop.example/", "https://shop.example"),

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-
 /// An ISO 639-1 code, such as `vi` or `en`.
 ///
 /// Any two lower-case letters are a language here; which ones a conversation can use is its persona's matter.

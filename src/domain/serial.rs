@@ -58,7 +58,7 @@ impl fmt::Display for Serial {
     }
 }
 
-/// Every run of the message that could be a serial number, as it was written, in order.
+/// Returns every run of the message that could be a serial number, in order.
 pub fn find_serials(message: &str) -> Vec<&str> {
     message
         .split(|c: char| !u8::try_from(c).is_ok_and(is_serial_byte))

@@ -20,7 +20,7 @@ pub use token::{Spelling, Token, TokenStream};
 
 /// Lower case, without diacritics, `đ` as `d`: "Bảo hành Đúng" becomes "bao hanh dung".
 ///
-/// Everything else (spaces, digits, punctuation, emoji) stays as it is. Composed and decomposed input give the same.
+/// Everything else (spaces, digits, punctuation, emoji) is unchanged. Composed and decomposed input give the same.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

@@ -45,7 +45,7 @@ impl Canary {
 /// What the watch makes of the next letter.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// This much is no part of the secret.
+    /// A text that does not belong to the secret.
     Clear(String),
     Leak,
 }

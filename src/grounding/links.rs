@@ -165,7 +165,7 @@ impl<'a> Links<'a> {
                 None => wait(rest.len() > LONGEST_ADDRESS || rest.contains("\n\n"), most(LONGEST_ADDRESS)),
             },
             '[' if !is_note => match closing(rest, '[', ']') {
-                // Where its label leads is told elsewhere, and goes there.
+                // The target of its label is elsewhere in the reply, and is checked there.
                 Some(end) => Step::Done(close + 2 + end, self.inside(&text)),
                 None => wait(rest.len() > LONGEST_TEXT || rest.contains('\n'), most(LONGEST_TEXT)),
             },

@@ -1,4 +1,4 @@
-//! The format of a persona file, seed 004's with optional YAML front matter:
+//! Parses persona files, which have optional YAML front matter:
 //!
 //! ```text
 //! ---
@@ -8,9 +8,9 @@
 //! ---
 //! Who the persona is …
 //!
-//! Greeting: what it says first, in its own language
+//! Greeting: the first message, in the persona's language
 //! Greeting[en]: the same in English
-//! FollowUp: what it adds after an answer
+//! FollowUp: the sentence after an answer
 //! ```
 
 use serde::Deserialize;
@@ -38,27 +38,27 @@ enum Folders {
     Several(Vec<String>),
 }
 
-/// Reads a persona. `file` is how the error names it, `id` the file's stem.
+/// Parses a persona. `file` is the name in errors, `id` the file name without extension.
 pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
     let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(line), hint };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let (front_matter, body, first_line) = split_front_matter(content)
-        .ok_or_else(|| error(1, "the front matter is not closed: add a line of three hyphens behind it".to_owned()))?;
+        .ok_or_else(|| error(1, "the front matter is not closed: add a line of three hyphens after it".to_owned()))?;
     let front: FrontMatter = if front_matter.trim().is_empty() {
         FrontMatter::default()
     } else {
         serde_yaml_ng::from_str(front_matter).map_err(|cause| {
             let line = cause.location().map_or(1, |location| location.line());
-            error(line + 1, format!("the front matter cannot be read: {}", in_plain_words(&cause.to_string())))
+            error(line + 1, format!("the front matter is not valid: {}", readable(&cause.to_string())))
         })?
     };
     let mut languages = front.languages.unwrap_or_else(|| vec![Language::VI, Language::EN]);
     languages.dedup();
     if languages.is_empty() {
-        return Err(error(1, "languages must name at least one, for example [vi, en]".to_owned()));
+        return Err(error(1, "languages is empty: name at least one, such as [vi, en]".to_owned()));
     }
     if front.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
-        return Err(error(1, "temperature must lie between 0 and 2".to_owned()));
+        return Err(error(1, "temperature must be between 0 and 2".to_owned()));
     }
     let knowledge_line = line_of(front_matter, "knowledge");
     let mut persona = Persona {
@@ -89,21 +89,21 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
     persona.text = text.join("\n").trim().to_owned();
     let last = first_line + body.lines().count().saturating_sub(1);
     if persona.greeting.own.is_none() {
-        return Err(error(last, "the persona has no greeting: add a line that begins with 'Greeting: '".to_owned()));
+        return Err(error(last, "the persona has no greeting: add a line that starts with 'Greeting: '".to_owned()));
     }
     if persona.text.is_empty() {
-        return Err(error(first_line, "the persona has no text: say who it is and how it speaks".to_owned()));
+        return Err(error(first_line, "the persona has no text: describe who it is and how it speaks".to_owned()));
     }
     Ok(persona)
 }
 
-/// The parser's message without its line number, which counts from the front matter, and without names of Rust types.
-fn in_plain_words(cause: &str) -> String {
+/// Removes the line number, which counts from the front matter, and names of Rust types from the parser's message.
+fn readable(cause: &str) -> String {
     let text = cause.rfind(" at line ").map_or(cause, |end| &cause[..end]);
     text.replace("expected f32", "expected a number, such as 0.4").replace("expected a sequence", "expected a list")
 }
 
-/// The folders, each once and with `/` between its parts; without any, the files at the top.
+/// Checks and normalizes the folders. The default is the knowledge folder itself.
 fn folders(written: Option<Folders>) -> Result<Vec<String>, String> {
     let written = match written {
         None => return Ok(vec![String::new()]),
@@ -111,12 +111,13 @@ fn folders(written: Option<Folders>) -> Result<Vec<String>, String> {
         Some(Folders::Several(folders)) => folders,
     };
     if written.is_empty() {
-        return Err("knowledge names no folder: name one, or remove the line for the files at the top".to_owned());
+        return Err("knowledge names no folder: name one, or remove the line to use the files of the knowledge folder"
+            .to_owned());
     }
     let mut folders: Vec<String> = Vec::new();
     for folder in written {
         let parts: Vec<&str> = folder.trim().trim_end_matches('/').split(['/', '\\']).collect();
-        // A name that begins with a dot is hidden, and `.` and `..` lead elsewhere.
+        // Refuse hidden folders, `.` and `..`.
         if parts.iter().any(|part| part.trim().is_empty() || part.starts_with('.') || part.contains(':')) {
             return Err(format!(
                 "knowledge names '{folder}': write a folder below the knowledge folder, such as returns, without .. and \
@@ -131,7 +132,7 @@ fn folders(written: Option<Folders>) -> Result<Vec<String>, String> {
     Ok(folders)
 }
 
-/// The line of the file on which a key of the front matter stands; 1 where it does not.
+/// Returns the line of a key of the front matter, or 1 if it is missing.
 fn line_of(front_matter: &str, key: &str) -> usize {
     let place = front_matter
         .lines()
@@ -142,23 +143,23 @@ fn line_of(front_matter: &str, key: &str) -> usize {
 impl Lines {
     fn set(&mut self, language: Option<&str>, value: &str) -> Result<(), String> {
         if value.is_empty() {
-            return Err("the line is empty: write the sentence behind the colon, or remove the line".to_owned());
+            return Err("the line is empty: write the sentence after the colon, or remove the line".to_owned());
         }
         let earlier = match language {
             None => self.own.replace(value.to_owned()),
             Some(code) => {
-                let language = code.parse().map_err(|_| format!("'{code}' is no language: write vi or en"))?;
+                let language = code.parse().map_err(|_| format!("'{code}' is not a language: write vi or en"))?;
                 self.others.insert(language, value.to_owned())
             }
         };
         match earlier {
-            Some(_) => Err("the line stands twice: keep one".to_owned()),
+            Some(_) => Err("the line is repeated: keep one".to_owned()),
             None => Ok(()),
         }
     }
 }
 
-/// `Greeting: x` gives (None, "x"), `Greeting[en]: x` gives (Some("en"), "x").
+/// Parses `Greeting: x` into (None, "x") and `Greeting[en]: x` into (Some("en"), "x").
 fn labelled<'a>(line: &'a str, label: &str) -> Option<(Option<&'a str>, &'a str)> {
     let rest = line.strip_prefix(label)?;
     if let Some(value) = rest.strip_prefix(':') {
@@ -168,7 +169,7 @@ fn labelled<'a>(line: &'a str, label: &str) -> Option<(Option<&'a str>, &'a str)
     Some((Some(language), rest.strip_prefix(':')?.trim()))
 }
 
-/// Front matter, body and the number of the body's first line; `None` if the front matter is not closed.
+/// Splits into front matter, body and the number of the body's first line. Returns `None` if the front matter is not closed.
 fn split_front_matter(content: &str) -> Option<(&str, &str, usize)> {
     let mut lines = content.split_inclusive('\n');
     let opening = lines.next().unwrap_or_default();
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_persona_of_the_seed_needs_no_front_matter() {
+    fn front_matter_is_optional() {
         let persona = parse("p.md", "p", "Chatbot Persona\r\n\r\nGreeting: Chào!\r\nFollowUp: Gì nữa?\r\n").unwrap();
         assert_eq!((persona.text.as_str(), persona.desk.as_str()), ("Chatbot Persona", "retail"));
         assert_eq!(persona.greeting(Language::EN), "Chào!");
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persona_knows_the_folders_that_it_names_or_the_files_at_the_top() {
+    fn knowledge_folders_default_to_the_top() {
         for (line, folders) in [
             ("", vec![""]),
             ("knowledge: returns/\n", vec!["returns"]),
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_persona_is_named_with_file_line_and_mend() {
+    fn invalid_persona_is_reported_with_line_and_hint() {
         for (content, line, hint) in [
             ("---\ndesk: retail\nWho.\nGreeting: Hi\n", 1, "not closed"),
             ("---\ndesk: retail\nlangauges: [vi]\n---\nWho.\nGreeting: Hi\n", 3, "langauges"),
@@ -240,8 +241,8 @@ mod tests {
             ("---\nknowledge: {a: b}\n---\nWho.\nGreeting: Hi\n", 2, "list of such names"),
             ("Who.\n\nFollowUp: x\n", 3, "no greeting"),
             ("Who.\nGreeting:\n", 2, "empty"),
-            ("Who.\nGreeting: a\nGreeting: b\n", 3, "twice"),
-            ("Who.\nGreeting: a\nGreeting[e]: b\n", 3, "no language"),
+            ("Who.\nGreeting: a\nGreeting: b\n", 3, "repeated"),
+            ("Who.\nGreeting: a\nGreeting[e]: b\n", 3, "not a language"),
             ("Greeting: a\n", 1, "no text"),
         ] {
             let error = parse("prompts/p.md", "p", content).unwrap_err();

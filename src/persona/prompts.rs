@@ -1,4 +1,4 @@
-//! Everything under `prompts/`, read whole, so that a broken file is found before anybody meets it.
+//! Loads all files under `prompts/` at once, so that an invalid file is found at the start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::{Persona, file};
 use crate::domain::text::clean;
 
-/// A file under `prompts/` that cannot be used: which one, where, and how to fix it.
+/// An invalid file under `prompts/`, with the place and a hint how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptError {
     pub file: String,
@@ -29,7 +29,7 @@ impl fmt::Display for PromptError {
 
 impl std::error::Error for PromptError {}
 
-/// Every mistake that was found: at least one.
+/// All errors that were found, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptErrors {
     pub first: PromptError,
@@ -47,55 +47,53 @@ impl From<PromptError> for PromptErrors {
 pub struct Prompts {
     folder: PathBuf,
     personas: BTreeMap<String, Arc<Persona>>,
-    /// Where the default persona's file is, if it stands elsewhere.
-    elsewhere: Option<PathBuf>,
+    /// The default persona's file, if it is in another folder.
+    default_file: Option<PathBuf>,
     default_persona: Arc<Persona>,
     files: BTreeMap<String, String>,
 }
 
 impl Prompts {
-    /// Reads the folder and the default persona's file, which may stand elsewhere. The first mistake is the error.
+    /// Loads the folder and the default persona's file, which may be in another folder. Returns the first error.
     pub fn load(folder: &Path, default_persona: &Path) -> Result<Self, PromptError> {
-        Self::load_all(folder, default_persona).map_err(|mistakes| mistakes.first)
+        Self::load_all(folder, default_persona).map_err(|errors| errors.first)
     }
 
-    /// The same, with every persona's mistake.
+    /// Like [`Prompts::load`], but returns the errors of all personas.
     pub fn load_all(folder: &Path, default_persona: &Path) -> Result<Self, PromptErrors> {
         let mut files = BTreeMap::new();
         read_folder(folder, folder, &mut files)?;
-        let (mut personas, mut mistakes) = (BTreeMap::new(), Vec::new());
+        let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
         for (name, content) in &files {
             if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
                 let shown = folder.join(name).display().to_string();
                 match file::parse(&shown, id, content) {
                     Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
-                    Err(mistake) => mistakes.push(mistake),
+                    Err(error) => errors.push(error),
                 }
             }
         }
-        let mut mistakes = mistakes.into_iter();
-        if let Some(first) = mistakes.next() {
-            return Err(PromptErrors { first, others: mistakes.collect() });
+        let mut errors = errors.into_iter();
+        if let Some(first) = errors.next() {
+            return Err(PromptErrors { first, others: errors.collect() });
         }
         let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));
-        let (default_persona, elsewhere) = match personas.get(&id).filter(|_| inside) {
+        let (default_persona, default_file) = match personas.get(&id).filter(|_| inside) {
             Some(persona) => (persona.clone(), None),
             None => {
                 let shown = default_persona.display().to_string();
-                let content = read(default_persona).map_err(|error| PromptError {
-                    hint: format!("{} (PERSONA_PATH names it)", error.hint),
-                    ..error
-                })?;
+                let content = read(default_persona)
+                    .map_err(|error| PromptError { hint: format!("{} (set by PERSONA_PATH)", error.hint), ..error })?;
                 let persona = Arc::new(file::parse(&shown, &id, &content)?);
                 personas.insert(id, persona.clone());
                 (persona, Some(default_persona.to_owned()))
             }
         };
-        Ok(Self { folder: folder.to_owned(), personas, elsewhere, default_persona, files })
+        Ok(Self { folder: folder.to_owned(), personas, default_file, default_persona, files })
     }
 
-    /// The same with another text for one of the personas: what a changed file would make of them. Reads nothing.
+    /// Returns a copy with another text for one persona, as if its file had changed. Does not read files.
     pub fn with_persona(&self, id: &str, content: &str) -> Result<Self, PromptError> {
         let shown = self.persona_file(id).display().to_string();
         let persona = Arc::new(file::parse(&shown, id, content)?);
@@ -107,73 +105,74 @@ impl Prompts {
         Ok(changed)
     }
 
-    /// Where the file of the persona is.
+    /// Returns the path of the persona's file.
     pub fn persona_file(&self, id: &str) -> PathBuf {
-        match &self.elsewhere {
+        match &self.default_file {
             Some(file) if self.default_persona.id == id => file.clone(),
             _ => self.folder.join(format!("{id}.md")),
         }
     }
 
-    /// The persona of that name (a file's stem).
+    /// Returns the persona with this id.
     pub fn find_persona(&self, id: &str) -> Option<Arc<Persona>> {
         self.personas.get(id).cloned()
     }
 
-    /// The persona of a conversation that names none.
+    /// Returns the default persona.
     pub fn default_persona(&self) -> Arc<Persona> {
         self.default_persona.clone()
     }
 
-    /// All personas, by name.
+    /// Iterates over all personas by name.
     pub fn personas(&self) -> impl Iterator<Item = &Arc<Persona>> {
         self.personas.values()
     }
 
-    /// The folders that personas know, each once; an empty name is the files at the top of the knowledge folder.
+    /// Returns the folders of all personas. An empty name is the knowledge folder itself.
     pub fn knowledge_folders(&self) -> BTreeSet<&str> {
         self.personas().flat_map(|persona| &persona.knowledge).map(String::as_str).collect()
     }
 
-    /// Whether every folder that a persona names is there, below `root`. The error is the first one that is not.
+    /// Checks that every folder that a persona names exists below `root`.
     pub fn check_knowledge(&self, root: &Path) -> Result<(), PromptError> {
         self.missing_knowledge(root).next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// The personas that name a folder which is not there, below `root`, and what to fix.
+    /// Iterates over the personas that name a missing folder, each with the error.
     pub fn missing_knowledge<'a>(&'a self, root: &'a Path) -> impl Iterator<Item = (&'a Persona, PromptError)> {
         self.personas().filter_map(|persona| {
             let missing = persona.knowledge.iter().find(|folder| !folder.is_empty() && !root.join(folder).is_dir())?;
             let (file, line) = persona.knowledge_place.clone();
             let hint = format!(
-                "knowledge names the folder {missing}, which is not in {}: make it, or name another one",
+                "knowledge names the folder {missing}, which does not exist in {}: create it, or name another one",
                 root.display()
             );
             Some((persona.as_ref(), PromptError { file, line: Some(line), hint }))
         })
     }
 
-    /// A text file as it is.
+    /// Returns the trimmed content of a file.
     pub fn text(&self, name: &str) -> Result<&str, PromptError> {
-        self.files.get(name).map(|text| text.trim()).ok_or_else(|| {
-            self.error(name, None, "the file is missing: take it from the distribution, or write it anew".to_owned())
-        })
+        self.files
+            .get(name)
+            .map(|text| text.trim())
+            .ok_or_else(|| self.error(name, None, "the file is missing: copy it from the distribution".to_owned()))
     }
 
-    /// The same with one file replaced.
+    /// Returns a copy with one file replaced.
     #[cfg(test)]
     pub(super) fn with_file(mut self, name: String, content: String) -> Self {
         self.files.insert(name, content);
         self
     }
 
-    /// A TOML file, read by `parse`, whose error becomes a `PromptError` with its file and line.
+    /// Parses a TOML file with `parse`, and adds file and line to its error.
     pub fn toml_with<T>(
         &self,
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, toml::de::Error>,
     ) -> Result<T, PromptError> {
-        // Not trimmed: the error's place counts from the file's first byte.
+        // Not trimmed, since the error's position counts from the start of the file.
         self.text(name)?;
         let content = self.files.get(name).map_or("", String::as_str);
         parse(content).map_err(|error| {
@@ -182,12 +181,12 @@ impl Prompts {
         })
     }
 
-    /// A TOML file of a known shape.
+    /// Parses a TOML file into a type.
     pub fn toml<T: DeserializeOwned>(&self, name: &str) -> Result<T, PromptError> {
         self.toml_with(name, |content| toml::from_str(content))
     }
 
-    /// An error about one of these files.
+    /// Creates an error about one of these files.
     pub fn error(&self, name: &str, line: Option<usize>, hint: String) -> PromptError {
         PromptError { file: self.folder.join(name).display().to_string(), line, hint }
     }
@@ -197,7 +196,7 @@ fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>)
     let unreadable = |path: &Path, error: std::io::Error| PromptError {
         file: path.display().to_string(),
         line: None,
-        hint: format!("cannot be read ({error}): start frontdesk in the folder that holds prompts/"),
+        hint: format!("cannot read the file ({error}): start frontdesk in the folder that contains prompts/"),
     };
     for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
         let path = entry.map_err(|error| unreadable(folder, error))?.path();
@@ -217,11 +216,11 @@ fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>)
 
 fn read(path: &Path) -> Result<String, PromptError> {
     let error = |hint: String| PromptError { file: path.display().to_string(), line: None, hint };
-    let bytes = std::fs::read(path).map_err(|cause| error(format!("cannot be read: {cause}")))?;
+    let bytes = std::fs::read(path).map_err(|cause| error(format!("cannot read the file: {cause}")))?;
     let text = String::from_utf8(bytes).map_err(|cause| {
         let good = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
         let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        PromptError { line: Some(line), ..error("is not UTF-8: save it as UTF-8".to_owned()) }
+        PromptError { line: Some(line), ..error("the file is not UTF-8: save it as UTF-8".to_owned()) }
     })?;
     Ok(clean(&text).into_owned())
 }
@@ -239,7 +238,7 @@ mod tests {
     use crate::domain::Language;
 
     #[test]
-    fn a_folder_that_is_not_there_is_named_with_the_personas_file_and_line() {
+    fn missing_folder_is_reported_with_file_and_line() {
         let folder = tempfile::tempdir().unwrap();
         let persona = folder.path().join("returns.md");
         std::fs::write(&persona, "---\ndesk: retail\nknowledge: [returns]\n---\nWho.\nGreeting: Hi\n").unwrap();
@@ -248,13 +247,13 @@ mod tests {
         assert_eq!(prompts.knowledge_folders().into_iter().collect::<Vec<_>>(), ["returns"]);
         let error = prompts.check_knowledge(&knowledge).unwrap_err();
         assert_eq!((error.file, error.line), (persona.display().to_string(), Some(3)));
-        assert!(error.hint.contains("the folder returns") && error.hint.contains("make it"), "{}", error.hint);
+        assert!(error.hint.contains("the folder returns") && error.hint.contains("create it"), "{}", error.hint);
         std::fs::create_dir_all(knowledge.join("returns")).unwrap();
         assert_eq!(prompts.check_knowledge(&knowledge), Ok(()));
     }
 
     #[test]
-    fn another_text_for_a_persona_changes_it_alone_and_is_checked_like_the_file() {
+    fn replaced_persona_text_is_checked_like_its_file() {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(folder.path().join("a.md"), "Who.\nGreeting: A\n").unwrap();
         let default = elsewhere.path().join("b.md");
@@ -268,7 +267,7 @@ mod tests {
             (known, greeting(&prompts.default_persona()))
         };
         assert_eq!(greetings(&changed), (vec!["A".to_owned(), "C".to_owned()], "C".to_owned()));
-        assert_eq!(greetings(&prompts).1, "B", "the earlier ones stay as they are");
+        assert_eq!(greetings(&prompts).1, "B", "the original is unchanged");
         let error = prompts.with_persona("a", "Who.\n").unwrap_err();
         assert_eq!((error.line, error.hint.contains("no greeting")), (Some(1), true));
     }

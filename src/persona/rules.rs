@@ -79,7 +79,8 @@ impl Prompts {
         let quoted = message.split(['"', '`']).skip(1).step_by(2).filter(|text| !text.is_empty());
         for text in quoted {
             for file in files {
-                let line = self.text(file).ok().and_then(|content| content.lines().position(|line| line.contains(text)));
+                let line =
+                    self.text(file).ok().and_then(|content| content.lines().position(|line| line.contains(text)));
                 if let Some(line) = line {
                     return (file, Some(line + 1));
                 }
@@ -135,7 +136,9 @@ mod tests {
         std::fs::create_dir(folder.path().join("rules")).expect("a folder");
         std::fs::copy("prompts/returns_en.md", folder.path().join("p.md")).expect("a persona");
         let language = |code: &str| {
-            format!("[[languages]]\ncode = \"{code}\"\nwhatlang = \"\"\nnames = []\nletters = \"\"\nshared_letters = \"\"\n")
+            format!(
+                "[[languages]]\ncode = \"{code}\"\nwhatlang = \"\"\nnames = []\nletters = \"\"\nshared_letters = \"\"\n"
+            )
         };
         let languages = language("en") + &language("vi");
         for (name, content) in [("languages", languages.as_str())].iter().chain(files) {
@@ -150,7 +153,8 @@ mod tests {
 
     #[test]
     fn lists_and_tables_of_all_languages_are_merged() {
-        let read = read(&[("a", "x = 1"), ("a.en", "l = [\"one\"]\n[t]\nu = 1"), ("a.vi", "l = [\"một\"]\n[t]\nv = 2")]);
+        let read =
+            read(&[("a", "x = 1"), ("a.en", "l = [\"one\"]\n[t]\nu = 1"), ("a.vi", "l = [\"một\"]\n[t]\nv = 2")]);
         let expected = toml::from_str("x = 1\nl = [\"one\", \"một\"]\n[t]\nu = 1\nv = 2").expect("a table");
         assert_eq!(read, Ok(expected));
     }
@@ -164,7 +168,8 @@ mod tests {
     #[test]
     fn error_names_file_and_line_of_the_quoted_text() {
         let rules = prompts(&[("a.en", "l = [\"one\"]"), ("a.vi", "l = [\n  \"<hai>\"]")]);
-        let error = rules.rules(&["a"], |_: Table| Err::<(), _>("unknown \"<hai>\"")).expect_err("an error").to_string();
+        let error =
+            rules.rules(&["a"], |_: Table| Err::<(), _>("unknown \"<hai>\"")).expect_err("an error").to_string();
         assert!(error.ends_with("rules/a.vi.toml:2: unknown \"<hai>\""), "{error}");
     }
 

@@ -1,4 +1,4 @@
-//! Texts with places to fill, and those that every desk needs.
+//! Texts with placeholders, and the texts that every desk needs.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ mod page;
 pub use console::ConsoleTexts;
 pub use page::PageTexts;
 
-/// `template` with every `{name}` replaced by its value, in one pass: a value that holds braces stays as it is.
+/// Replaces every `{name}` of the template by its value. Braces inside values are not replaced.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(template.len() + 32);
     let mut rest = template;
@@ -40,7 +40,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// What is read once a language: `texts/{desk}.{language}.toml`.
+/// Texts per language, from `texts/{desk}.{language}.toml`.
 #[derive(Clone, Debug)]
 pub struct ByLanguage<T> {
     texts: BTreeMap<Language, T>,
@@ -48,7 +48,7 @@ pub struct ByLanguage<T> {
 }
 
 impl<T: serde::de::DeserializeOwned> ByLanguage<T> {
-    /// Reads the desk's texts in each of the languages; the first one stands in for a language that has none.
+    /// Loads the desk's texts in each of the languages. The first one is the fallback.
     pub fn load(prompts: &Prompts, desk: &str, languages: &[Language]) -> Result<Self, PromptError> {
         let mut texts = BTreeMap::new();
         for language in languages {
@@ -67,7 +67,7 @@ impl<T> ByLanguage<T> {
         self.texts.get(&language).unwrap_or_else(|| &self.texts[&self.fallback])
     }
 
-    /// This language, if there are texts in it, else the one that stands in for it.
+    /// Returns this language if it has texts, else the fallback.
     pub fn closest(&self, language: Language) -> Language {
         if self.texts.contains_key(&language) { language } else { self.fallback }
     }
@@ -77,11 +77,11 @@ impl<T> ByLanguage<T> {
     }
 }
 
-/// What any desk may have to say.
+/// Texts of every desk.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommonTexts {
-    /// Stands wherever a text says `{hotline}`.
+    /// The value of `{hotline}`.
     pub hotline: String,
     pub date_format: DateFormat,
     error_timeout: String,
@@ -90,18 +90,18 @@ pub struct CommonTexts {
     error_model: String,
     error_internal: String,
     error_notice: String,
-    /// Stands where a number was held back.
+    /// Replaces a number that no source supports.
     pub guard_replacement: String,
-    /// Ends a reply that began to read out its instructions.
+    /// Ends a reply that started to quote its instructions.
     pub guard_rest: String,
-    /// Ends a reply that began to make a claim which nothing supports.
+    /// Ends a reply that started an unsupported claim.
     pub guard_claim: String,
-    /// Stands where an address was taken out.
+    /// Replaces a link that is not allowed.
     pub guard_link: String,
 }
 
 impl CommonTexts {
-    /// What went wrong, in the customer's words.
+    /// Returns the text of an error for the customer.
     pub fn error(&self, code: ErrorCode) -> String {
         self.with_hotline(match code {
             ErrorCode::Timeout => &self.error_timeout,
@@ -112,7 +112,7 @@ impl CommonTexts {
         })
     }
 
-    /// What is said when nothing at all could be said.
+    /// Returns the text for a turn without any reply.
     pub fn error_notice(&self) -> String {
         self.with_hotline(&self.error_notice)
     }
@@ -122,13 +122,59 @@ impl CommonTexts {
     }
 }
 
+/// Returns at most the first `max_chars` characters of `text`, cut after a sentence if possible, else after a word, else after a
+/// letter with its combining marks.
+pub fn cut_at_sentence(text: &str, max_chars: usize) -> &str {
+    let Some((limit, _)) = text.char_indices().nth(max_chars) else { return text };
+    let head = &text[..limit];
+    let sentence = head
+        .char_indices()
+        .filter(|(at, c)| {
+            *c == '\n'
+                || (matches!(c, '.' | '!' | '?' | '…')
+                    && text[at + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace))
+        })
+        .map(|(at, c)| at + c.len_utf8())
+        .next_back();
+    // A sentence that ends in the first half would cut too much.
+    if let Some(end) = sentence.filter(|end| *end * 2 >= head.len()) {
+        return head[..end].trim_end();
+    }
+    if let Some(end) = head.rfind(char::is_whitespace) {
+        return head[..end].trim_end();
+    }
+    let mut end = limit;
+    while text[end..].chars().next().is_some_and(unicode_normalization::char::is_combining_mark) {
+        let Some((at, _)) = text[..end].char_indices().next_back() else { break };
+        end = at;
+    }
+    &text[..end]
+}
+
 #[cfg(test)]
 mod tests {
-    use super::fill;
+    use super::{cut_at_sentence, fill};
 
     #[test]
-    fn a_value_is_never_filled_again() {
+    fn values_are_filled_once() {
         assert_eq!(fill("{a} and {b}, {c} {", &[("a", "{b}"), ("b", "x")]), "{b} and x, {c} {");
         assert_eq!(fill("Serial '{serial}'", &[("serial", "A-1")]), "Serial 'A-1'");
+    }
+
+    #[test]
+    fn text_is_cut_after_sentence_word_or_letter() {
+        for (text, max, expected) in [
+            ("Ngắn.", 10, "Ngắn."),
+            ("Một câu. Hai câu. Ba", 18, "Một câu. Hai câu."),
+            ("Giá 1.5 triệu đồng một chiếc", 12, "Giá 1.5"),
+            ("Rất dài không có dấu chấm", 12, "Rất dài"),
+            ("ABCDEFGH", 3, "ABC"),
+            ("AE\u{302}\u{301}B", 2, "A"),
+            ("dòng một\ndòng hai dài", 12, "dòng một"),
+            ("", 0, ""),
+            ("á", 0, ""),
+        ] {
+            assert_eq!(cut_at_sentence(text, max), expected, "{text:?} at {max}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Noticing that files under a folder have changed.
+//! Watches folders for changed files.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,28 +7,27 @@ use notify::{Config, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tracing::warn;
 
-/// An editor writes a file in several steps; so long after the last one it counts as done.
+/// How long files must be unchanged, since editors write in several steps.
 const SETTLED: Duration = Duration::from_millis(300);
 
-/// How often files are looked at where the system would tell of changes and cannot.
+/// How often to poll if the system cannot report changes.
 const FALLBACK_POLL: Duration = Duration::from_secs(5);
 
-/// Folders under watch; it ends when dropped.
+/// Watches folders until dropped.
 pub struct Watch {
     _watcher: Box<dyn Watcher + Send>,
     changes: mpsc::Receiver<()>,
 }
 
 impl Watch {
-    /// Begins to watch the folders that exist, with all below them: what changes from now on is told, whenever it is asked for.
+    /// Starts to watch the existing folders and their subfolders. Changes are recorded from now on.
     ///
-    /// `poll`: the files are looked at so often. `None`: the system tells, or is replaced by looking if it has no room for one
-    /// more watcher.
+    /// `poll` is the polling interval. `None` uses file system events, or falls back to polling if the system cannot add a watcher.
     pub fn new(folders: &[&Path], poll: Option<Duration>) -> Result<Self, notify::Error> {
         match poll {
             Some(every) => Self::with::<PollWatcher>(folders, every),
             None => Self::with::<RecommendedWatcher>(folders, FALLBACK_POLL).or_else(|cause| {
-                warn!(error = %cause, "The system does not tell of changed files; they are looked at instead");
+                warn!(error = %cause, "Cannot watch files with system events, polling instead");
                 Self::with::<PollWatcher>(folders, FALLBACK_POLL)
             }),
         }
@@ -36,15 +35,15 @@ impl Watch {
 
     fn with<W: Watcher + Send + 'static>(folders: &[&Path], poll: Duration) -> Result<Self, notify::Error> {
         let (sender, changes) = mpsc::channel(1);
-        let tell = move |event: notify::Result<notify::Event>| {
-            // A full channel already says that something changed.
+        let notify = move |event: notify::Result<notify::Event>| {
+            // A full channel already signals a change.
             if event.is_ok_and(|event| !event.kind.is_access()) {
                 let _ = sender.try_send(());
             }
         };
-        // A clock may stand still between two writes; the texts are few and small.
+        // Compare contents, since two writes can have the same time stamp; the files are few and small.
         let config = Config::default().with_poll_interval(poll).with_compare_contents(true);
-        let mut watcher = W::new(tell, config)?;
+        let mut watcher = W::new(notify, config)?;
         for folder in folders {
             if folder.exists() {
                 watcher.watch(folder, RecursiveMode::Recursive)?;
@@ -53,7 +52,7 @@ impl Watch {
         Ok(Self { _watcher: Box::new(watcher), changes })
     }
 
-    /// Waits until something has changed and then stayed as it is for a moment. `None`: the watcher has ended.
+    /// Waits for a change after which the files have settled. Returns `None` when the watcher has ended.
     pub async fn changed(&mut self) -> Option<()> {
         self.changes.recv().await?;
         loop {
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_change_is_told_though_nobody_was_listening_yet() {
+    async fn changes_before_waiting_are_reported() {
         for poll in [None, Some(Duration::from_millis(50))] {
             let folder = tempfile::tempdir().expect("a folder");
             std::fs::create_dir(folder.path().join("texts")).expect("a folder below");

@@ -1,4 +1,4 @@
-//! Where a service is and how it is called, and when two names mean one model of Ollama.
+//! Addresses and HTTP clients of services, and comparison of Ollama's model names.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,20 +7,19 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
 
-/// Ollama's own port.
+/// Ollama's default port.
 const DEFAULT_PORT: u16 = 11434;
 
-/// Why a text is no address of an Ollama server.
+/// An invalid address of an Ollama server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("OLLAMA_HOST must be a host, host:port or an http(s) URL without a query: {0}")]
 pub struct InvalidAddress(String);
 
-/// The base URL of an Ollama server, ending in a slash, from `OLLAMA_HOST` and `OLLAMA_PORT`.
+/// Returns the base URL of an Ollama server, with a trailing slash, from `OLLAMA_HOST` and `OLLAMA_PORT`.
 ///
-/// `host` is what Ollama itself takes: a host, `host:port`, `:port`, an IPv6 address with or without brackets, or a
-/// URL, with or without a path. A port in it wins over `port`. With neither, a bare host means 11434, and a URL means
-/// its scheme's port, as in Ollama. An unspecified address (`0.0.0.0`, for a server "every interface") means this
-/// machine.
+/// `host` has the same format as for Ollama: a host, `host:port`, `:port`, an IPv6 address with or without brackets, or a URL with or
+/// without a path. A port in it takes precedence over `port`. The default port is 11434 for a host and the scheme's port for a URL. An
+/// unspecified address (`0.0.0.0`) becomes loopback.
 pub fn base_url(host: &str, port: Option<u16>) -> Result<Url, InvalidAddress> {
     let host = host.trim();
     let text = match host.split_once("://") {
@@ -53,7 +52,7 @@ pub fn base_url(host: &str, port: Option<u16>) -> Result<Url, InvalidAddress> {
     Ok(url)
 }
 
-/// What follows `http://` for a host that names no scheme.
+/// Formats a host without a scheme for a URL.
 fn bare(host: &str) -> String {
     match host.parse::<Ipv6Addr>() {
         Ok(_) => format!("[{host}]"),
@@ -62,7 +61,7 @@ fn bare(host: &str) -> String {
     }
 }
 
-/// Whether the URL's text names a port. The parsed URL cannot tell, since it forgets one that is the scheme's own.
+/// Returns whether the URL's text has a port. A parsed URL omits the scheme's default port.
 fn has_port(url: &str) -> bool {
     let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
@@ -70,20 +69,20 @@ fn has_port(url: &str) -> bool {
     host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
 }
 
-/// The address that the URL's host is, if it is one.
+/// Returns the URL's host if it is an IP address.
 fn address(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Whether the URL means this very machine, so that no proxy lies between.
+/// Returns whether the URL is on this machine, which needs no proxy.
 fn is_local(url: &Url) -> bool {
     url.host_str() == Some("localhost") || address(url).is_some_and(|ip| ip.is_loopback())
 }
 
-/// The largest answer that is read whole, in bytes.
+/// The maximum size of a response that is read at once, in bytes.
 pub(super) const MAX_BODY: usize = 64 * 1024 * 1024;
 
-/// Reads a body. `None`: it is longer than the limit.
+/// Reads a body. Returns `None` if it exceeds the limit.
 pub(super) async fn body(mut response: Response, limit: usize) -> reqwest::Result<Option<Vec<u8>>> {
     let mut body = Vec::new();
     while let Some(part) = response.chunk().await? {
@@ -95,8 +94,8 @@ pub(super) async fn body(mut response: Response, limit: usize) -> reqwest::Resul
     Ok(Some(body))
 }
 
-/// A client of the server at this URL, to be built on: no proxy lies before this very machine. Redirects are not
-/// followed, since they would take customers' words and the shop's documents to an address that is not configured.
+/// Returns a builder of an HTTP client for the server, without a proxy on this machine. Redirects are not followed, since they would
+/// send customers' messages and the shop's documents to another address.
 pub(super) fn client(base: &Url, connect_timeout: Duration) -> reqwest::ClientBuilder {
     let client = reqwest::Client::builder()
         .user_agent(concat!("frontdesk/", env!("CARGO_PKG_VERSION")))
@@ -105,7 +104,7 @@ pub(super) fn client(base: &Url, connect_timeout: Duration) -> reqwest::ClientBu
     if is_local(base) { client.no_proxy() } else { client }
 }
 
-/// What lies at the bottom of an error: `Connection refused` rather than `error sending request`.
+/// Returns the innermost cause of an error, such as `Connection refused`.
 pub(super) fn reason(error: &dyn Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
@@ -114,7 +113,7 @@ pub(super) fn reason(error: &dyn Error) -> String {
     deepest.to_string()
 }
 
-/// Whether two names mean one model: without a tag, a name means `:latest`; case does not matter.
+/// Returns whether two names refer to the same model. The default tag is `:latest`, and case is ignored.
 pub fn same_model(a: &str, b: &str) -> bool {
     let without_latest = |name: &str| name.strip_suffix(":latest").unwrap_or(name).to_ascii_lowercase();
     without_latest(a) == without_latest(b)
@@ -128,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_taken_as_ollama_takes_it_and_its_port_wins() {
+    fn host_formats_match_ollamas() {
         let table = [
             ("127.0.0.1", None, "http://127.0.0.1:11434/"),
             ("127.0.0.1", Some(8000), "http://127.0.0.1:8000/"),
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_addresses_are_refused() {
         for bad in
             ["ftp://ollama", "http://", "a b", "ollama:99999", "ollama:port", "http://ollama/?a=b", "http://x/#y"]
         {
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_a_tag_is_its_latest() {
+    fn model_without_tag_is_latest() {
         let table = [
             ("gpt-oss", "gpt-oss:latest", true),
             ("gpt-oss:latest", "gpt-oss", true),

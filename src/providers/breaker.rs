@@ -1,15 +1,15 @@
-//! A circuit breaker: after some failures in a row nobody is made to wait for a dead service.
+//! A circuit breaker, which stops calls to a service after consecutive failures.
 //!
-//! It only decides, and shows its state among the metrics; time comes in as an argument.
+//! It only makes decisions and exports its state as a metric; callers pass in the time.
 
 use std::time::Duration;
 
 use metrics::Gauge;
 use tokio::time::Instant;
 
-/// Closed lets calls through, open refuses them until the cool-down is over, and then one trial decides.
+/// Closed, it lets calls through. Open, it refuses calls until the cool-down is over; then one trial call decides.
 pub(super) struct Breaker {
-    /// 0 closed, 1 while a trial runs, 2 open.
+    /// 0 closed, 1 during a trial, 2 open.
     gauge: Gauge,
     threshold: u32,
     cool_down: Duration,
@@ -23,24 +23,24 @@ enum State {
     Trial,
 }
 
-/// Leave to make one call.
+/// Permission for one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     Normal,
-    /// The one call that finds out whether the service is back.
+    /// The call that tests whether the service is back.
     Trial,
 }
 
-/// How a call went, as far as it tells about the service.
+/// What a call shows about the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Worked,
     Failed,
-    /// It says nothing: the caller left, or the request was at fault.
+    /// Nothing: the caller left, or the request was invalid.
     Unknown,
 }
 
-/// What a report changed, for the log.
+/// A change of state, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,
@@ -49,14 +49,14 @@ pub(super) enum Change {
 }
 
 impl Breaker {
-    /// A closed one for the service that the metrics call `provider`.
+    /// Creates a closed breaker. `provider` is its label in the metrics.
     pub(super) fn new(provider: &'static str, threshold: u32, cool_down: Duration) -> Self {
         let gauge = metrics::gauge!("frontdesk_breaker_state", "provider" => provider);
         gauge.set(0.0);
         Self { gauge, threshold: threshold.max(1), cool_down, state: State::Closed { failures: 0 } }
     }
 
-    /// Whether `admit` would let a call through.
+    /// Returns whether `admit` would let a call through.
     pub(super) fn lets_through(&self, now: Instant) -> bool {
         match self.state {
             State::Closed { .. } => true,
@@ -65,57 +65,57 @@ impl Breaker {
         }
     }
 
-    /// Leave for one call, or `None` while the breaker is open. Each leave must be followed by one `report`.
+    /// Permits one call, or returns `None` while the breaker is open. Each pass must be followed by one `report`.
     pub(super) fn admit(&mut self, now: Instant) -> Option<Pass> {
         match self.state {
             State::Closed { .. } => Some(Pass::Normal),
             State::Open { until } if now >= until => {
-                self.turn_to(State::Trial);
+                self.set_state(State::Trial);
                 Some(Pass::Trial)
             }
             State::Open { .. } | State::Trial => None,
         }
     }
 
-    /// The call has brought its first words. For a trial that is enough; its end may be minutes away.
-    pub(super) fn speaks(&mut self, pass: Pass) -> Change {
+    /// Reports the first text of a call, which ends a trial; the rest may take minutes.
+    pub(super) fn report_first_text(&mut self, pass: Pass) -> Change {
         if pass == Pass::Trial && self.state == State::Trial {
             return self.close();
         }
         Change::None
     }
 
-    /// The call is over.
+    /// Reports the end of a call.
     pub(super) fn report(&mut self, pass: Pass, outcome: Outcome, now: Instant) -> Change {
         match (&mut self.state, pass, outcome) {
             (State::Closed { failures }, _, Outcome::Worked) => *failures = 0,
             (State::Closed { failures }, _, Outcome::Failed) => {
                 *failures += 1;
                 if *failures >= self.threshold {
-                    self.turn_to(State::Open { until: now + self.cool_down });
+                    self.set_state(State::Open { until: now + self.cool_down });
                     return Change::Opened;
                 }
             }
             (State::Trial, Pass::Trial, Outcome::Worked) => return self.close(),
             (State::Trial, Pass::Trial, Outcome::Failed) => {
-                self.turn_to(State::Open { until: now + self.cool_down });
+                self.set_state(State::Open { until: now + self.cool_down });
             }
-            // Nothing was learnt: the next caller tries.
-            (State::Trial, Pass::Trial, Outcome::Unknown) => self.turn_to(State::Open { until: now }),
-            // A call from before it opened tells nothing about now.
+            // The trial showed nothing: let the next call try.
+            (State::Trial, Pass::Trial, Outcome::Unknown) => self.set_state(State::Open { until: now }),
+            // A call that started before the breaker opened shows nothing about now.
             (State::Open { .. } | State::Trial, _, _) | (State::Closed { .. }, _, Outcome::Unknown) => {}
         }
         Change::None
     }
 
-    /// Forgets every failure: the service is known to be a fresh one.
+    /// Resets all failures, since the service is known to be up.
     pub(super) fn close(&mut self) -> Change {
         let change = if matches!(self.state, State::Closed { .. }) { Change::None } else { Change::Closed };
-        self.turn_to(State::Closed { failures: 0 });
+        self.set_state(State::Closed { failures: 0 });
         change
     }
 
-    fn turn_to(&mut self, state: State) {
+    fn set_state(&mut self, state: State) {
         self.gauge.set(match state {
             State::Closed { .. } => 0.0,
             State::Trial => 1.0,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn only_failures_in_a_row_open_it() {
+    fn only_consecutive_failures_open_it() {
         let now = Instant::now();
         let mut breaker = Breaker::new("test", 3, COOL_DOWN);
         for outcome in
@@ -175,17 +175,21 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_speaks_closes_it_before_it_ends() {
+    fn first_text_of_trial_closes_it() {
         let now = Instant::now();
         let mut breaker = opened(now);
         assert_eq!(breaker.admit(now + COOL_DOWN), Some(Pass::Trial));
-        assert_eq!(breaker.speaks(Pass::Trial), Change::Closed);
+        assert_eq!(breaker.report_first_text(Pass::Trial), Change::Closed);
         assert_eq!(breaker.admit(now), Some(Pass::Normal));
-        assert_eq!(breaker.report(Pass::Trial, Outcome::Failed, now), Change::None, "then it counts as any other");
+        assert_eq!(
+            breaker.report(Pass::Trial, Outcome::Failed, now),
+            Change::None,
+            "afterwards it counts like any call"
+        );
     }
 
     #[test]
-    fn a_call_from_before_it_opened_changes_nothing() {
+    fn earlier_calls_do_not_change_open_state() {
         let now = Instant::now();
         for outcome in [Outcome::Worked, Outcome::Failed, Outcome::Unknown] {
             let mut breaker = opened(now);
@@ -193,31 +197,31 @@ mod tests {
             assert_eq!(breaker.admit(now), None);
             assert_eq!(breaker.admit(now + COOL_DOWN), Some(Pass::Trial));
             assert_eq!(breaker.report(Pass::Normal, outcome, now), Change::None);
-            assert_eq!(breaker.speaks(Pass::Normal), Change::None);
+            assert_eq!(breaker.report_first_text(Pass::Normal), Change::None);
             assert_eq!(breaker.admit(now + COOL_DOWN), None, "the trial still runs");
         }
     }
 
     #[test]
-    fn its_state_shows_among_the_metrics() {
+    fn state_is_exported_as_metric() {
         let recorder = PrometheusBuilder::new().build_recorder();
-        let figures = recorder.handle();
-        let shows = |state: u8| {
+        let metrics = recorder.handle();
+        let expect = |state: u8| {
             let line = format!("frontdesk_breaker_state{{provider=\"test\"}} {state}\n");
-            assert!(figures.render().contains(&line), "{state}: {}", figures.render());
+            assert!(metrics.render().contains(&line), "{state}: {}", metrics.render());
         };
         metrics::with_local_recorder(&recorder, || {
             let now = Instant::now();
             let mut breaker = Breaker::new("test", 3, COOL_DOWN);
-            shows(0);
+            expect(0);
             for _ in 0..3 {
                 breaker.report(Pass::Normal, Outcome::Failed, now);
             }
-            shows(2);
+            expect(2);
             breaker.admit(now + COOL_DOWN);
-            shows(1);
-            breaker.speaks(Pass::Trial);
-            shows(0);
+            expect(1);
+            breaker.report_first_text(Pass::Trial);
+            expect(0);
         });
     }
 }

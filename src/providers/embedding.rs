@@ -1,7 +1,7 @@
-//! The model that turns texts into vectors: near in meaning, near in space.
+//! The embedding model, which turns texts into vectors.
 //!
-//! - [`EmbeddingModel`] is what a backend does; [`OllamaEmbedding`] is the one there is.
-//! - [`Embedder`] stands before it: batches, deadlines, a circuit breaker, and what the model calls itself.
+//! - [`EmbeddingModel`] is the trait of backends, and [`OllamaEmbedding`] implements it.
+//! - [`Embedder`] wraps a backend with batches, timeouts and a circuit breaker.
 
 mod embedder;
 mod ollama;
@@ -12,44 +12,44 @@ pub use crate::config::EmbedConfig;
 pub use embedder::Embedder;
 pub use ollama::OllamaEmbedding;
 
-/// What a text is embedded for. Some models want to be told, by a word before the text.
+/// The purpose of an embedding. Some models expect a different prefix for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It is looked for.
+    /// A search query.
     Query,
-    /// It is to be found.
+    /// A text that is searched.
     Passage,
 }
 
-/// A backend that embeds.
+/// An embedding backend.
 #[async_trait]
 pub trait EmbeddingModel: Send + Sync {
-    /// One vector for each text, in their order, all of one dimension and of unit length.
+    /// Embeds each text, in order, as vectors of the same dimension and of unit length.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError>;
 
-    /// The model's name, as its provider knows it.
+    /// Returns the model's name at its provider.
     fn name(&self) -> &str;
 }
 
-/// Why there are no vectors.
+/// Why embedding failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmbeddingError {
-    /// Embedding is switched off.
-    #[error("embedding is switched off")]
+    /// Embedding is disabled.
+    #[error("embedding is disabled")]
     Off,
-    /// Nothing answers, not in time, or the breaker is open.
+    /// The service does not answer in time, or the breaker is open.
     #[error("the embedding model does not answer: {0}")]
     Unavailable(String),
-    /// The service does not have the model, or does not take the request.
+    /// The service does not have the model, or rejects the request.
     #[error("the embedding model's service refused: {0}")]
     Refused(String),
-    /// What came is not what this provider sends.
-    #[error("the embedding model's answer is not understood: {0}")]
+    /// The response has an unexpected format.
+    #[error("the embedding model's response is not valid: {0}")]
     Protocol(&'static str),
 }
 
 impl EmbeddingError {
-    /// Whether the same texts may be embedded later.
+    /// Returns whether a retry can succeed.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Unavailable(_))
     }

@@ -1,8 +1,8 @@
-//! The language model: what a desk may ask of it, and every way in which it can fail.
+//! The language model: requests, responses and errors.
 //!
-//! - [`ChatModel`] is what a backend does; [`Ollama`] is the one there is.
-//! - [`Gateway`] stands between the desks and a backend: deadlines, circuit breaker, waiting line, availability.
-//!   Desks call the gateway, never a backend.
+//! - [`ChatModel`] is the trait of backends, and [`Ollama`] implements it.
+//! - [`Gateway`] wraps a backend with a queue, timeouts, a circuit breaker and availability. Desks call the gateway, never a
+//!   backend.
 //!
 //! A new backend is one file here that implements [`ChatModel`], and one line where the server is wired.
 
@@ -28,13 +28,13 @@ pub use gateway::{Availability, Gateway, Ticket};
 pub use ollama::{InvalidOllama, Ollama};
 pub use tool::{Reply, ToolCall, ToolSpec, json_schema, tool_schema};
 
-/// Who says a [`ChatMessage`].
+/// The author of a [`ChatMessage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     System,
     User,
     Assistant,
-    /// What came of a tool call.
+    /// The result of a tool call.
     Tool,
 }
 
@@ -43,9 +43,9 @@ pub enum Role {
 pub struct ChatMessage {
     pub role: Role,
     pub content: String,
-    /// The tools that the assistant called with this message.
+    /// The assistant's tool calls.
     pub calls: Vec<ToolCall>,
-    /// Whose result it is, of a tool.
+    /// The tool, for a tool's result.
     pub tool: Option<String>,
 }
 
@@ -66,73 +66,70 @@ impl ChatMessage {
         Self::new(Role::Assistant, content)
     }
 
-    /// What the assistant said, and the tools that it called with it.
+    /// Creates the assistant's message from its reply with tool calls.
     pub fn called(reply: Reply) -> Self {
         Self { calls: reply.calls, ..Self::new(Role::Assistant, reply.text) }
     }
 
-    /// What came of a call of that tool.
+    /// Creates the result of a tool call.
     pub fn result(tool: impl Into<String>, content: impl Into<String>) -> Self {
         Self { tool: Some(tool.into()), ..Self::new(Role::Tool, content) }
     }
 }
 
-/// What is asked of the model.
+/// A request to the model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChatRequest {
     /// Oldest first; the system message, if any, comes first.
     pub messages: Vec<ChatMessage>,
-    /// The persona's own model; `None` means [`LlmConfig::model`].
+    /// The persona's model; `None` means [`LlmConfig::model`].
     pub model: Option<String>,
-    /// 0 (always the likeliest word) to about 2; `None` means the model's own default.
+    /// 0 (deterministic) to about 2; `None` means the model's default.
     pub temperature: Option<f32>,
 }
 
-/// The pieces of an answer as they are written, none of them empty. After an `Err` there is nothing more.
+/// A stream of non-empty pieces of an answer. An `Err` is the last item.
 ///
-/// Dropping it closes the connection, and the model stops writing.
+/// Dropping it closes the connection, which stops the model.
 pub type Deltas = Pin<Box<dyn Stream<Item = Result<String, LlmError>> + Send>>;
 
-/// A backend that talks to a language model.
+/// A language model backend.
 ///
-/// A backend never yields what the model thinks. It has no deadlines of its own but the one for connecting: those
-/// are the [`Gateway`]'s.
+/// A backend never yields the model's thinking. Apart from connecting, timeouts are up to the [`Gateway`].
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// Starts an answer. An error here means that nothing was said.
+    /// Starts an answer. Fails if there is no text at all.
     async fn stream(&self, request: ChatRequest) -> Result<Deltas, LlmError>;
 
-    /// Asks for one JSON object of this JSON schema. Only that it is an object is checked: models stray from schemas,
-    /// so parse it into a type.
+    /// Requests a JSON object. The result is not validated against the schema, which models may violate, so parse it into a type.
     async fn answer(&self, request: ChatRequest, schema: &Value) -> Result<Value, LlmError>;
 
-    /// Asks for the next thing to do with these tools: calls of them, or, having called enough, an answer. Nothing of a call is
-    /// checked: models invent tools and arguments.
+    /// Requests tool calls or an answer. Calls are not validated: models may invent tools and arguments.
     async fn call(&self, request: ChatRequest, tools: &[ToolSpec]) -> Result<Reply, LlmError>;
 
-    /// Looks whether the service answers and has the model, without making it work.
+    /// Checks whether the service answers and has the model, without loading it.
     async fn probe(&self) -> Result<ModelStatus, LlmError>;
 }
 
-/// What a backend found out about itself.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelStatus {
     /// The configured model.
     pub model: String,
     /// Whether the service has it.
     pub installed: bool,
-    /// Every model that the service has, in its own order.
+    /// All models of the service, in its order.
     pub models: Vec<String>,
 }
 
-/// What was being waited for when the time was over.
+/// What timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Connect,
-    /// The first piece of text. Thinking is no text: the customer sees nothing of it.
+    /// The first text for the customer. Thinking does not count.
     FirstToken,
     BetweenTokens,
-    /// The whole of a structured answer, waiting in line included.
+    /// A complete structured answer, including waiting in the queue.
     Answer,
     Probe,
 }
@@ -149,39 +146,39 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Why there is no answer, or no more of it.
+/// Why an answer failed or ended early.
 ///
-/// `Display` is for the log: it can hold the provider's words, which no customer may see. A customer gets
-/// [`LlmError::code`] and a text of the persona's language.
+/// `Display` is for the log, since it can contain the provider's error text. Customers get [`LlmError::code`] and a text in their
+/// language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LlmError {
     #[error("the language model took too long ({0})")]
     Timeout(Phase),
-    /// Nothing answers, the breaker is open, or the model is switched off.
+    /// The service does not answer, the breaker is open, or the model is disabled.
     #[error("the language model is not available: {0}")]
     Unavailable(String),
-    /// The waiting line is full, ours or the provider's.
-    #[error("too many calls wait for the language model")]
+    /// The queue is full, here or at the provider.
+    #[error("too many calls are waiting for the language model")]
     Overloaded,
-    /// The connection ended before the answer did.
-    #[error("the language model's answer broke off")]
+    /// The connection ended before the answer.
+    #[error("the language model's answer was interrupted")]
     Truncated,
-    /// The model wrote as much as it may ([`LlmConfig::max_tokens`], or its context is full).
+    /// The answer reached [`LlmConfig::max_tokens`], or the context is full.
     #[error("the language model's answer reached its length limit")]
     TooLong,
-    /// The answer ended well and held no text.
-    #[error("the language model said nothing")]
+    /// The answer is complete but has no text.
+    #[error("the language model's answer is empty")]
     Empty,
-    /// What came is not what this provider sends.
-    #[error("the language model's answer is not understood: {0}")]
+    /// The response has an unexpected format.
+    #[error("the language model's response is not valid: {0}")]
     Protocol(&'static str),
-    /// A structured answer that is no JSON object. Models do that; the service is well.
-    #[error("the language model's answer is no JSON object")]
+    /// A structured answer is not a JSON object, which is the model's error rather than the service's.
+    #[error("the language model's answer is not a JSON object")]
     NoObject,
-    /// A JSON object that does not have the type that was asked for. Models do that; the service is well.
+    /// The answer is a JSON object of another type than requested, which is the model's error.
     #[error("the answer does not fit the schema")]
     WrongType,
-    /// The provider does not take this request, for instance since it has no such model.
+    /// The provider refuses the request, for example because it does not have the model.
     #[error("the language model's provider refused the request: {0}")]
     Refused(String),
     /// The model itself failed.
@@ -190,7 +187,7 @@ pub enum LlmError {
 }
 
 impl LlmError {
-    /// The word for it on the wire.
+    /// Returns the error code on the wire.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Timeout(_) => ErrorCode::Timeout,

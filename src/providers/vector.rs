@@ -1,7 +1,7 @@
-//! Where vectors are kept and searched.
+//! The vector index.
 //!
-//! [`VectorIndex`] is what a backend does. The embedded one keeps them in the shop's own database
-//! (`src/retrieval/embedded.rs`); the other is a Chroma server ([`ChromaIndex`]).
+//! [`VectorIndex`] is the trait of backends: one stores vectors in the shop's database (`src/retrieval/embedded.rs`), the other on a
+//! Chroma server ([`ChromaIndex`]).
 
 mod chroma;
 
@@ -12,20 +12,20 @@ use async_trait::async_trait;
 pub use self::chroma::{ChromaIndex, InvalidChroma};
 use crate::domain::TenantId;
 
-/// Vectors that are searched together: one shop's, of one kind.
+/// Vectors of one shop that are searched together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Collection {
     pub tenant: TenantId,
-    /// As the shop configures it, such as `knowledge_dev`.
+    /// The configured name, such as `knowledge_dev`.
     pub name: String,
 }
 
-/// What made the vectors of a collection. Vectors of another model cannot be compared with them.
+/// The embedding model of a collection. Only vectors of the same model can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// The embedding model's name, as its provider knows it.
+    /// The model's name at its provider.
     pub model: String,
-    /// Numbers in one vector.
+    /// The dimension of the vectors.
     pub dimension: usize,
 }
 
@@ -34,20 +34,20 @@ pub struct Space {
 pub struct Record {
     /// Unique in its collection; a record with the same id is replaced.
     pub id: String,
-    /// Of unit length, and of the collection's dimension.
+    /// The vector, of unit length and of the collection's dimension.
     pub vector: Vec<f32>,
-    /// The text that the vector stands for.
+    /// The embedded text.
     pub text: String,
     pub metadata: Labels,
 }
 
-/// Names and values that a record is found by.
+/// Names and values that records are filtered by.
 pub type Labels = BTreeMap<String, String>;
 
-/// The label that holds a conversation's id, by which memories are found and forgotten.
+/// The label of a conversation's id, which selects its messages.
 pub const CONVERSATION_ID: &str = "conversation_id";
 
-/// A record that is near to what was asked.
+/// A record that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub id: String,
@@ -56,21 +56,20 @@ pub struct Hit {
     pub vector: Vec<f32>,
 }
 
-/// Keeps vectors and finds the nearest ones. Every method may be repeated after a failure.
+/// Stores vectors and finds the nearest ones. All methods can be retried after a failure.
 #[async_trait]
 pub trait VectorIndex: Send + Sync {
-    /// Makes the collection, or checks that the one that is there holds vectors of this space.
+    /// Creates the collection, or checks that an existing one has this space.
     ///
     /// # Errors
-    /// [`VectorError::OtherSpace`] if it does not; nothing is changed then.
+    /// [`VectorError::OtherSpace`] if it has another space; nothing is changed.
     async fn open(&self, collection: &Collection, space: &Space) -> Result<(), VectorError>;
 
-    /// Adds records, or replaces those with the same ids; of records with one id the last one counts. The collection is
+    /// Adds records, and replaces those with the same id. The last one of several with the same id is used. The collection must be
     /// open.
     async fn upsert(&self, collection: &Collection, records: &[Record]) -> Result<(), VectorError>;
 
-    /// The nearest records, nearest first, at most `limit`, among those that have all the labels of `only`.
-    /// A collection that is not there has none.
+    /// Returns at most `limit` records with all labels of `only`, nearest first. A missing collection has none.
     async fn query(
         &self,
         collection: &Collection,
@@ -79,70 +78,70 @@ pub trait VectorIndex: Send + Sync {
         only: &Labels,
     ) -> Result<Vec<Hit>, VectorError>;
 
-    /// The vectors of these records; those that are not there are left out.
+    /// Returns the vectors of the records that exist.
     async fn vectors(&self, collection: &Collection, ids: &[String]) -> Result<HashMap<String, Vec<f32>>, VectorError>;
 
-    /// The ids of all records. A collection that is not there has none.
+    /// Returns the ids of all records. A missing collection has none.
     async fn ids(&self, collection: &Collection) -> Result<HashSet<String>, VectorError>;
 
-    /// Removes these records; those that are not there do not matter.
+    /// Removes the records that exist.
     async fn delete(&self, collection: &Collection, ids: &[String]) -> Result<(), VectorError>;
 
-    /// Removes the records that have all these labels, of which there is at least one.
+    /// Removes the records with all these labels, of which at least one is required.
     async fn delete_where(&self, collection: &Collection, only: &Labels) -> Result<(), VectorError>;
 
-    /// Removes the collection with everything in it.
+    /// Removes the collection and its records.
     async fn drop_collection(&self, collection: &Collection) -> Result<(), VectorError>;
 
-    /// Whether the service answers.
+    /// Checks that the service answers.
     async fn ping(&self) -> Result<(), VectorError>;
 }
 
-/// Why vectors were not kept or found.
+/// Why the vector index failed.
 #[derive(Debug, thiserror::Error)]
 pub enum VectorError {
-    /// Nothing answers, or not in time.
+    /// The service does not answer in time.
     #[error("the vector index does not answer: {0}")]
     Unavailable(String),
-    /// The collection was made by another model.
+    /// The collection has vectors of another model.
     #[error(
-        "the collection {collection} holds vectors of {} ({} numbers), and the embedding model is {} ({} numbers): \
+        "the collection {collection} contains vectors of {} ({} dimensions), but the embedding model is {} ({} dimensions): \
          run `frontdesk index --rebuild`, or name the earlier model in OLLAMA_EMBED_MODEL",
         found.model, found.dimension, wanted.model, wanted.dimension
     )]
     OtherSpace { collection: String, found: Space, wanted: Space },
-    /// It answered with something that it does not say in its protocol, or refused the request.
+    /// The service refused the request, or its response has an unexpected format.
     #[error("the vector index refused: {0}")]
     Refused(String),
 }
 
-/// The cosine similarity of two vectors of unit length, -1 to 1.
+/// Returns the cosine similarity of two vectors of unit length, -1 to 1.
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
 }
 
-/// Whether a vector can be compared with those of this dimension.
+/// Checks that a vector has this dimension.
 ///
 /// # Errors
-/// [`VectorError::Refused`]: it has another length, or a number that is not finite.
+/// [`VectorError::Refused`] if it has another dimension, or a number that is not finite.
 pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), VectorError> {
     if vector.len() != dimension {
         let given = vector.len();
-        return Err(VectorError::Refused(format!("a vector of {given} numbers, where the others have {dimension}")));
+        return Err(VectorError::Refused(format!("the vector has {given} dimensions instead of {dimension}")));
     }
     if vector.iter().all(|number| number.is_finite()) {
         return Ok(());
     }
-    Err(VectorError::Refused("a vector with a number that is not finite".to_owned()))
+    Err(VectorError::Refused("the vector has a number that is not finite".to_owned()))
 }
 
-/// Whether there is a label to remove records by.
+/// Checks that there is a label to remove records by.
 ///
 /// # Errors
-/// [`VectorError::Refused`]: there is none, which would mean every record.
+/// [`VectorError::Refused`] without labels, which would remove every record.
 pub fn check_labels(only: &Labels) -> Result<(), VectorError> {
     if only.is_empty() {
-        return Err(VectorError::Refused("records are removed by at least one label".to_owned()));
+        return Err(VectorError::Refused("removing records needs at least one label".to_owned()));
     }
     Ok(())
 }

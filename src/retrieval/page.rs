@@ -66,13 +66,7 @@ pub fn markdown(
 }
 
 /// Splits a plain text at its paragraphs. The chunks have no keywords.
-pub fn plain(
-    doc_id: &str,
-    path: &str,
-    text: &str,
-    languages: &[LanguageProfile],
-    sizes: &ChunkConfig,
-) -> Page {
+pub fn plain(doc_id: &str, path: &str, text: &str, languages: &[LanguageProfile], sizes: &ChunkConfig) -> Page {
     let template = Chunk {
         doc_id: doc_id.to_owned(),
         title: doc_id.to_owned(),

@@ -103,7 +103,8 @@ impl Analyzer {
         let has_form = self.syllables.iter().any(|syllable| syllable.is_match(&folded));
         let stemmer =
             self.stemmer.filter(|_| !marked && !has_form && folded.bytes().all(|byte| byte.is_ascii_lowercase()));
-        let root = stemmer.map_or_else(|| folded.clone(), |stemmer| Stemmer::create(stemmer).stem(&folded).into_owned());
+        let root =
+            stemmer.map_or_else(|| folded.clone(), |stemmer| Stemmer::create(stemmer).stem(&folded).into_owned());
         Token { exact, root, marked, syllable: marked || has_form }
     }
 

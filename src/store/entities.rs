@@ -16,7 +16,7 @@ macro_rules! table {
 
             $(#[$doc])*
             #[sea_orm::model]
-            #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+            #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, DeriveEntityModel)]
             #[sea_orm(table_name = $name)]
             pub struct Model {
                 $(

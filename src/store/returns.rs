@@ -6,7 +6,7 @@
 //! - [`create`]: returns, refunds and cancellations, once per key
 //! - [`advance`]: the later steps of an RMA, and its label
 //! - [`escalate`]: tickets that a person decides on; [`resolve`]: the person's decision
-//! - [`overview`]: the returns of a conversation; [`loan`]: the same at an earlier time, for another store
+//! - [`overview`]: the returns of a conversation; [`snapshot`]: its rows as of one question
 //! - `rows`: converts rows to RMAs and tickets
 
 use chrono::{DateTime, Utc};
@@ -26,10 +26,10 @@ use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
 pub mod advance;
 pub mod create;
 pub mod escalate;
-pub mod loan;
 pub mod overview;
 pub mod resolve;
 mod rows;
+pub mod snapshot;
 
 /// Issues the label of an RMA; the subject is the RMA's id.
 pub const ISSUE_LABEL: &str = "issue_label";

@@ -1,4 +1,4 @@
-//! A case: what was said up to a turn, what was answered in it, and what somebody of the shop thinks of that.
+//! One evaluation case and its file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::{ConversationId, ConversationStatus, ErrorCode, Kind, Language, Message, Metadata, Sender};
+use crate::store::returns::snapshot::Snapshot;
 
 /// The folder of the cases, below `EVALS_PATH`.
 pub const FOLDER: &str = "conversations";
 
-/// An answer that was called wrong. A file of its own, which people may read and change.
+/// An answer that was marked as wrong, with everything needed to replay it. Each case is one JSON file, which people may edit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     pub conversation: ConversationId,
@@ -20,32 +21,36 @@ pub struct Case {
     /// The shop.
     pub tenant: String,
     pub asked_at: DateTime<Utc>,
-    /// The customer, as the shop's own system calls them; `None`: nobody named them.
+    /// The customer, as named by the shop's own system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// A file's stem under `prompts/`.
+    /// The persona's file under `prompts/`, without `.md`.
     pub persona: String,
-    /// The conversation's when the turn began, and why it was.
+    /// The conversation's language at the start of the turn, and where it came from.
     pub language: Language,
     pub language_source: String,
-    /// Who answered when the turn began: what may be said of a person depends on it.
+    /// The conversation's status at the start of the turn. Replies that mention a person depend on it.
     #[serde(default = "bot")]
     pub status: ConversationStatus,
-    /// What the desk remembered when the turn began.
+    /// The desk's state at the start of the turn.
     #[serde(default)]
     pub state: Value,
-    /// What was said, oldest first; the last one is the message that was answered.
+    /// The messages up to the turn, oldest first. The last one is the question.
     pub messages: Vec<CaseMessage>,
     pub answered: Answer,
-    /// What is wrong with it.
+    /// What the shop says is wrong with the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Words that a good answer holds.
+    /// Words that a good answer contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
+    /// The shop's rows that the answer depends on, as of the question. `None` in files of earlier versions: their rows are read
+    /// from the shop's database at each replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Snapshot>,
 }
 
-/// Something that was said.
+/// A message of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseMessage {
     pub turn: u32,
@@ -55,13 +60,13 @@ pub struct CaseMessage {
     pub metadata: Metadata,
 }
 
-/// What a turn came to.
+/// What a turn answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// `None`: not known, or nothing was understood.
+    /// `None` if no intent was recognized or its event is no longer stored.
     pub intent: Option<String>,
     pub messages: Vec<AnswerMessage>,
-    /// What went wrong.
+    /// The error that ended the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,
 }
@@ -71,7 +76,7 @@ pub struct Answer {
 pub struct AnswerMessage {
     pub kind: Kind,
     pub text: String,
-    /// The passages that it stands on, as `file > section`, best first.
+    /// The cited passages as `file > section`, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
 }
@@ -79,30 +84,30 @@ pub struct AnswerMessage {
 /// Why a case's file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseFileError {
-    #[error("{}: {cause}", file.display())]
+    #[error("cannot read {}: {cause}", file.display())]
     Unreadable { file: PathBuf, cause: io::Error },
-    #[error("{}: {cause}; fix the file, or remove it", file.display())]
-    NoCase { file: PathBuf, cause: serde_json::Error },
+    #[error("{} is not an evaluation case: {cause}. Fix the file or remove it", file.display())]
+    Invalid { file: PathBuf, cause: serde_json::Error },
 }
 
 impl Case {
-    /// What its file is called: one name for one turn.
+    /// Returns the file name, which is the same for every case of the same turn.
     pub fn file_name(&self) -> String {
-        // The end of a UUIDv7 is random; its beginning is the time, which the date says in words.
+        // The end of a UUIDv7 is random; its beginning is the time, which the date already gives.
         let id = self.conversation.0.simple().to_string();
         let short = id.get(24..).unwrap_or_default();
         format!("{}-{short}-{}.json", self.asked_at.format("%Y-%m-%d"), self.turn)
     }
 
-    /// The message that was answered.
+    /// Returns the text of the question.
     pub fn question(&self) -> &str {
         self.messages.last().map_or("", |message| &message.text)
     }
 
-    /// Every case of the folder, with the file's name, by name; none where there is no folder.
+    /// Reads every case of the folder with its file name, sorted by name. A missing folder has no cases.
     ///
     /// # Errors
-    /// The first file that cannot be used.
+    /// Fails at the first file that cannot be read or is not a case.
     pub fn read_all(folder: &Path) -> Result<Vec<(String, Self)>, CaseFileError> {
         let unreadable = |file: &Path, cause| CaseFileError::Unreadable { file: file.to_owned(), cause };
         let entries = match std::fs::read_dir(folder) {
@@ -113,12 +118,12 @@ impl Case {
         for entry in entries {
             let path = entry.map_err(|cause| unreadable(folder, cause))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // Hidden: a file that is being written.
+            // Hidden files are being written.
             if name.starts_with('.') || path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
             let bytes = std::fs::read(&path).map_err(|cause| unreadable(&path, cause))?;
-            let case = serde_json::from_slice(&bytes).map_err(|cause| CaseFileError::NoCase { file: path, cause })?;
+            let case = serde_json::from_slice(&bytes).map_err(|cause| CaseFileError::Invalid { file: path, cause })?;
             cases.push((name, case));
         }
         cases.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -126,7 +131,7 @@ impl Case {
     }
 }
 
-/// Of cases that do not say.
+/// The status in files of earlier versions.
 fn bot() -> ConversationStatus {
     ConversationStatus::Bot
 }
@@ -139,7 +144,7 @@ impl CaseMessage {
 }
 
 impl AnswerMessage {
-    /// From what is stored of it, or told of it at its end; `None`: the kind is not known any more.
+    /// Returns `None` if the metadata names no known kind.
     pub(super) fn of(text: String, metadata: &Metadata) -> Option<Self> {
         let sources = metadata.0.get("sources").and_then(Value::as_array).into_iter().flatten();
         Some(Self { kind: metadata.kind()?, text, sources: sources.map(place).collect() })

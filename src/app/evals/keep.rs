@@ -1,4 +1,4 @@
-//! Making a case of a turn.
+//! Makes an evaluation case of a turn.
 
 use std::io;
 
@@ -8,43 +8,48 @@ use tracing::info;
 
 use super::case::{Answer, AnswerMessage, Case, CaseMessage, FOLDER};
 use crate::app::{App, atomic_file};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::contact::{Contact, find_contacts};
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, ErrorCode, Event, EventId, Language, LanguageSource, Message,
     Sender, TenantId,
 };
+use crate::store::returns::snapshot::Asked;
 use crate::store::{StoreError, TenantStore};
 
-/// How many messages before its own a turn looks back at.
+/// Messages before the question that a case stores, as many as a turn reads.
 const HISTORY_MESSAGES: u64 = 80;
-/// More messages than a turn has.
+/// An upper bound of the messages of a turn.
 const TURN_MESSAGES: u64 = 200;
-/// More events than come before a turn's first message.
+/// Events read at the start and at the end of a turn, where intents and errors are.
 const EVENTS: u64 = 50;
+/// Order numbers, and e-mail addresses, that are looked up for a snapshot.
+const NAMED_MAX: usize = 200;
 
-/// What somebody of the shop thinks of an answer.
+/// What the shop says about an answer.
 #[derive(Clone, Debug, Default)]
 pub struct Remark {
     pub note: Option<String>,
-    /// Words that a good answer holds.
+    /// Words that a good answer contains.
     pub expected: Option<String>,
 }
 
-/// Why no case was made.
+/// Why a case was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// No such turn, or nobody asked anything in it.
+    /// The turn does not exist, or has no message of a customer.
     #[error("no such turn of a customer")]
     NotFound,
     #[error("the turn has not ended yet")]
     NotEnded,
-    #[error("the case cannot be written: {0}")]
+    #[error("cannot write the case: {0}")]
     NotWritable(io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl App {
-    /// Keeps the turn as a case below `EVALS_PATH`, instead of an earlier case of it; gives the file's name.
+    /// Stores the turn as a case below `EVALS_PATH`, replacing an earlier case of the same turn. Returns the file name.
     pub async fn keep_case(
         &self,
         tenant: &TenantId,
@@ -63,7 +68,7 @@ impl App {
         });
         let written = writing.await.unwrap_or_else(|died| Err(io::Error::other(died)));
         written.map_err(CaseError::NotWritable)?;
-        info!(conversation.id = %conversation, turn, "An answer was kept as a case");
+        info!(conversation.id = %conversation, turn, "Stored an answer as an evaluation case");
         Ok(name)
     }
 }
@@ -85,12 +90,12 @@ async fn read_case(
     of_turn.retain(|message| message.turn == turn);
     let asked = of_turn.iter().position(|message| message.sender == Sender::User).ok_or(CaseError::NotFound)?;
     let question = of_turn.remove(asked);
-    let told = told(store, id, turn).await?;
-    let Begun { language, language_source, status, state } = begun_with(&conversation, &of_turn);
+    let outcome = outcome(store, id, turn).await?;
+    let Start { language, language_source, status, state } = start_of_turn(&conversation, &of_turn);
     let asked_at = question.created_at;
     let mut messages = store.list_messages_before(id, turn, HISTORY_MESSAGES).await?;
     messages.push(question);
-    Ok(Case {
+    let mut case = Case {
         conversation: id,
         turn,
         tenant: tenant.to_string(),
@@ -102,14 +107,38 @@ async fn read_case(
         status,
         state,
         messages: messages.into_iter().map(CaseMessage::of).collect(),
-        answered: answer(of_turn, told),
+        answered: answer(of_turn, outcome),
         note: remark.note,
         expected: remark.expected,
-    })
+        rows: None,
+    };
+    case.rows = Some(store.snapshot(&asked_of(&case)).await?);
+    Ok(case)
 }
 
-/// Intent and error, where the turn's events are still there.
-async fn told(
+/// Describes the question for a snapshot. Every word that could be an order number counts, whether or not today's rules recognize it,
+/// so that a replay with improved rules finds its order.
+pub(super) fn asked_of(case: &Case) -> Asked {
+    let state = case.state.to_string();
+    let texts = case.messages.iter().rev().map(|message| message.text.as_str()).chain([state.as_str()]);
+    let (mut orders, mut emails) = (Vec::new(), Vec::new());
+    for text in texts {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        orders.extend(words.filter_map(|word| word.parse::<OrderNumber>().ok()));
+        emails.extend(find_contacts(text, &[]).into_iter().filter_map(|contact| match contact {
+            Contact::Email(email) => Some(email),
+            Contact::Phone(_) => None,
+        }));
+    }
+    orders.truncate(NAMED_MAX);
+    emails.truncate(NAMED_MAX);
+    emails.sort_unstable();
+    emails.dedup();
+    Asked { conversation: case.conversation, at: case.asked_at, user_id: case.user_id.clone(), orders, emails }
+}
+
+/// Returns the intent and the error of the turn, if its events are still stored.
+async fn outcome(
     store: &TenantStore<'_>,
     id: ConversationId,
     turn: u32,
@@ -138,22 +167,22 @@ fn answer(messages: Vec<Message>, (intent, error): (Option<String>, Option<Error
     Answer { intent: intent.or(noted), messages: said.collect(), error }
 }
 
-/// How the conversation stood when the turn began.
-struct Begun {
+/// The conversation at the start of a turn.
+struct Start {
     language: Language,
     language_source: String,
     status: ConversationStatus,
-    /// The desk's memory.
+    /// The desk's state.
     state: Value,
 }
 
-/// As the receipts of the turn's messages have it; else as well as the conversation still tells.
-fn begun_with(conversation: &Conversation, messages: &[Message]) -> Begun {
+/// Reads the start of the turn from the receipts of its messages, with the conversation's current values as a fallback.
+fn start_of_turn(conversation: &Conversation, messages: &[Message]) -> Start {
     let before = messages.iter().find_map(|message| message.receipt.as_ref()?.get("before"));
     let text = |name: &str| before?.get(name)?.as_str();
     let language = text("language").and_then(|code| code.parse().ok()).unwrap_or(conversation.language);
     let language_source = text("language_source").unwrap_or(LanguageSource::Detected.as_str()).to_owned();
     let status = before.and_then(|before| ConversationStatus::deserialize(before.get("status")?).ok());
     let state = before.and_then(|before| before.get("state")).cloned().unwrap_or_default();
-    Begun { language, language_source, status: status.unwrap_or(ConversationStatus::Bot), state }
+    Start { language, language_source, status: status.unwrap_or(ConversationStatus::Bot), state }
 }

@@ -1,22 +1,24 @@
-//! Giving an answer again: the turn is played by its desk on what was said before, and nobody hears it.
+//! Replays a case: its desk plays the turn again on the stored messages, without sending anything.
 //!
-//! Each case has a store of its own, which vanishes: what the case speaks of is lent to it from the shop's (`lend`), which is only
-//! read, as its vectors are. Labels are made there, and mails go nowhere. What the turn is given, and what it says, is in `scene`.
+//! Each replay uses a temporary store with the rows of the case. The shop's database is only read, for warranties and return policies.
+//! Mails are dropped. `scene` builds the turn and records its events.
 
 use std::io;
 use std::sync::Arc;
 
+use chrono::Utc;
 use tempfile::TempDir;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::case::{Answer, Case};
+use super::keep::asked_of;
 use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
 use crate::config::{Config, LlmMode};
-use crate::desks::returns::rules::ReturnsRules;
 use crate::desks::{Caller, DeskError, DeskRegistry, Desks, Services, SinkClosed, Turn};
-use crate::domain::{ErrorCode, TenantId, TurnStatus};
+use crate::domain::serial::find_serials;
+use crate::domain::{ErrorCode, Serial, TenantId, TurnStatus};
 use crate::jobs::JobRunner;
 use crate::jobs::send_mail::SendMail;
 use crate::notify::Notifier;
@@ -27,37 +29,31 @@ use crate::providers::llm::{Gateway, Ollama};
 use crate::retrieval::memory::Memory;
 use crate::retrieval::open_vectors;
 use crate::retrieval::search::Knowledge;
-use crate::store::warranty_import::ImportError;
+use crate::store::warranty_import::{ImportError, ImportRow, RowSorter, WarrantyImport};
 use crate::store::{Store, StoreError, StoreOptions};
 use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
 
-mod lend;
 mod scene;
 
-use scene::Told;
+use scene::Recording;
 
-/// The desk that reads orders.
-const RETURNS: &str = "returns";
-
-/// What plays cases: the desks as the shop's settings and files make them now.
+/// Replays cases with the shop's current settings and files.
 pub struct Replayer {
     config: Arc<Config>,
     prompts: Prompts,
-    /// What finds the orders that a case speaks of; `None`: no persona takes returns.
-    rules: Option<ReturnsRules>,
     llm: Arc<Gateway>,
     knowledge: Arc<Knowledge>,
     memory: Arc<Memory>,
-    /// `None`: the shop has no database yet.
+    /// The shop's database, if it exists.
     shop: Option<Store>,
-    /// What one should know beside the answers: what was not there when they were given.
+    /// Services that did not answer, which can change replayed answers.
     pub remarks: Vec<String>,
-    /// Where vectors are looked for in vain, if the shop has no database.
+    /// Stands in for the shop's database if there is none.
     _empty: Option<Scratch>,
 }
 
-/// Why a case was not played.
+/// Why a case was not replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     #[error(transparent)]
@@ -66,15 +62,15 @@ pub enum ReplayError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Import(#[from] ImportError),
-    #[error("a temporary folder cannot be made: {0}")]
+    #[error("cannot create a temporary folder: {0}")]
     Temporary(#[from] io::Error),
-    #[error("there is no persona '{0}' any more")]
+    #[error("the persona '{0}' does not exist any more")]
     NoPersona(String),
-    #[error("the case holds no message of a customer, or a tenant that is none")]
+    #[error("the case has no message of a customer, or its tenant is not valid")]
     NoQuestion,
 }
 
-/// A store in a folder that is removed with it.
+/// A temporary store. Dropping it deletes its folder.
 struct Scratch {
     store: Store,
     _folder: TempDir,
@@ -92,7 +88,7 @@ impl Scratch {
     }
 }
 
-/// A folder that nobody else may look into: customers' data will be in it.
+/// Creates a folder that only this user can read, since it will hold customers' data.
 fn private_folder() -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("frontdesk-eval-");
@@ -102,8 +98,7 @@ fn private_folder() -> io::Result<TempDir> {
 }
 
 impl Replayer {
-    /// Reads what the server would read at its start. Where there is no language model, answers are given without one, as the server
-    /// gives them.
+    /// Loads what the server loads at its start. Without a language model, replies quote documents as on the server.
     pub async fn open(config: Config) -> Result<Self, ReplayError> {
         let config = Arc::new(config);
         let shop = open_shop(&config).await?;
@@ -119,11 +114,9 @@ impl Replayer {
         if config.llm.mode != LlmMode::Offline
             && let Err(cause) = llm.look().await
         {
-            remarks.push(format!("no language model answers, so cases are played without one: {cause}"));
+            remarks.push(format!("The language model does not answer, replaying cases without it: {cause}"));
         }
         let prompts = load_prompts(&config).map_err(StartError::from)?;
-        let takes_returns = prompts.personas().any(|persona| persona.desk == RETURNS);
-        let rules = takes_returns.then(|| ReturnsRules::read(&prompts)).transpose().map_err(StartError::from)?;
         let model = OllamaEmbedding::new(&config.embed).map_err(StartError::from)?;
         let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
         let vectors = open_vectors(&config, &store).map_err(StartError::from)?;
@@ -133,40 +126,33 @@ impl Replayer {
         if knowledge.has_meaning()
             && let Err(cause) = knowledge.look_at_vectors().await
         {
-            remarks.push(format!(
-                "documents are searched by their words alone, since their vectors cannot be read: {cause}"
-            ));
+            remarks.push(format!("Cannot read the documents' vectors, searching by words only: {cause}"));
         }
-        // What it finds is no message of a case's own store, so conversations that are played again recall nothing.
+        // It finds only messages that a case's temporary store does not have, so replayed conversations recall nothing.
         let memory = Arc::new(Memory::new(embedder, vectors, config.vectors.collection.clone()));
-        Ok(Self { config, prompts, rules, llm, knowledge, memory, shop, remarks, _empty: empty })
+        Ok(Self { config, prompts, llm, knowledge, memory, shop, remarks, _empty: empty })
     }
 
-    /// Whether a language model words replies.
+    /// Returns whether a language model writes the replies.
     pub fn has_model(&self) -> bool {
         self.config.llm.mode != LlmMode::Offline && self.llm.is_up()
     }
 
-    /// Plays the case's turn and gives what it came to.
+    /// Plays the turn again and returns its answer.
     pub async fn replay(&self, case: &Case) -> Result<Answer, ReplayError> {
         let tenant: TenantId = case.tenant.parse().map_err(|_| ReplayError::NoQuestion)?;
         let no_persona = || ReplayError::NoPersona(case.persona.clone());
         let persona = self.prompts.find_persona(&case.persona).ok_or_else(no_persona)?;
         let scratch = Scratch::open(&self.config).await?;
-        if let Some(shop) = &self.shop {
-            lend::warranties(shop, &scratch.store, &tenant, case).await?;
-            if let Some(rules) = self.rules.as_ref().filter(|_| persona.desk == RETURNS) {
-                lend::returns(shop, &scratch.store, &tenant, case, rules).await?;
-            }
-        }
+        self.restore_rows(&scratch.store, &tenant, case).await?;
         let services = self.services(&scratch.store);
         let desks = Desks::new(&DeskRegistry::built_in(), &services, self.prompts.clone()).map_err(StartError::from)?;
         let desk = desks.find(&persona.desk).ok_or_else(no_persona)?;
         let conversation = scene::conversation(case, tenant);
         let mut history = scene::messages(case);
         let message = history.pop().ok_or(ReplayError::NoQuestion)?;
-        let told = Told::default();
-        let sink = Box::new(told.clone());
+        let recording = Recording::default();
+        let sink = Box::new(recording.clone());
         let mut turn = Turn::new(conversation, message, history, persona, Caller::default(), sink);
         let over = CancellationToken::new();
         let playing = async {
@@ -178,24 +164,47 @@ impl Replayer {
         let failure = match played {
             Ok(Ok(())) => None,
             Ok(Err(DeskError::Store(cause))) => {
-                warn!(error = %cause, "A desk could not use the store");
+                warn!(error = %cause, "A desk failed to use the store");
                 Some(ErrorCode::Internal)
             }
             Ok(Err(cause @ (DeskError::Text(_) | DeskError::Restless))) => {
-                warn!(error = %cause, "A desk could not play a turn");
+                warn!(error = %cause, "A desk failed to play a turn");
                 Some(ErrorCode::Internal)
             }
             Ok(Err(DeskError::Sink(SinkClosed))) => Some(ErrorCode::Internal),
             Err(_) => Some(ErrorCode::Timeout),
         };
-        // The record takes everything, so this cannot fail.
+        // A recording accepts every event, so this cannot fail.
         let _ = turn.cut_message(TurnStatus::Failed).await;
-        let mut answer = told.answer();
+        let mut answer = recording.answer();
         answer.error = answer.error.or(failure);
         Ok(answer)
     }
 
-    /// What desks stand on, with a case's own store.
+    /// Fills the temporary store with the rows of the case, and with the shop's current warranties and return policies.
+    async fn restore_rows(&self, to: &Store, tenant: &TenantId, case: &Case) -> Result<(), ReplayError> {
+        let shop = self.shop.as_ref().map(|shop| shop.tenant(tenant));
+        let rows = match (&case.rows, &shop) {
+            (Some(rows), _) => rows.clone(),
+            (None, Some(shop)) => shop.snapshot(&asked_of(case)).await?,
+            (None, None) => return Ok(()),
+        };
+        to.restore(rows, Utc::now()).await?;
+        let Some(shop) = shop else { return Ok(()) };
+        to.tenant(tenant).replace_policies(&shop.list_policies().await?, "replay", Utc::now()).await?;
+        let runs = case.messages.iter().flat_map(|message| find_serials(&message.text));
+        let serials: Vec<Serial> = runs.filter_map(|run| run.parse().ok()).collect();
+        let mut warranties = RowSorter::default();
+        for record in shop.list_warranties(&serials).await? {
+            warranties.push(ImportRow { record, line: 0 })?;
+        }
+        let mut import = WarrantyImport::begin(to, tenant).await?;
+        import.compare(warranties, |_| {}).await?;
+        import.apply().await?;
+        Ok(())
+    }
+
+    /// The services of the desks, on a case's temporary store.
     fn services(&self, store: &Store) -> Services {
         let (config, secret) = (self.config.clone(), random_secret());
         let notifier = Notifier::new(Arc::new(Nowhere));
@@ -215,7 +224,7 @@ impl Replayer {
     }
 }
 
-/// The shop's own database, untouched; `None` if there is none.
+/// Opens the shop's database without migrating it. Returns `None` if there is none.
 async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
     let (url, timeout) = (config.store.url.clone(), config.store.timeout);
     let options = StoreOptions { url, timeout, connections: 2 };
@@ -230,10 +239,10 @@ async fn open_shop(config: &Config) -> Result<Option<Store>, StoreError> {
 mod tests {
     #[cfg(unix)]
     #[test]
-    fn nobody_else_looks_into_what_is_lent() {
+    fn temporary_folder_is_private() {
         use std::os::unix::fs::PermissionsExt;
         let folder = super::private_folder().expect("a folder");
-        let mode = folder.path().metadata().expect("its mode").permissions().mode();
+        let mode = folder.path().metadata().expect("metadata").permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
     }
 }

@@ -1,25 +1,25 @@
-//! Which column of a list holds what.
+//! The columns of a list.
 
-/// The columns that lists of one sort have.
+/// The columns of one kind of list.
 pub trait Column: Copy + Ord + 'static {
-    /// Those that every list must have, in the order in which its header is best written.
+    /// The required columns, in the recommended order.
     const NEEDED: &'static [Self];
 
     fn as_str(self) -> &'static str;
 
-    /// The column of that name; `None`: it means nothing to us. White space around it, and upper or lower case, do not count.
+    /// Returns the column of that name, ignoring case and surrounding white space, or `None` for an unknown one.
     fn parse(name: &str) -> Option<Self>;
 }
 
-/// Where the columns are.
+/// The positions of the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header<C> {
     columns: Vec<Option<C>>,
-    /// The names of the columns that are not ours, as quoted names.
+    /// The quoted names of unknown columns.
     pub ignored: Vec<String>,
 }
 
-/// Why a header does not do.
+/// Why a header is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     #[error(
@@ -56,28 +56,28 @@ impl<C: Column> Header<C> {
         Ok(Self { columns, ignored })
     }
 
-    /// How many of the fields name a column of ours.
+    /// Counts the known columns.
     pub fn known_among(header: &[&str]) -> usize {
         header.iter().filter(|name| C::parse(name.trim()).is_some()).count()
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// Each column in its place; `None`: it means nothing to us.
+    /// Returns the column at each position, `None` for unknown ones.
     pub fn columns(&self) -> &[Option<C>] {
         &self.columns
     }
 
-    /// Where the column is; `None`: the list has none.
+    /// Returns the position of the column, if the list has it.
     pub fn place(&self, column: C) -> Option<usize> {
         self.columns.iter().position(|here| *here == Some(column))
     }
 }
 
-/// A name as it is reported: trimmed, short, and on one line.
+/// Formats a name for a report: trimmed, short, and on one line.
 fn shown(field: &str) -> String {
     let name = field.trim();
     if name.is_empty() { "(no name)".to_owned() } else { super::refusals::quoted(name, 40) }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_found_in_any_order_and_others_are_named() {
+    fn columns_are_found_in_any_order() {
         let header = Header::<Tea>::find(&["Giá", " PRICE", "name", "", "Origin "]).unwrap();
         assert_eq!(header.columns(), [None, Some(Tea::Price), Some(Tea::Name), None, Some(Tea::Origin)]);
         assert_eq!(header.ignored, ["\"Giá\"", "(no name)"]);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_does_not_do_says_what_is_missing_and_what_was_found() {
+    fn invalid_header_names_missing_and_found_columns() {
         let missing = Header::<Tea>::find(&["name", "Giá"]).unwrap_err().to_string();
         assert!(
             missing.contains("the columns name, price, in any order; missing: price; found: \"name\", \"Giá\""),

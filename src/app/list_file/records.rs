@@ -1,7 +1,7 @@
-//! CSV records with the lines they begin on.
+//! CSV records with line numbers.
 //!
-//! Stands on `csv-core`, the parser inside the `csv` crate. The reader of `csv` 1.4 itself names the line before after a
-//! CRLF or an empty line, and takes a quote that is never closed for a field as long as the file, held in memory.
+//! Uses `csv-core`, the parser of the `csv` crate. The reader of `csv` 1.4 itself reports wrong line numbers after a CRLF or an empty
+//! line, and reads the whole file into memory after an unclosed quote.
 
 use std::io::BufRead;
 use std::str::Utf8Error;
@@ -10,15 +10,15 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use super::FileError;
 
-/// The longest row, in bytes.
+/// The maximum length of a row in bytes.
 pub const MAX_ROW: usize = 1 << 20;
 
-/// Records with the line on which each begins, counted as an editor counts: by LF, CRLF and lone CR.
+/// Reads records with the line that each starts on. Lines end with LF, CRLF or CR, as in an editor.
 #[derive(Debug)]
 pub struct Records<R> {
     input: R,
     parser: Reader,
-    /// The line of the next byte.
+    /// The line number of the next byte.
     line: u64,
     after_cr: bool,
     bytes_read: u64,
@@ -34,7 +34,7 @@ impl<R: BufRead> Records<R> {
         Self { input, parser, line: 1, after_cr: false, bytes_read: 0, text, ends, ends_used: 0 }
     }
 
-    /// Reads one record and gives the line it begins on; `None` at the end of the input.
+    /// Reads one record and returns its first line, or `None` at the end of the input.
     pub fn advance(&mut self) -> Result<Option<u64>, FileError> {
         if !self.skip_line_breaks()? {
             return Ok(None);
@@ -46,7 +46,7 @@ impl<R: BufRead> Records<R> {
             let (text, ends) = (&mut self.text[text_used..], &mut self.ends[self.ends_used..]);
             let input = self.input.fill_buf()?;
             let at_end = input.is_empty();
-            // At the end of the input a line break closes the record, unless it stands inside a quoted field.
+            // At the end of the input a line break closes the record, unless a quote is open.
             let bytes = if at_end { b"\n" } else { input };
             let (result, read, written, ended) = self.parser.read_record(bytes, text, ends);
             text_used += written;
@@ -74,17 +74,17 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// How many fields the last record has.
+    /// Returns the number of fields of the last record.
     pub fn field_count(&self) -> usize {
         self.ends_used
     }
 
-    /// How much of the input has been read, in bytes.
+    /// Returns the number of bytes read.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
 
-    /// Passes over empty lines. `false` at the end of the input.
+    /// Skips empty lines. Returns `false` at the end of the input.
     fn skip_line_breaks(&mut self) -> Result<bool, FileError> {
         loop {
             let input = self.input.fill_buf()?;
@@ -101,7 +101,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// A field of the last record, which began on `line`.
+    /// Returns a field of the last record, which started on `line`.
     pub fn field(&self, index: usize, line: u64) -> Result<&str, FileError> {
         let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let end = self.ends[..self.ends_used].get(index).copied().unwrap_or(start);
@@ -109,7 +109,7 @@ impl<R: BufRead> Records<R> {
         std::str::from_utf8(text).map_err(|_: Utf8Error| FileError::NotUtf8 { line })
     }
 
-    /// Every field of the last record, which began on `line`.
+    /// Returns the fields of the last record, which started on `line`.
     pub fn fields(&self, line: u64) -> Result<Vec<&str>, FileError> {
         (0..self.ends_used).map(|index| self.field(index, line)).collect()
     }

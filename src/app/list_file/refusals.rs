@@ -1,21 +1,21 @@
-//! Rows that cannot be taken.
+//! Refused rows.
 
 use std::collections::BinaryHeap;
 
 use serde::Serialize;
 
-/// A row that cannot be taken. Ordered by its line.
+/// A refused row. Ordered by its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Refused {
-    /// The line of the file on which the row begins, counted from 1.
+    /// The first line of the row, from 1.
     pub line: u64,
-    /// The column that the value stands in; `None` when the row as a whole is at fault.
+    /// The column of the value, or `None` if the whole row is refused.
     pub column: Option<&'static str>,
     /// The value, shortened to [`VALUE_SHOWN`] characters.
     pub value: String,
     /// What is wrong with it, and how to fix it.
     pub reason: String,
-    /// A stable word for the reason, if it has one. A page translates it.
+    /// A stable code of the reason, which the console translates.
     #[serde(skip)]
     pub code: Option<&'static str>,
 }
@@ -29,27 +29,27 @@ pub struct Fault {
     pub reason: String,
 }
 
-/// Column, value and reason of a fault without a code.
+/// A fault without a code, from column, value and reason.
 impl From<(Option<&'static str>, String, String)> for Fault {
     fn from((column, value, reason): (Option<&'static str>, String, String)) -> Self {
         Self { code: None, column, value, reason }
     }
 }
 
-/// How much of a refused value is shown, in characters.
+/// Characters of a refused value that are shown.
 pub const VALUE_SHOWN: usize = 80;
 
-/// The refused rows: how many there are, and the first ones of the file.
+/// The number of refused rows, and the first ones of the file.
 #[derive(Debug)]
 pub struct Refusals {
     count: u64,
     shown_max: usize,
-    /// The rows with the lowest lines, the highest of them on top.
+    /// The rows with the lowest lines, as a max-heap.
     first: BinaryHeap<Refused>,
 }
 
 impl Refusals {
-    /// Keeps at most `shown_max` rows, so that a file without one good row takes no more memory than another.
+    /// Keeps at most `shown_max` rows, which limits the memory for a file full of refused rows.
     pub fn new(shown_max: usize) -> Self {
         Self { count: 0, shown_max, first: BinaryHeap::new() }
     }
@@ -58,7 +58,7 @@ impl Refusals {
         self.count
     }
 
-    /// The first ones, in the order of the file, and how many more there are.
+    /// Returns the first refused rows in file order, and the number of further ones.
     pub fn into_first(self) -> (Vec<Refused>, u64) {
         let first = self.first.into_sorted_vec();
         let more = self.count - first.len() as u64;
@@ -68,14 +68,14 @@ impl Refusals {
     pub fn add_ragged(&mut self, line: u64, fields: usize, expected: usize, first: &str) {
         self.add(line, || {
             let reason = format!(
-                "the row has {fields} columns and the header {expected}; put a field that holds the delimiter into \
-                 double quotes, or add what is missing"
+                "the row has {fields} columns and the header {expected}; put fields that contain the delimiter in \
+                double quotes, or add the missing fields"
             );
             Fault { code: Some("columns"), column: None, value: first.to_owned(), reason }
         });
     }
 
-    /// A refused row; `describe` gives what is wrong with it, if it is kept.
+    /// Adds a refused row. Calls `describe` only if the row is kept.
     pub fn add<F: Into<Fault>>(&mut self, line: u64, describe: impl FnOnce() -> F) {
         self.count += 1;
         let refused = |fault: F| {
@@ -99,7 +99,7 @@ fn shortened(text: &str, max: usize) -> String {
     }
 }
 
-/// A value from the file in quotes, on one line, with nothing in it that could move a terminal's cursor.
+/// Quotes a value from the file on one line, with control characters escaped.
 pub fn quoted(text: &str, max: usize) -> String {
     format!("{:?}", shortened(text, max))
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_refused_rows_of_the_file_are_kept_whatever_order_they_come_in() {
+    fn first_refused_rows_are_kept_in_any_order() {
         let mut refusals = Refusals::new(2);
         for line in [9, 4, 7, 3, 8] {
             refusals.add_ragged(line, 2, 3, "A1");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_or_wild_value_is_shown_short_and_tame() {
+    fn values_are_shortened_and_escaped() {
         assert_eq!(quoted("Chuột\n\u{1b}[2J", 80), r#""Chuột\n\u{1b}[2J""#);
         assert_eq!(quoted("ăâđê", 2), "\"ăâ…\"");
     }

@@ -1,4 +1,4 @@
-//! A list that is short enough to be held in memory.
+//! Lists that fit into memory.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,16 +12,16 @@ pub struct Table<C> {
     pub rows: Vec<TableRow<C>>,
     /// Rows with more or fewer fields than the header.
     pub ragged: Vec<Ragged>,
-    /// Columns that mean nothing to us, as quoted names.
+    /// The quoted names of unknown columns.
     pub ignored_columns: Vec<String>,
 }
 
-/// A row, as far as it says something.
+/// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRow<C> {
-    /// The line that the row begins on, counted from 1.
+    /// The first line of the row, from 1.
     pub line: u64,
-    /// Trimmed; empty ones are not there.
+    /// The trimmed fields, without empty ones.
     pub fields: BTreeMap<C, String>,
 }
 
@@ -31,12 +31,12 @@ pub struct Ragged {
     pub line: u64,
     pub fields: usize,
     pub expected: usize,
-    /// What stands where the first of the columns should that every list has.
+    /// The field at the position of the first required column.
     pub first: String,
 }
 
 impl<C: Column> Table<C> {
-    /// Reads the whole file. A row without a single text is no row.
+    /// Reads the whole file. Rows without any text have no fields.
     pub fn read(file: impl Read) -> Result<Self, FileError> {
         let (mut records, header) = open::<C, _>(file)?;
         let first = C::NEEDED.first().and_then(|column| header.place(*column)).unwrap_or(0);

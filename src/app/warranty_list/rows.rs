@@ -1,4 +1,4 @@
-//! The rows of a warranty list, one by one.
+//! Reads the rows of a warranty list.
 
 use std::io::Read;
 
@@ -28,12 +28,12 @@ impl Column for WarrantyColumn {
     }
 }
 
-/// The rows below the header, one by one.
+/// An iterator over the rows below the header.
 #[derive(Debug)]
 pub struct WarrantyRows<R> {
     records: FileRecords<R>,
     header: Header<WarrantyColumn>,
-    /// The places of the columns.
+    /// The indexes of the columns.
     serial: usize,
     product_name: usize,
     warranty_end_date: usize,
@@ -42,9 +42,9 @@ pub struct WarrantyRows<R> {
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row<'a> {
-    /// As many fields as the header has.
+    /// A row with as many fields as the header.
     Whole { line: u64, serial: &'a str, product_name: &'a str, warranty_end_date: &'a str },
-    /// More or fewer.
+    /// A row with more or fewer fields.
     Ragged { line: u64, fields: usize, expected: usize, first: &'a str },
 }
 
@@ -52,24 +52,24 @@ impl<R: Read> WarrantyRows<R> {
     /// Reads the header.
     pub fn open(file: R) -> Result<Self, FileError> {
         let (records, header) = open::<WarrantyColumn, _>(file)?;
-        // A header that was read has all of them.
+        // A valid header has all columns.
         let place = |column| header.place(column).unwrap_or_default();
         let (serial, product_name) = (place(WarrantyColumn::Serial), place(WarrantyColumn::ProductName));
         let warranty_end_date = place(WarrantyColumn::WarrantyEndDate);
         Ok(Self { records, header, serial, product_name, warranty_end_date })
     }
 
-    /// The columns of the header that mean nothing to us.
+    /// Returns the quoted names of unknown columns.
     pub fn ignored_columns(&self) -> &[String] {
         &self.header.ignored
     }
 
-    /// How far the file has been read, in bytes, not counting a byte order mark.
+    /// Returns the number of bytes read, without a byte order mark.
     pub fn bytes_read(&self) -> u64 {
         self.records.bytes_read()
     }
 
-    /// The next row, `None` at the end. Empty lines are no rows.
+    /// Returns the next row, or `None` at the end. Skips empty lines.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, FileError> {
         let Some(line) = self.records.advance()? else { return Ok(None) };
         let (fields, expected) = (self.records.field_count(), self.header.width());
@@ -77,7 +77,7 @@ impl<R: Read> WarrantyRows<R> {
             let first = self.records.field(0, line)?;
             return Ok(Some(Row::Ragged { line, fields, expected, first }));
         }
-        // The columns that are ignored must be UTF-8 too: one encoding, one file.
+        // Ignored columns must be UTF-8, too.
         (0..fields).try_for_each(|index| self.records.field(index, line).map(|_| ()))?;
         Ok(Some(Row::Whole {
             line,
@@ -95,7 +95,7 @@ mod tests {
 
     const HEADER: &str = "serial,product_name,warranty_end_date\n";
 
-    /// Every row as `line:serial|name|date`, or as `line:!fields`; then the error, if any.
+    /// Formats each row as `line:serial|name|date` or `line:!fields`, then the error if any.
     fn rows(file: &[u8]) -> Vec<String> {
         let mut rows = match WarrantyRows::open(file) {
             Ok(rows) => rows,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_of_the_same_file_gives_the_same_rows() {
+    fn csv_dialects_give_the_same_rows() {
         let expected = ["2:A1B|Bàn phím; đen|31/12/2027", "3:B2B|Màn 27\" cong, to|2027-01-01"];
         for file in [
             "serial,product_name,warranty_end_date\nA1B,Bàn phím; đen,31/12/2027\nB2B,\"Màn 27\"\" cong, to\",2027-01-01\n",
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_number_is_the_one_that_an_editor_shows() {
+    fn line_numbers_match_an_editor() {
         for (body, expected) in [
             ("A1,N,D\n\n\nB1,N,D\n", vec!["2:A1|N|D", "5:B1|N|D"]),
             ("A1,N,D\r\n\r\nB1,N,D\r\nC1,N,D", vec!["2:A1|N|D", "4:B1|N|D", "5:C1|N|D"]),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn line_numbers_hold_across_the_ends_of_chunks() {
+    fn line_numbers_are_right_across_chunks() {
         let mut file = HEADER.replace('\n', "\r\n");
         let mut expected = Vec::new();
         for line in 2..6_000 {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_never_closed_does_not_swallow_the_rest_of_the_file() {
+    fn unclosed_quote_is_an_error() {
         let open = format!("{HEADER}A1,N,D\nB1,\"N,D\nC1,N,D\n");
         assert_eq!(rows(open.as_bytes())[1], FileError::OpenQuote { line: 3 }.to_string());
         let long = format!("{open}{}", "C1,N,D\n".repeat(MAX_ROW / 4));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_utf_8_is_named_with_the_way_out() {
+    fn other_encodings_are_refused_with_a_hint() {
         let utf16: Vec<u8> = HEADER.encode_utf16().flat_map(u16::to_le_bytes).collect();
         for (file, says) in [
             (b"".to_vec(), "the file is empty"),

@@ -1,4 +1,4 @@
-//! A list that comes over the wire: seen first, then, the same one, written.
+//! Lists that are uploaded in the console: compared first, then written in a second request.
 
 use std::io::{Cursor, Error};
 
@@ -11,32 +11,32 @@ use crate::domain::TenantId;
 use crate::domain::text::hex;
 use crate::store::warranty_import::ImportError;
 
-/// Refused rows that are told one by one.
+/// Refused rows that are listed.
 const SHOWN: usize = 200;
 
-/// What is to become of a list.
+/// What to do with a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// Compared, and nothing else.
+    /// Only compare.
     DryRun,
-    /// Written, if it is the list that was seen and no row is refused, or the others are wanted all the same.
+    /// Write the list if it has this hash, and if no row is refused or `skip_refused` is set.
     Write { hash: String, skip_refused: bool },
 }
 
-/// What came of a list.
+/// The result of an upload.
 #[derive(Debug)]
 pub struct Outcome {
     pub found: Found,
-    /// Of the file, in hexadecimal digits: SHA-256.
+    /// The SHA-256 of the file in hexadecimal.
     pub hash: String,
-    /// Whether the shop now has what the list says.
+    /// Whether the list was written.
     pub applied: bool,
 }
 
-/// Why nothing came of it. Nothing was written.
+/// Why the upload failed. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
-    #[error("this is not the list that was seen")]
+    #[error("the file differs from the compared one")]
     OtherFile,
     #[error(transparent)]
     List(#[from] ListError),
@@ -45,14 +45,14 @@ pub enum UploadError {
 }
 
 impl App {
-    /// Compares the list with what the shop has and, if that is wished and nothing stands in the way, writes it: all of it, or nothing.
+    /// Compares the list with the shop's warranties, and writes it if `wish` allows it.
     pub async fn take_warranty_list(
         &self,
         tenant: &TenantId,
         file: Bytes,
         wish: &Wish,
     ) -> Result<Outcome, UploadError> {
-        // Both take long enough to hold other requests up.
+        // Hashing and reading would block other requests.
         let reading = tokio::task::spawn_blocking(move || {
             (hex(&Sha256::digest(&file)), WarrantyList::read(Cursor::new(file), SHOWN, |_: u64| {}))
         });
@@ -66,7 +66,7 @@ impl App {
         match wish {
             Wish::Write { skip_refused, .. } if compared.may_be_written(*skip_refused) => {
                 let (found, written) = compared.write().await?;
-                tracing::info!(rows = written.written, "A list of warranties was written");
+                tracing::info!(rows = written.written, "Imported a warranty list");
                 Ok(Outcome { found, hash, applied: true })
             }
             _ => Ok(Outcome { found: compared.found, hash, applied: false }),

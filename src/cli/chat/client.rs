@@ -1,4 +1,4 @@
-//! The HTTP contract, from a client's side.
+//! A client of the HTTP API.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use serde_json::json;
 use super::events::{self, Frame};
 use crate::domain::Language;
 
-/// A silence longer than any comment of a living server's stream.
-const SILENCE: Duration = Duration::from_secs(90);
+/// The read timeout, longer than the interval of keep-alive comments.
+const READ_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// A client of one server.
 pub(super) struct Client {
@@ -22,7 +22,7 @@ pub(super) struct Client {
     key: Option<String>,
 }
 
-/// A conversation that was opened.
+/// An opened conversation.
 #[derive(Debug, Deserialize)]
 pub(super) struct Opened {
     pub id: String,
@@ -43,7 +43,7 @@ struct History {
     next: Option<String>,
 }
 
-/// What the server says when it refuses; anything else that answers may leave it out.
+/// A problem response. Servers other than frontdesk may leave fields out.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Problem {
@@ -51,41 +51,42 @@ struct Problem {
     detail: String,
 }
 
-/// Why a request gave nothing.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// Nobody answers, or the answer broke off; the same request may be sent again.
+    /// The server does not answer, or the connection broke. The request can be retried.
     #[error("{0}")]
     Lost(String),
-    /// The server asks to come back later.
+    /// The server asks for a retry.
     #[error("{detail}")]
     Later { detail: String, after: Duration },
     #[error("{detail}")]
     Refused { detail: String },
-    /// What answers is no frontdesk.
-    #[error("what answers there is no frontdesk: {0}")]
+    /// The server is not frontdesk.
+    #[error("the server is not frontdesk: {0}")]
     Strange(&'static str),
 }
 
 impl Client {
     pub fn new(address: &str, key: Option<String>) -> anyhow::Result<Self> {
-        let url = Url::parse(address).with_context(|| format!("{address} is no URL, such as http://127.0.0.1:8080"))?;
+        let url =
+            Url::parse(address).with_context(|| format!("{address} is not a URL, such as http://127.0.0.1:8080"))?;
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
         let mut http = reqwest::Client::builder()
             .user_agent(concat!("frontdesk-chat/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(5))
-            .read_timeout(SILENCE)
-            // A key goes to the server that was named, and to no other.
+            .read_timeout(READ_TIMEOUT)
+            // Never send the key to another server.
             .redirect(reqwest::redirect::Policy::none());
         if local {
             http = http.no_proxy();
         }
         let base = url.as_str().trim_end_matches('/').to_owned();
-        Ok(Self { http: http.build().context("no HTTP client can be made")?, base, key })
+        Ok(Self { http: http.build().context("cannot create an HTTP client")?, base, key })
     }
 
-    /// Whether a server answers there.
+    /// Returns whether the server answers.
     pub async fn is_up(&self) -> bool {
         let asked = self.http.get(format!("{}/healthz", self.base)).timeout(Duration::from_secs(2)).send().await;
         asked.is_ok_and(|response| response.status().is_success())
@@ -103,8 +104,8 @@ impl Client {
         read(self.send(request).await?).await
     }
 
-    /// Says something; gives the turn's events. The same `key` gives the same turn again.
-    pub async fn say(
+    /// Sends a message and returns the turn's events. Repeating a `key` returns the events of the same turn.
+    pub async fn send_message(
         &self,
         conversation: &str,
         text: &str,
@@ -118,14 +119,14 @@ impl Client {
         let response = self.send(request).await?;
         let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("text/event-stream") {
-            return Err(Failure::Strange("it answers without events"));
+            return Err(Failure::Strange("the response is not an event stream"));
         }
         let body = response.bytes_stream().map_err(std::io::Error::other);
-        let lost = |_| Failure::Lost("the connection to the server was lost".to_owned());
+        let lost = |_| Failure::Lost("lost the connection to the server".to_owned());
         Ok(Box::pin(events::read(body).map_err(lost)))
     }
 
-    /// The whole conversation, oldest first.
+    /// Lists all messages, oldest first.
     pub async fn history(&self, conversation: &str) -> Result<Vec<Message>, Failure> {
         let mut messages = Vec::new();
         let mut after: Option<String> = None;
@@ -155,11 +156,11 @@ impl Client {
 
 async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Failure> {
     let body = response.bytes().await.map_err(lost)?;
-    serde_json::from_slice(&body).map_err(|_| Failure::Strange("its answer is not understood"))
+    serde_json::from_slice(&body).map_err(|_| Failure::Strange("the response has an unknown format"))
 }
 
 fn lost(error: reqwest::Error) -> Failure {
-    // The innermost cause is the plain one: "Connection refused".
+    // The innermost cause is the clearest, such as "Connection refused".
     let mut cause: &dyn std::error::Error = &error;
     while let Some(inner) = cause.source() {
         cause = inner;
@@ -173,9 +174,11 @@ async fn refusal(response: Response) -> Failure {
     let body = response.bytes().await.unwrap_or_default();
     let Problem { code, detail } = serde_json::from_slice(&body).unwrap_or_default();
     let detail = match (status, detail.is_empty()) {
-        (StatusCode::UNAUTHORIZED, _) => format!("the server does not let us in; set X_API_KEYS to its keys. {detail}"),
+        (StatusCode::UNAUTHORIZED, _) => {
+            format!("the server refused the API key: set X_API_KEYS to one of its keys. {detail}")
+        }
         (_, false) => detail,
-        (_, true) => format!("the server answers {status}"),
+        (_, true) => format!("the server answered {status}"),
     };
     match after {
         Some(seconds) => Failure::Later { detail, after: Duration::from_secs(seconds) },

@@ -1,4 +1,4 @@
-//! Server-sent events, read as the contract has them: one JSON object in one `data:` line, `id:` where there is one.
+//! Parses server-sent events: one JSON object in one `data:` line, and an optional `id:`.
 
 use std::io;
 
@@ -11,17 +11,17 @@ use tokio_util::io::StreamReader;
 
 use crate::domain::EventId;
 
-/// The longest line that is an event and no mishap.
+/// The maximum length of a line.
 const MAX_LINE: usize = 1024 * 1024;
 
-/// An event and its place.
+/// An event and its id.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Frame {
     pub id: Option<EventId>,
     pub event: Event,
 }
 
-/// What a terminal shows of a turn. Types that are not known are passed over, as the contract asks.
+/// An event that the terminal shows. Unknown types become `Other`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "type")]
 pub(super) enum Event {
@@ -47,7 +47,7 @@ pub(super) struct Metadata {
     pub cut: bool,
 }
 
-/// The events of a body. What has no type, such as the opening frame, is none.
+/// Parses the events of a body. Skips frames without a type, such as the opening frame.
 pub(super) fn read(
     body: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
 ) -> impl Stream<Item = Result<Frame, LinesCodecError>> {
@@ -75,9 +75,8 @@ pub(super) fn read(
 mod tests {
     use super::*;
 
-    /// Every way to cut it into two packets gives the same.
     #[tokio::test]
-    async fn a_stream_is_read_whole_wherever_the_network_cuts_it() {
+    async fn events_parse_across_any_packet_boundary() {
         let text = "retry: 2000\ndata: {\"debug\":\"stream-open\"}\n\n: keep-alive\n\n\
                     id: 1.1\r\ndata: {\"type\":\"message.start\",\"kind\":\"reply\",\"message_id\":\"m\"}\r\n\r\n\
                     id:1.2\ndata:{\"type\":\"delta\",\"text\":\"đổi\"}\n\n\
@@ -96,7 +95,7 @@ mod tests {
             let packets = [a, b].map(|packet| Ok(Bytes::copy_from_slice(packet)));
             let frames: Vec<Frame> =
                 Box::pin(read(futures_util::stream::iter(packets))).map(Result::unwrap).collect().await;
-            assert_eq!(frames, expected, "cut at {cut}: the last frame has no empty line, so it is not whole");
+            assert_eq!(frames, expected, "cut at {cut}; the last frame lacks its empty line, so it is incomplete");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where the person's lines come from.
+//! Reads the person's messages.
 
 use std::io::{self, IsTerminal};
 
@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 
 const PROMPT: &str = "> ";
 
-/// A terminal, with line editing and the earlier lines at the arrow keys; or a pipe.
+/// A terminal with line editing and history, or a pipe.
 pub(super) enum Input {
     Terminal(MemHistory),
     Pipe(BufReader<Stdin>),
@@ -22,7 +22,7 @@ impl Input {
         if is_terminal() { Self::Terminal(MemHistory::new()) } else { Self::Pipe(BufReader::new(tokio::io::stdin())) }
     }
 
-    /// The next line that is not empty, trimmed. `None`: there will be no more.
+    /// Returns the next non-empty line, trimmed, or `None` at the end of the input.
     pub async fn next(&mut self) -> anyhow::Result<Option<String>> {
         loop {
             let line = match self {
@@ -38,19 +38,18 @@ impl Input {
     }
 }
 
-/// Whether a person sits at both ends.
+/// Returns whether both input and output are a terminal.
 pub(super) fn is_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// How many columns the terminal has.
+/// Returns the number of columns of the terminal.
 pub(super) fn width() -> usize {
     let columns = DefaultEditor::new().ok().and_then(|mut editor| editor.dimensions()).map(|(columns, _)| columns);
     columns.map_or(80, |columns| usize::from(columns).max(20))
 }
 
-/// Reads with an editor for this line alone: while one lives, rustyline takes every Ctrl-C for itself, and between the
-/// lines it is ours.
+/// Reads a line with a new editor. While an editor exists, rustyline handles Ctrl-C, which `Signals` must receive between lines.
 async fn read_terminal(history: &mut MemHistory) -> anyhow::Result<Option<String>> {
     let earlier = std::mem::take(history);
     let read = spawn_blocking(move || {
@@ -59,18 +58,18 @@ async fn read_terminal(history: &mut MemHistory) -> anyhow::Result<Option<String
         let line = editor.readline(PROMPT);
         Ok::<_, ReadlineError>((std::mem::take(editor.history_mut()), line))
     });
-    let (earlier, line) = read.await?.context("the terminal cannot be used")?;
+    let (earlier, line) = read.await?.context("cannot use the terminal")?;
     *history = earlier;
     match line {
         Ok(line) => Ok(Some(line)),
         Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
-        Err(error) => Err(error).context("the terminal cannot be read"),
+        Err(error) => Err(error).context("cannot read from the terminal"),
     }
 }
 
 async fn read_pipe(pipe: &mut BufReader<Stdin>) -> anyhow::Result<Option<String>> {
     let mut line = Vec::new();
-    let read = pipe.read_until(b'\n', &mut line).await.context("the input cannot be read")?;
-    // One bad byte is no reason to lose the rest of the line.
+    let read = pipe.read_until(b'\n', &mut line).await.context("cannot read the input")?;
+    // Keep the rest of a line with invalid UTF-8.
     Ok((read > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
 }

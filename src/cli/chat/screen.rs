@@ -1,4 +1,4 @@
-//! What the person sees: paragraphs as they come. A pipe gets the messages alone; remarks go to its stderr.
+//! Prints the chat. A pipe gets only the messages; remarks go to stderr.
 
 use std::io::{self, Write};
 
@@ -11,22 +11,22 @@ const DIM: &str = "\x1b[2m";
 pub(super) const BOLD: &str = "\x1b[1m";
 const RED: &str = "\x1b[31m";
 pub(super) const PLAIN: &str = "\x1b[0m";
-/// To the beginning of the line, and the line away.
-const AWAY: &str = "\r\x1b[K";
+/// Moves to the start of the line and clears it.
+const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// A terminal, or the two ends of a pipe.
+/// A terminal, or a pipe and stderr.
 pub(super) struct Screen {
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
-    /// Whether it can show more than text.
+    /// Whether the output is a terminal, which shows styles.
     terminal: bool,
-    /// A passing line stands there, to be wiped out by what comes next.
+    /// A temporary line is shown, which the next output clears.
     passing: bool,
-    /// A message is being written.
+    /// A message is being printed.
     writing: bool,
-    /// What a terminal shows of it.
+    /// Formats the message for a terminal.
     typesetter: Option<Typesetter>,
-    /// How many columns a terminal has.
+    /// Returns the number of columns of the terminal.
     width: fn() -> usize,
 }
 
@@ -43,7 +43,7 @@ impl Screen {
         self.terminal
     }
 
-    /// A message that is there as a whole.
+    /// Prints a complete message.
     pub fn message(&mut self, name: &str, text: &str) -> io::Result<()> {
         self.settle()?;
         let (bold, plain) = (self.style(BOLD), self.style(PLAIN));
@@ -58,7 +58,7 @@ impl Screen {
         self.out.flush()
     }
 
-    /// A message begins; its text comes piece by piece.
+    /// Starts a message whose text follows in pieces.
     pub fn begin(&mut self, kind: &str) -> io::Result<()> {
         self.settle()?;
         self.writing = true;
@@ -79,7 +79,7 @@ impl Screen {
         self.out.flush()
     }
 
-    /// The message ends; `cut`: before its time.
+    /// Ends the message. `cut` marks an incomplete one.
     pub fn end(&mut self, cut: bool) -> io::Result<()> {
         self.finish_text()?;
         if cut && self.writing {
@@ -88,45 +88,45 @@ impl Screen {
         self.settle()
     }
 
-    /// A passing line, for a terminal alone.
+    /// Shows a temporary line on a terminal.
     pub fn passing(&mut self, text: &str) -> io::Result<()> {
         if self.terminal && !self.writing {
-            write!(self.out, "{AWAY}{DIM}{text}{PLAIN}")?;
+            write!(self.out, "{CLEAR_LINE}{DIM}{text}{PLAIN}")?;
             self.passing = true;
             self.out.flush()?;
         }
         Ok(())
     }
 
-    /// Something about the conversation that is not part of it.
+    /// Prints a remark about the chat.
     pub fn remark(&mut self, text: &str) -> io::Result<()> {
         self.settle()?;
         let text = self.clean(text);
         if self.terminal { write!(self.out, "{DIM}{text}{PLAIN}\n\n") } else { writeln!(self.err, "{text}") }
     }
 
-    /// Something went wrong; said by the server for the customer's eyes (`spoken`), or by us.
-    pub fn trouble(&mut self, text: &str, spoken: bool) -> io::Result<()> {
+    /// Prints an error. `from_server` marks an error text for the customer, which is part of the chat.
+    pub fn error(&mut self, text: &str, from_server: bool) -> io::Result<()> {
         self.settle()?;
         let text = self.clean(text);
         if self.terminal {
             write!(self.out, "{RED}{text}{PLAIN}\n\n")
-        } else if spoken {
+        } else if from_server {
             write!(self.out, "{text}\n\n")
         } else {
             writeln!(self.err, "{text}")
         }
     }
 
-    /// An empty line between what was typed and what comes.
+    /// Prints an empty line.
     pub fn blank(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
 
-    /// Ends what stands open, so that a new line begins.
+    /// Finishes the current message or temporary line.
     pub fn settle(&mut self) -> io::Result<()> {
         if self.passing {
-            write!(self.out, "{AWAY}")?;
+            write!(self.out, "{CLEAR_LINE}")?;
             self.passing = false;
         }
         self.finish_text()?;
@@ -149,7 +149,7 @@ impl Screen {
         if self.terminal { code } else { "" }
     }
 
-    /// Text from elsewhere must not steer the terminal.
+    /// Removes control characters, so that text cannot control the terminal.
     fn clean(&self, text: &str) -> String {
         let shown = |c: &char| !self.terminal || !c.is_control() || matches!(c, '\n' | '\t');
         text.chars().filter(shown).collect()
@@ -163,15 +163,15 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Paper {
+    impl Buffer {
         fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
     }
 
-    impl Write for Paper {
+    impl Write for Buffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -182,10 +182,10 @@ mod tests {
     }
 
     fn show(terminal: bool) -> (String, String) {
-        let (out, err) = (Paper::default(), Paper::default());
+        let (out, err) = (Buffer::default(), Buffer::default());
         let mut screen = Screen::new(Box::new(out.clone()), Box::new(err.clone()), terminal, || 80);
         screen.message("SSTC", "Chào!").unwrap();
-        screen.passing("in line").unwrap();
+        screen.passing("queued").unwrap();
         screen.begin("reply").unwrap();
         screen.piece("Một\x1b[2J ").unwrap();
         screen.piece("hai").unwrap();
@@ -193,23 +193,23 @@ mod tests {
         screen.begin("follow_up").unwrap();
         screen.piece("Gì nữa?").unwrap();
         screen.end(false).unwrap();
-        screen.trouble("Xin lỗi.", true).unwrap();
+        screen.error("Xin lỗi.", true).unwrap();
         screen.remark("by the way").unwrap();
         (out.text(), err.text())
     }
 
     #[test]
-    fn a_pipe_gets_clean_paragraphs_and_remarks_beside_them() {
+    fn pipe_gets_messages_and_stderr_gets_remarks() {
         let (out, err) = show(false);
         assert_eq!(out, "SSTC: Chào!\n\nMột\x1b[2J hai […]\n\nGì nữa?\n\nXin lỗi.\n\n");
         assert_eq!(err, "by the way\n");
     }
 
     #[test]
-    fn a_terminal_gets_styles_and_is_steered_by_nobody_else() {
+    fn terminal_gets_styles_without_foreign_control_characters() {
         let (out, err) = show(true);
         let expected = format!(
-            "{BOLD}SSTC:{PLAIN} Chào!\n\n{AWAY}{DIM}in line{PLAIN}{AWAY}Một[2J hai […]{PLAIN}\n\n\
+            "{BOLD}SSTC:{PLAIN} Chào!\n\n{CLEAR_LINE}{DIM}queued{PLAIN}{CLEAR_LINE}Một[2J hai […]{PLAIN}\n\n\
              {DIM}Gì nữa?{PLAIN}\n\n{RED}Xin lỗi.{PLAIN}\n\n{DIM}by the way{PLAIN}\n\n"
         );
         assert_eq!((out, err), (expected, String::new()));

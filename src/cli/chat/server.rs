@@ -1,4 +1,4 @@
-//! The server to talk to: the one that serves this database, or one of our own.
+//! Finds the server of this database, or starts a temporary one.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::app::PartState;
 use crate::cli::serve::{self, Preparation, Prepared};
 use crate::config::{Config, LlmMode};
 
-/// How long a server that has just taken the database may need until it answers.
+/// How long to wait for a server that is starting.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// Where the conversation takes place.
+/// The server of the chat.
 pub(super) enum Server {
     Elsewhere(String),
     Own(Own),
 }
 
-/// A server in this process, for one conversation.
+/// A temporary server in this process.
 pub(super) struct Own {
     pub prepared: Box<Prepared>,
     model: PartState,
@@ -37,14 +37,14 @@ impl Server {
 }
 
 impl Own {
-    /// What the person should know before they wonder.
+    /// Returns a remark if the language model does not answer.
     pub fn remark(&self) -> Option<String> {
-        let remark = "No language model answers: rules classify, and replies quote the shop's documents.";
+        let remark = "The language model does not answer: rules classify and replies quote documents.";
         (self.model == PartState::Down).then(|| remark.to_owned())
     }
 }
 
-/// The server that serves this database already, or else a new one on a free port of this machine alone.
+/// Returns the running server of this database, or starts one on a free loopback port.
 pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> {
     config.http.bind = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     config.http.metrics_bind = None;
@@ -72,25 +72,24 @@ pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> 
                 sleep(Duration::from_millis(100)).await;
                 at = serve::find_server(&options).await;
             }
-            let place = at.unwrap_or_else(|| "an address that it has not told".to_owned());
+            let place = at.unwrap_or_else(|| "an unknown address".to_owned());
             bail!(
-                "another frontdesk serves this database, at {place}, but does not answer from here: stop it, or name the \
-                 server to talk to with --url"
+                "another frontdesk serves this database at {place} but does not answer: stop it, or name a server with --url"
             )
         }
     }
 }
 
-/// The address as a client uses it: a server that listens on every interface is on this machine, too.
+/// Returns the address that a client uses: loopback for a server that listens on every interface.
 pub(super) fn reachable(address: &str) -> anyhow::Result<String> {
-    let mut url = Url::parse(address).with_context(|| format!("{address} is no address of a server"))?;
+    let mut url = Url::parse(address).with_context(|| format!("{address} is not the address of a server"))?;
     let loopback = match url.host_str() {
         Some("0.0.0.0") => Some(Ipv4Addr::LOCALHOST.into()),
         Some("[::]") => Some(Ipv6Addr::LOCALHOST.into()),
         _ => None,
     };
     if let Some(ip) = loopback {
-        // Refused for URLs without a host alone.
+        // Fails only for URLs without a host.
         let _ = url.set_ip_host(ip);
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_on_every_interface_is_reached_on_this_machine() {
+    fn unspecified_address_is_reached_by_loopback() {
         for (said, used) in [
             ("http://0.0.0.0:8080", "http://127.0.0.1:8080"),
             ("http://[::]:8080", "http://[::1]:8080"),

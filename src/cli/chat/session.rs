@@ -1,4 +1,4 @@
-//! One conversation: lines in, replies out.
+//! One chat: reads messages and prints replies.
 
 use std::time::Duration;
 
@@ -13,37 +13,37 @@ use super::screen::Screen;
 use crate::cli::signals::{Signal, Signals};
 use crate::domain::EventId;
 
-/// How often one message is sent before it is given up.
+/// Attempts to send a message.
 const TRIES: u32 = 6;
 
-/// The pause before the second try; it doubles with each one.
+/// The pause before the second attempt. It doubles with each attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// Nobody waits longer than that for a server that asks to come back later.
+/// The longest pause that a server may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(90);
 
-const HELP: &str = "Write a message and press Enter. Besides:
-  /history  the conversation so far
-  /help     this
-  /quit     ends the conversation, and so does Ctrl-D
-Ctrl-C while a reply is written stops waiting for it.";
+const HELP: &str = "Write a message and press Enter. Commands:
+/history  show the conversation so far
+/help     show this help
+/quit     end the conversation, as Ctrl-D does
+Ctrl-C stops waiting for the current reply.";
 
 /// A conversation in progress.
 pub(super) struct Session<'a> {
     client: &'a Client,
     conversation: String,
-    /// The persona's.
+    /// The persona's name.
     name: String,
     screen: &'a mut Screen,
     signals: &'a mut Signals,
 }
 
-/// How a message fared.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Answered,
     Unanswered,
-    /// Somebody wants to end it all.
+    /// End the chat.
     End,
 }
 
@@ -58,12 +58,12 @@ impl<'a> Session<'a> {
         Self { client, conversation, name, screen, signals }
     }
 
-    /// Talks until the person ends it; gives how many messages got no answer, which somebody at a terminal has seen.
-    pub async fn hold(mut self, greeting: &str) -> anyhow::Result<u32> {
+    /// Runs the chat until the input ends. Returns the number of unanswered messages, always 0 for a terminal.
+    pub async fn run(mut self, greeting: &str) -> anyhow::Result<u32> {
         let mut input = Input::of_process();
         self.screen.message(&self.name, greeting)?;
         if self.screen.is_terminal() {
-            self.screen.remark("/help lists what else there is; /quit ends.")?;
+            self.screen.remark("Type /help for commands, /quit to end.")?;
         }
         let mut unanswered = 0;
         loop {
@@ -81,9 +81,9 @@ impl<'a> Session<'a> {
                 "/history" => self.history().await?,
                 command if is_command(command) => {
                     let word = command.split_whitespace().next().unwrap_or_default();
-                    self.screen.trouble(&format!("There is no {word}; /help lists what there is."), false)?;
+                    self.screen.error(&format!("Unknown command {word}. Type /help for commands."), false)?;
                 }
-                text => match self.say(text).await? {
+                text => match self.send(text).await? {
                     Outcome::Answered => {}
                     Outcome::Unanswered => unanswered += 1,
                     Outcome::End => break,
@@ -106,20 +106,20 @@ impl<'a> Session<'a> {
                     self.screen.message(name, &message.text)?;
                 }
             }
-            Err(failure) => self.screen.trouble(&sentence(&failure), false)?,
+            Err(failure) => self.screen.error(&sentence(&failure), false)?,
         }
         Ok(())
     }
 
-    /// Says something and shows the answer as it comes. A lost connection is taken up again under the same key, so the
-    /// message is never said twice and nothing is shown twice.
-    async fn say(&mut self, text: &str) -> anyhow::Result<Outcome> {
+    /// Sends a message and prints the reply as it arrives. Retries a lost connection with the same idempotency key, so that nothing is
+    /// sent or shown twice.
+    async fn send(&mut self, text: &str) -> anyhow::Result<Outcome> {
         let key = Uuid::now_v7().to_string();
         let mut seen = EventId::ZERO;
         let mut pause = FIRST_PAUSE;
         for attempt in 1..=TRIES {
             let failure = tokio::select! {
-                told = attempt_once(self.client, &self.conversation, text, &key, self.screen, &mut seen) => match told? {
+                sent = attempt_once(self.client, &self.conversation, text, &key, self.screen, &mut seen) => match sent? {
                     Ok(()) => return Ok(Outcome::Answered),
                     Err(failure) => failure,
                 },
@@ -129,17 +129,18 @@ impl<'a> Session<'a> {
                 Failure::Lost(_) => pause,
                 Failure::Later { after, .. } if *after <= LONGEST_PAUSE => *after,
                 Failure::Later { .. } | Failure::Refused { .. } | Failure::Strange(_) => {
-                    self.screen.trouble(&sentence(&failure), false)?;
+                    self.screen.error(&sentence(&failure), false)?;
                     return Ok(Outcome::Unanswered);
                 }
             };
             if attempt == TRIES {
-                let given_up = format!("{} I have given up; say it again when the server is back.", sentence(&failure));
-                self.screen.trouble(&given_up, false)?;
+                let given_up =
+                    format!("{} Giving up. Send the message again when the server is back.", sentence(&failure));
+                self.screen.error(&given_up, false)?;
                 break;
             }
             let seconds = wait.as_secs_f64();
-            self.screen.remark(&format!("{} Trying again in {seconds} s …", sentence(&failure)))?;
+            self.screen.remark(&format!("{} Retrying in {seconds} s …", sentence(&failure)))?;
             tokio::select! {
                 () = sleep(wait) => {}
                 signal = self.signals.next() => return self.stopped_waiting(signal),
@@ -153,12 +154,12 @@ impl<'a> Session<'a> {
         if signal == Signal::Terminate || !self.screen.is_terminal() {
             return Ok(Outcome::End);
         }
-        self.screen.remark("Not waiting for this reply any more. The server goes on with it: see /history later.")?;
+        self.screen.remark("Stopped waiting for this reply. The server continues: see /history later.")?;
         Ok(Outcome::Answered)
     }
 }
 
-/// Sends the message once and shows what comes. The outer error: the screen cannot be written to.
+/// Sends the message once and prints the events. The outer error means that printing failed.
 async fn attempt_once(
     client: &Client,
     conversation: &str,
@@ -167,7 +168,7 @@ async fn attempt_once(
     screen: &mut Screen,
     seen: &mut EventId,
 ) -> std::io::Result<Result<(), Failure>> {
-    let mut events = match client.say(conversation, text, key).await {
+    let mut events = match client.send_message(conversation, text, key).await {
         Ok(events) => events,
         Err(failure) => return Ok(Err(failure)),
     };
@@ -176,7 +177,7 @@ async fn attempt_once(
             Ok(frame) => frame,
             Err(failure) => return Ok(Err(failure)),
         };
-        // A turn that is taken up again is told from its beginning.
+        // A retried request replays the turn from its start.
         match id {
             Some(id) if id <= *seen => continue,
             Some(id) => *seen = id,
@@ -186,19 +187,19 @@ async fn attempt_once(
             return Ok(Ok(()));
         }
     }
-    Ok(Err(Failure::Lost("the answer broke off".to_owned())))
+    Ok(Err(Failure::Lost("the answer was interrupted".to_owned())))
 }
 
-/// Shows the event; gives whether it was the turn's last.
+/// Prints the event. Returns whether it was the last one of the turn.
 fn show(screen: &mut Screen, event: Event) -> std::io::Result<bool> {
     match event {
         Event::Queued { position } => {
-            screen.passing(&format!("waiting for the language model, place {position} in line …"))?;
+            screen.passing(&format!("Waiting for the language model, position {position} in the queue …"))?;
         }
         Event::MessageStart { kind } => screen.begin(&kind)?,
         Event::Delta { text } => screen.piece(&text)?,
         Event::MessageEnd { metadata } => screen.end(metadata.cut)?,
-        Event::Error { message } => screen.trouble(&message, true)?,
+        Event::Error { message } => screen.error(&message, true)?,
         Event::TurnDone { status } => {
             screen.settle()?;
             if status == "interrupted" || status == "cancelled" {
@@ -211,12 +212,12 @@ fn show(screen: &mut Screen, event: Event) -> std::io::Result<bool> {
     Ok(false)
 }
 
-/// A line that begins with one slash is meant for us, not for the shop: no sentence begins so.
+/// Returns whether the line is a command: one that starts with a single slash.
 fn is_command(line: &str) -> bool {
     line.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/'))
 }
 
-/// The failure as a sentence of its own.
+/// Formats the failure as a sentence.
 fn sentence(failure: &Failure) -> String {
     let text = failure.to_string();
     let mut letters = text.trim().chars();

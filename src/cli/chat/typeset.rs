@@ -1,28 +1,28 @@
-//! A message that grows, set for a terminal: words stay whole at the end of a line, and the markup of replies becomes styles.
+//! Formats a streamed message for a terminal: wraps lines at words and turns Markdown into styles.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::screen::{BOLD, PLAIN};
 
-/// A link whose label is longer than this is no link.
+/// The maximum length of a link in Markdown.
 const LINK_MAX: usize = 300;
 
-/// Takes the pieces of one message.
+/// Formats the pieces of one message.
 #[derive(Debug)]
 pub(super) struct Typesetter {
     width: usize,
-    /// What text without markup looks like.
+    /// The style of plain text.
     base: &'static str,
-    /// The word that has not ended yet.
+    /// The current, incomplete word.
     word: String,
-    /// Whether a space comes before the next word.
+    /// Whether a space precedes the next word.
     spaced: bool,
     column: usize,
     line: Line,
     bold: bool,
 }
 
-/// What the current line of the text is.
+/// The kind of the current line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Begins,
@@ -32,13 +32,13 @@ enum Line {
 }
 
 impl Typesetter {
-    /// `column`: how far the first line is filled already.
+    /// Creates a typesetter. `column` is where the first line starts.
     pub fn new(width: usize, column: usize, base: &'static str) -> Self {
         let word = String::new();
         Self { width, base, word, spaced: column > 0, column, line: Line::Begins, bold: false }
     }
 
-    /// What of the text so far can be shown.
+    /// Adds text. Returns the part that is ready to be shown.
     pub fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         for c in text.chars() {
@@ -54,7 +54,7 @@ impl Typesetter {
         out
     }
 
-    /// The rest, after the last piece.
+    /// Returns the rest after the last piece.
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         self.end_word(&mut out);
@@ -102,7 +102,7 @@ impl Typesetter {
             Some((before, label, url, after)) => format!("{before}{label} ({url}){after}"),
             None => word,
         };
-        // Words of a label wrap like any others.
+        // The words of a label can wrap.
         for part in shown.split(' ') {
             self.place(part, out);
             self.spaced = true;
@@ -110,9 +110,9 @@ impl Typesetter {
         self.spaced = false;
     }
 
-    /// One word at its place: on this line, or on the next one where it does not fit.
+    /// Prints a word on this line, or on the next one if it does not fit.
     fn place(&mut self, word: &str, out: &mut String) {
-        // Stars alone are stars.
+        // A word of stars only is not markup.
         let is_marked = word.contains("**") && word.chars().any(|c| c != '*');
         let bare = word.replace('`', "");
         let width = if is_marked { bare.replace("**", "") } else { bare.clone() }.width();
@@ -150,7 +150,7 @@ impl Typesetter {
     }
 }
 
-/// What comes before a link, its label, its address, and what comes after it.
+/// Splits a Markdown link into the text before it, its label, its URL and the text after it.
 fn link(text: &str) -> Option<(&str, &str, &str, &str)> {
     let (before, rest) = text.split_once('[')?;
     let (label, rest) = rest.split_once("](")?;
@@ -162,7 +162,7 @@ fn link(text: &str) -> Option<(&str, &str, &str, &str)> {
 mod tests {
     use super::*;
 
-    /// The text in pieces of any size gives the same.
+    /// Formats the text at once and by character, which must give the same result.
     fn set(width: usize, text: &str) -> String {
         let whole = |pieces: &mut dyn Iterator<Item = String>| {
             let mut typesetter = Typesetter::new(width, 0, "");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn first_line_counts_what_is_there_already() {
+    fn first_line_starts_at_given_column() {
         let mut typesetter = Typesetter::new(10, 5, "");
         assert_eq!(typesetter.push("chào bạn ") + &typesetter.finish(), " chào\nbạn");
     }

@@ -1,4 +1,4 @@
-//! The store, the warranty records, the server that may run, the port.
+//! Checks of the database, the warranty records, a running server, and the port.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::path::Path;
 use tokio::time::timeout;
 
 use super::settings::{may_create_in, nearest_folder};
-use super::{Check, PATIENCE};
+use super::{Check, TIMEOUT};
 use crate::cli::chat;
 use crate::cli::serve;
 use crate::config::Config;
@@ -15,7 +15,7 @@ use crate::domain::TenantId;
 use crate::store::settings::SERVING_AT;
 use crate::store::{Outage, Schema, Store, StoreError, StoreOptions, lock};
 
-/// Whether a server serves the database, and where it says that it is.
+/// A server that uses the database, and the address that it stored there.
 enum Server {
     None,
     At(Option<String>),
@@ -31,21 +31,23 @@ pub(super) async fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> 
             let folder = nearest_folder(&file);
             let shown = file.display();
             checks.push(match may_create_in(&folder) {
-                Ok(()) => Check::ok("store", format!("SQLite ({shown}) is not there yet: the first start creates it")),
+                Ok(()) => {
+                    Check::ok("store", format!("SQLite ({shown}) does not exist yet: the first start creates it"))
+                }
                 Err(error) => Check::fail(
                     "store",
-                    format!("SQLite ({shown}) is not there, and cannot be created in {}: {error}", folder.display()),
+                    format!("SQLite ({shown}) does not exist and cannot be created in {}: {error}", folder.display()),
                 ),
             });
             checks.push(no_records_yet(config));
         }
         Ok(_) => {
-            let looked = timeout(PATIENCE * 2, look(config, &options, &mut checks, &mut server)).await;
+            let looked = timeout(TIMEOUT * 2, look(config, &options, &mut checks, &mut server)).await;
             if let Err(why) = looked
-                .map_err(|_| "it does not answer in time".to_owned())
+                .map_err(|_| "the database does not answer in time".to_owned())
                 .and_then(|looked| looked.map_err(|error| error.to_string()))
             {
-                checks.push(Check::fail("store", format!("{why}; DATABASE_URL names the database")));
+                checks.push(Check::fail("store", format!("{why}; check DATABASE_URL")));
             }
         }
     }
@@ -60,7 +62,7 @@ pub(super) async fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> 
     checks
 }
 
-/// Warns about a database that other users of this machine can read or change.
+/// Warns if other users of this machine can read or change the database.
 fn readable_by_others(file: &Path) -> Option<Check> {
     #[cfg(unix)]
     {
@@ -100,7 +102,7 @@ async fn look_into(
     let schema = store.look_at_schema().await?;
     let shown = store.describe();
     let writable = match store.try_write().await {
-        // `NoAnswer`: another process writes just now.
+        // `NoAnswer`: another process is writing.
         Err(error) if !error.is_unavailable() || error.outage() != Outage::NoAnswer => Some(error),
         _ => None,
     };
@@ -116,7 +118,7 @@ async fn look_into(
         }
     });
     let served = lock::is_served(options).await?;
-    // An older schema may lack the tables.
+    // An older schema may not have the tables that are read below.
     if schema != Schema::Current {
         if served {
             *server = Server::At(None);
@@ -130,7 +132,7 @@ async fn look_into(
     Ok(())
 }
 
-/// How many warranty records each shop has that has a key.
+/// Counts the warranty records of each shop that has a key.
 async fn records(config: &Config, store: &Store) -> Result<Check, StoreError> {
     let keys = config.auth.keys.iter().flatten();
     let tenants: BTreeSet<TenantId> = keys.filter_map(|entry| entry.tenant.parse().ok()).collect();
@@ -149,7 +151,7 @@ async fn records(config: &Config, store: &Store) -> Result<Check, StoreError> {
         false if default_is_next => no_records_yet(config),
         false => Check::warn(
             "warranties",
-            format!("{}: bring a list in with `frontdesk upsert-warranty --file warranty.csv`", counts.join(", ")),
+            format!("{}: import a list with `frontdesk upsert-warranty --file warranty.csv`", counts.join(", ")),
         ),
     })
 }
@@ -165,7 +167,7 @@ fn no_records_yet(config: &Config) -> Check {
     }
     Check::warn(
         "warranties",
-        "none: bring a list in with `frontdesk upsert-warranty --file warranty.csv`, or no serial number is found",
+        "none, so no serial number is found: import a list with `frontdesk upsert-warranty --file warranty.csv`",
     )
 }
 
@@ -173,18 +175,18 @@ async fn running(server: &Server) -> Check {
     const NAME: &str = "server";
     match server {
         Server::None => Check::ok(NAME, "none runs on this database"),
-        Server::At(None) => Check::warn(NAME, "one runs on this database and has not told where"),
+        Server::At(None) => Check::warn(NAME, "one runs on this database, at an unknown address"),
         Server::At(Some(address)) => match chat::answers(address).await {
             true => Check::ok(NAME, format!("one runs on this database, at {address}")),
             false => Check::warn(
                 NAME,
-                format!("one runs on this database, at {address}, but does not answer from here: look at its log"),
+                format!("one runs on this database, at {address}, but does not answer: check its log"),
             ),
         },
     }
 }
 
-/// Whether the port is free, or taken by the very server that runs.
+/// Checks that the port is free, or in use by the running server.
 fn port(config: &Config, server: &Server) -> Check {
     const NAME: &str = "port";
     let bind = config.http.bind;
@@ -197,7 +199,7 @@ fn port(config: &Config, server: &Server) -> Check {
         Ok(_) => Check::ok(NAME, format!("BIND_ADDR={bind} is free")),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Check::fail(
             NAME,
-            format!("BIND_ADDR={bind} is taken by another program: stop that one, or set BIND_ADDR to another port"),
+            format!("BIND_ADDR={bind} is in use by another program: stop it, or set BIND_ADDR to another port"),
         ),
         Err(error) => Check::fail(
             NAME,

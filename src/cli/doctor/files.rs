@@ -1,4 +1,4 @@
-//! Prompts and documents.
+//! Checks of prompts and documents.
 
 use super::Check;
 use crate::config::Config;
@@ -6,7 +6,7 @@ use crate::desks::{DeskRegistry, Desks};
 use crate::persona::{Persona, PromptErrors, Prompts};
 use crate::retrieval::{LexicalIndex, Report, SearchRules, Warning};
 
-/// Also gives the prompts, where they can be read.
+/// Returns the checks, and the prompts if they can be read.
 pub(super) fn examine(config: &Config) -> (Vec<Check>, Option<Prompts>) {
     let prompts = match Prompts::load_all(&config.prompts.folder, &config.prompts.persona) {
         Ok(prompts) => prompts,
@@ -43,13 +43,13 @@ fn knowledge(config: &Config, rules: &SearchRules) -> Vec<Check> {
     let shown = folder.display();
     let index = match LexicalIndex::load(folder, rules) {
         Ok(index) => index,
-        Err(error) => return vec![Check::fail(NAME, format!("{error}; KNOWLEDGE_PATH names the folder"))],
+        Err(error) => return vec![Check::fail(NAME, format!("{error}; check KNOWLEDGE_PATH"))],
     };
     let Report { documents, chunks, warnings, .. } = index.report();
     let mut checks = vec![match documents {
         0 => Check::warn(
             NAME,
-            format!("no documents in {shown}, so replies know nothing of the shop: put Markdown, CSV or text there"),
+            format!("no documents in {shown}, so replies know nothing about the shop: add Markdown, CSV or text files"),
         ),
         _ => Check::ok(NAME, format!("{documents} documents, {chunks} chunks in {shown}")),
     }];

@@ -1,18 +1,18 @@
-//! What a shop that takes goods back needs to write to its customers.
+//! Checks of mails to customers.
 
 use super::settings::{may_create_in, nearest_folder};
-use super::{Check, PATIENCE};
+use super::{Check, TIMEOUT};
 use crate::config::{Config, MailConfig};
 use crate::desks::DeskRegistry;
 use crate::persona::Prompts;
 use crate::providers::email::{MailFiles, Mailer, Smtp};
 
-/// Checks nothing for a shop without a persona whose desk sends mails.
+/// Checks nothing without a persona whose desk sends mails.
 pub(super) async fn examine(config: &Config, prompts: &Prompts) -> Vec<Check> {
     if !DeskRegistry::built_in().used_by(prompts).any(|desk| desk.sends_mail()) {
         return Vec::new();
     }
-    let mail = MailConfig { deadline: config.mail.deadline.min(PATIENCE), ..config.mail.clone() };
+    let mail = MailConfig { deadline: config.mail.deadline.min(TIMEOUT), ..config.mail.clone() };
     let carrier = match &mail.smtp_url {
         Some(url) => server(url, &mail).await,
         None => folder(&mail),
@@ -30,7 +30,7 @@ async fn server(url: &str, mail: &MailConfig) -> Check {
         Ok(()) => Check::ok(NAME, format!("{} answers", server.describe())),
         Err(cause) => Check::warn(
             NAME,
-            format!("{}: {cause}; mails wait and are tried again, SMTP_URL names the server", server.describe()),
+            format!("{}: {cause}; mails stay queued and are retried, check SMTP_URL", server.describe()),
         ),
     }
 }
@@ -42,13 +42,11 @@ fn folder(mail: &MailConfig) -> Check {
         return Check::fail(NAME, format!("MAIL_FROM: {mistake}"));
     }
     match may_create_in(&nearest_folder(&mail.folder.join("mail"))) {
-        Ok(()) => {
-            Check::ok(NAME, format!("files in {shown}, for people to pass on: SMTP_URL names a server that sends them"))
-        }
+        Ok(()) => Check::ok(NAME, format!("written to files in {shown}, not sent: set SMTP_URL to send them")),
         Err(error) => Check::warn(
             NAME,
             format!(
-                "MAIL_OUTBOX_PATH={shown} cannot be written ({error}): give this user the right to, or set SMTP_URL"
+                "MAIL_OUTBOX_PATH={shown} is not writable ({error}): grant this user write access, or set SMTP_URL"
             ),
         ),
     }
@@ -61,7 +59,7 @@ fn links(config: &Config) -> Check {
         None => Check::warn(
             NAME,
             format!(
-                "they lead to http://{}, which customers cannot reach: set PUBLIC_URL to the address that they call",
+                "they lead to http://{}, which customers cannot reach: set PUBLIC_URL to the server's public address",
                 config.http.bind
             ),
         ),

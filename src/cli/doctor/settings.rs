@@ -1,4 +1,4 @@
-//! The configuration, the keys, the log.
+//! Checks of the configuration, the keys, the proxies and the log file.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(super) fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> {
     }
     if checks.is_empty() {
         let dotenv = if Path::new(".env").exists() { " and .env" } else { "" };
-        checks.push(Check::ok("config", format!("every value of the environment{dotenv} can be used")));
+        checks.push(Check::ok("config", format!("every value of the environment{dotenv} is valid")));
     }
     checks.extend(keys(&config.auth));
     checks.extend(proxies(&config.http));
@@ -22,7 +22,7 @@ pub(super) fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> {
     checks
 }
 
-/// Whose keys there are, never the keys. Keys that cannot be used are the configuration's matter.
+/// Counts the keys per tenant without printing them. Invalid keys are reported with the configuration.
 fn keys(auth: &AuthConfig) -> Option<Check> {
     match &auth.keys {
         None => Some(Check::ok("keys", format!("none: development, so {}", auth.describe()))),
@@ -30,7 +30,7 @@ fn keys(auth: &AuthConfig) -> Option<Check> {
     }
 }
 
-/// A proxy that encrypts must be in front of an https address, since the server itself does not.
+/// Warns about an https address without a proxy: the server itself does not encrypt.
 fn proxies(http: &HttpConfig) -> Option<Check> {
     let url = http.public_url.as_ref().filter(|url| url.starts_with("https://"))?;
     http.trusted_proxies.is_empty().then(|| {
@@ -48,7 +48,7 @@ fn log_file(log: &LogConfig) -> Option<Check> {
     let path = log.file.as_ref()?;
     let shown = path.display();
     if path.is_dir() {
-        return Some(Check::fail("log file", format!("LOG_FILE={shown} is a folder: name a file in it")));
+        return Some(Check::fail("log file", format!("LOG_FILE={shown} is a folder: set it to a file")));
     }
     let tried = match path.exists() {
         true => OpenOptions::new().append(true).open(path).map(drop),
@@ -58,12 +58,12 @@ fn log_file(log: &LogConfig) -> Option<Check> {
         Ok(()) => Check::ok("log file", shown.to_string()),
         Err(error) => Check::fail(
             "log file",
-            format!("LOG_FILE={shown} cannot be written ({error}): give this user the right to, or name another file"),
+            format!("LOG_FILE={shown} is not writable ({error}): grant this user write access, or set another file"),
         ),
     })
 }
 
-/// The folder that a new file would come to stand in, or the nearest one above it that is there.
+/// Returns the nearest existing folder above a file.
 pub(super) fn nearest_folder(path: &Path) -> PathBuf {
     let mut above = path.ancestors().skip(1);
     match above.find(|folder| folder.exists()) {
@@ -73,7 +73,7 @@ pub(super) fn nearest_folder(path: &Path) -> PathBuf {
     }
 }
 
-/// Tries it with a file that has no name and is gone at once.
+/// Checks that files can be created in the folder, with an unnamed temporary file.
 pub(super) fn may_create_in(folder: &Path) -> std::io::Result<()> {
     tempfile::tempfile_in(folder).map(drop)
 }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn tenants_are_named_and_keys_never() {
+    fn key_check_never_prints_keys() {
         let line = |keys| keys_line(&auth(keys));
         assert_eq!(line(Some(&[("default", "s3cret")])), "1 key for tenant default (1)");
         assert_eq!(line(Some(&[("b", "s1"), ("a", "s2"), ("b", "s3")])), "3 keys for tenants a (1), b (2)");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_file_is_tried_without_being_made() {
+    fn log_file_check_creates_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let log = |file: PathBuf| {
             let (config, _) = Config::read_all(crate::config::Env::default());

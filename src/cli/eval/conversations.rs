@@ -1,4 +1,4 @@
-//! `frontdesk eval conversations`: answers that were called wrong in the console, given again with today's personas, documents
+//! `frontdesk eval conversations`: replays answers that were marked as wrong in the console with today's personas, documents
 //! and settings.
 
 use std::io::{self, Write};
@@ -8,20 +8,21 @@ use anyhow::Context;
 use serde::Serialize;
 
 use crate::app::evals::{Answer, Case, Difference, FOLDER, ReplayError, Replayer, compare, holds};
+use crate::cli::output;
 use crate::cli::signals::Signals;
 use crate::config::{Config, Env};
 use crate::domain::Kind;
 
 /// The arguments of `frontdesk eval conversations`.
 ///
-/// Each case is a turn of a conversation, which is played again on what was said before it; no real conversation is touched. Returns
-/// are decided on copies of the orders as they were when it was asked; nothing is made in the shop, and no mail is sent. What is
-/// compared: intent, kinds of the messages, their sources, and their words, but for numbers that are new each time. A language model words a reply anew each time,
-/// so with one, "text" alone says little; what the case expects is looked for in the words.
+/// Each case is a turn of a conversation, which is replayed on the messages before it. Replays change no conversation, create
+/// nothing in the shop and send no mail: returns are decided on the copies of orders that the case stores. The comparison covers
+/// the intent, the kinds of messages, their sources and their text, except for generated numbers. A language model writes a
+/// different text each time, so look at the expected words rather than at "text".
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The folder of the cases instead of conversations below EVALS_PATH
+    /// The folder of the cases [default: conversations below EVALS_PATH]
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
     /// Print one JSON object instead of text
@@ -34,20 +35,15 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<()> {
     let folder = args.folder.clone().unwrap_or_else(|| config.evals.folder.join(FOLDER));
     let cases = Case::read_all(&folder)?;
     if cases.is_empty() {
-        eprintln!("{} holds no cases: in the console, call an answer wrong to make one", folder.display());
+        eprintln!("{} has no cases: mark an answer as wrong in the console to create one", folder.display());
     }
-    // Whoever ends it early leaves no copies of the shop's rows behind either.
+    // On a signal, drop the replay, which deletes its temporary databases.
     let mut signals = Signals::listen().context("cannot listen to signals")?;
     let report = tokio::select! {
         report = replay(config, cases) => report?,
-        _ = signals.next() => anyhow::bail!("stopped before the end"),
+        _ = signals.next() => anyhow::bail!("interrupted"),
     };
-    let mut out = io::stdout().lock();
-    let printed = if args.json { report.write_json(&mut out) } else { report.write_text(&mut out) };
-    match printed.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("the result cannot be printed"),
-        _ => Ok(()),
-    }
+    output::print(&report, args.json)
 }
 
 async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Report> {
@@ -59,7 +55,7 @@ async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Re
     for (file, case) in cases {
         let played = match Box::pin(replayer.replay(&case)).await {
             Ok(now) => Played::of(file, case, now),
-            // The case's own fault; anything else is everybody's.
+            // Other errors would fail every case.
             Err(cause @ (ReplayError::NoPersona(_) | ReplayError::NoQuestion)) => Played::failed(file, case, &cause),
             Err(cause) => return Err(cause.into()),
         };
@@ -68,17 +64,17 @@ async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Re
     Ok(report)
 }
 
-/// How a case fared.
+/// The outcome of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
     Same,
     Changed,
-    /// It cannot be played any more.
+    /// The case cannot be replayed.
     Failed,
 }
 
-/// A case that was played.
+/// A replayed case.
 #[derive(Debug, Serialize)]
 struct Played {
     case: String,
@@ -86,13 +82,12 @@ struct Played {
     asked: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    /// What is different.
     changed: Vec<Difference>,
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<Answer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expected: Option<String>,
-    /// Whether the words that were expected are there now.
+    /// Whether the answer now contains the expected words.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_found: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,12 +126,12 @@ impl Played {
         }
     }
 
-    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let names: Vec<&str> = self.changed.iter().map(Difference::name).collect();
         match self.outcome {
             Outcome::Same => writeln!(out, "{}  same", self.case)?,
             Outcome::Changed => writeln!(out, "{}  changed: {}", self.case, names.join(", "))?,
-            Outcome::Failed => writeln!(out, "{}  not played", self.case)?,
+            Outcome::Failed => writeln!(out, "{}  not replayed", self.case)?,
         }
         let mut line = |name: &str, text: &str| writeln!(out, "  {name:<9} {}", on_one_line(text));
         line("asked", &self.asked)?;
@@ -173,15 +168,15 @@ impl Played {
     }
 }
 
-/// All cases.
+/// The results of all cases.
 #[derive(Debug, Default, Serialize)]
 struct Report {
-    /// Whether a language model worded the replies.
+    /// Whether a language model wrote the replies.
     model: bool,
     same: usize,
     changed: usize,
     failed: usize,
-    /// Cases that expect words, and those of them that have them now.
+    /// Cases with expected words.
     expecting: usize,
     expected_found: usize,
     cases: Vec<Played>,
@@ -198,13 +193,10 @@ impl Report {
         self.expected_found += usize::from(played.expected_found == Some(true));
         self.cases.push(played);
     }
+}
 
-    fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        writeln!(out)
-    }
-
-    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+impl output::Report for Report {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for played in &self.cases {
             played.write_text(out)?;
         }
@@ -214,18 +206,18 @@ impl Report {
             1 => "1 case".to_owned(),
             several => format!("{several} cases"),
         };
-        write!(out, "{cases}, played {model}: {same} same, {changed} changed")?;
+        write!(out, "{cases}, replayed {model}: {same} same, {changed} changed")?;
         if *failed > 0 {
-            write!(out, ", {failed} not played")?;
+            write!(out, ", {failed} not replayed")?;
         }
         if *expecting > 0 {
-            write!(out, "; the words that were expected are there in {expected_found} of {expecting}")?;
+            write!(out, "; expected words found in {expected_found} of {expecting}")?;
         }
         writeln!(out)
     }
 }
 
-/// Line breaks become spaces, so that a case is easy to skim.
+/// Replaces line breaks by spaces.
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,20 +1,19 @@
-//! `frontdesk eval retrieval`: whether the documents that answer a question are found.
+//! `frontdesk eval retrieval`: measures whether the documents that answer a question are found.
 //!
 //! - `questions`: the file of the questions
-//! - `rankers`: the ways to find documents
-//! - `score`: recall and reciprocal rank, and what is declined
+//! - `rankers`: the search methods that are compared
+//! - `score`: recall, reciprocal rank and declined questions
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::Context;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
 
 use self::questions::Question;
 use self::rankers::{Hybrid, Lexical, Ranker, Vector};
 use self::score::{Declined, Scores};
 use crate::cli::index::{check_folder, embedder};
+use crate::cli::output;
 use crate::config::{Config, Env};
 use crate::persona::Prompts;
 use crate::providers::embedding::Embedder;
@@ -26,25 +25,24 @@ mod score;
 
 /// The arguments of `frontdesk eval retrieval`.
 ///
-/// The lines of the file are `{"id":"q1","query":"…","documents":["delivery","returns"]}`, where documents are stems of files;
-/// `"language":"vi"` is optional, and other keys are left alone.
+/// Each line of the file is `{"id":"q1","query":"…","documents":["delivery","returns"]}`, where documents are file names without
+/// extension. `"language":"vi"` is optional, and other keys are ignored.
 ///
-/// Recall@k is counted by document: the share of a question's documents that are among the first k different documents of the
-/// ranking, averaged over the questions. MRR is the mean of 1/rank of the first of them (0 where none is ranked). These
-/// measure the ranking alone: nothing is declined.
+/// Recall@k is the share of a question's documents among the first k different documents of the ranking, averaged over the
+/// questions. MRR is the mean of 1/rank of the first right document (0 if none is ranked). Both measure the ranking alone,
+/// without declining questions.
 ///
-/// With --unanswerable, the shares of both kinds of questions are measured too for which a desk would be told that nothing answers.
-/// Its lines are the same, without documents.
+/// With --unanswerable, the share of declined questions is measured for both kinds of questions. Its lines have no documents.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The folder of the documents instead of KNOWLEDGE_PATH: the files at its top
+    /// The folder of the documents, without subfolders [default: KNOWLEDGE_PATH]
     #[arg(long, value_name = "FOLDER")]
     pub path: Option<PathBuf>,
-    /// The questions, one JSON object a line
+    /// The questions, one JSON object per line
     #[arg(long, value_name = "FILE.jsonl")]
     pub questions: PathBuf,
-    /// Questions that no document answers, one JSON object a line
+    /// Questions that no document answers, one JSON object per line
     #[arg(long, value_name = "FILE.jsonl")]
     pub unanswerable: Option<PathBuf>,
     /// Print one JSON object instead of text
@@ -56,30 +54,22 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<()> {
     let config = Config::read(Env::from_process())?;
     let embedder = embedder(&config)?;
     let measured = measure(args, &config, &embedder).await?;
-    for remark in &measured.remarks {
-        eprintln!("{remark}");
-    }
-    let mut out = io::stdout().lock();
-    let printed = if args.json { measured.write_json(&mut out) } else { measured.write_text(&mut out) };
-    match printed.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("the result cannot be printed"),
-        _ => Ok(()),
-    }
+    output::print(&measured, args.json)
 }
 
-/// What came out.
+/// The result of a measurement.
 #[derive(Debug)]
 pub struct Measured {
     pub questions: usize,
     pub documents: usize,
     pub chunks: usize,
-    /// By the ranker's name, in the order in which they are shown.
+    /// The figures of each ranker, in output order.
     pub rankings: Vec<Figures>,
-    /// What one should know beside the figures.
+    /// Warnings.
     pub remarks: Vec<String>,
 }
 
-/// One ranker's figures.
+/// The figures of one ranker.
 #[derive(Debug, Serialize)]
 pub struct Figures {
     #[serde(skip)]
@@ -91,10 +81,10 @@ pub struct Figures {
     pub declined: Option<Declined>,
 }
 
-/// Reads the documents and the questions, and ranks with everything that is there.
+/// Reads the documents and the questions, and measures every available ranker.
 ///
 /// # Errors
-/// A file cannot be used, or the embedding model breaks off after it began.
+/// Fails if a file is not valid, or if the embedding model stops answering.
 pub async fn measure(args: &Args, config: &Config, embedder: &Embedder) -> anyhow::Result<Measured> {
     let questions = Question::read(&args.questions)?;
     let unanswerable = args.unanswerable.as_deref().map(Question::read_unanswerable).transpose()?;
@@ -118,7 +108,7 @@ pub async fn measure(args: &Args, config: &Config, embedder: &Embedder) -> anyho
             measured.add(&Hybrid(&vector), &questions, unanswerable).await?;
         }
         Err(error) => measured.remarks.push(format!(
-            "lexical alone: {error}; for the others start Ollama and run `ollama pull {}`",
+            "only lexical search was measured: {error}. For the others, start Ollama and run `ollama pull {}`",
             config.embed.model
         )),
     }
@@ -129,7 +119,7 @@ fn read_documents(args: &Args, config: &Config, rules: &SearchRules) -> anyhow::
     let root = args.path.as_ref().unwrap_or(&config.knowledge.folder);
     check_folder(root)?;
     let shelf = folder::read(root, "", rules, &config.knowledge.chunks)?;
-    anyhow::ensure!(!shelf.chunks.is_empty(), "{} holds no documents: name another folder with --path", root.display());
+    anyhow::ensure!(!shelf.chunks.is_empty(), "{} has no documents: name another folder with --path", root.display());
     Ok(shelf)
 }
 
@@ -154,15 +144,20 @@ impl Measured {
         self.rankings.push(Figures { name: ranker.name(), scores: Scores::of(&rankings), declined });
         Ok(())
     }
+}
 
-    fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        let figures = self.rankings.iter().map(|it| Ok((it.name.to_owned(), serde_json::to_value(it)?)));
-        let figures: Map<String, Value> = figures.collect::<serde_json::Result<_>>()?;
-        serde_json::to_writer(&mut *out, &figures)?;
-        writeln!(out)
+impl Serialize for Measured {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.rankings.iter().map(|figures| (figures.name, figures)))
+    }
+}
+
+impl output::Report for Measured {
+    fn write_remarks(&self, err: &mut dyn Write, _json: bool) -> io::Result<()> {
+        self.remarks.iter().try_for_each(|remark| writeln!(err, "{remark}"))
     }
 
-    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { questions, documents, chunks, .. } = self;
         writeln!(out, "{questions} questions, {documents} documents, {chunks} chunks")?;
         writeln!(out, "          recall@1  recall@3  recall@8  MRR")?;
@@ -181,7 +176,7 @@ impl Measured {
     }
 }
 
-/// The share of these questions for which a desk would be told that nothing answers.
+/// Returns the share of the questions that the ranker declines.
 async fn declined(ranker: &dyn Ranker, questions: &[Question]) -> anyhow::Result<f64> {
     let mut declined = 0_usize;
     for question in questions {

@@ -1,11 +1,9 @@
-//! `import orders`: a list of orders, one row for each item, or JSON with the items inside the orders.
+//! `frontdesk import orders`: imports a list of orders, as CSV with one row per item or as JSON with items inside orders.
 //!
-//! - `file`: rows from CSV or JSON
-//! - `report`: what was found, and how it is printed
+//! `file` reads the rows from CSV or JSON.
 //!
-//! The list is held in memory while it is read, about a kilobyte for each order. Exit codes as those of
-//! `upsert-warranty`: 0, done; 1, rows were refused and nothing was written; 2, the command line, the file or the database is
-//! at fault, and nothing was written.
+//! The list is held in memory, about a kilobyte per order. Exit codes: 0, success; 1, rows were refused and nothing was written;
+//! 2, an error in the command line, the file or the database, and nothing was written.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -16,25 +14,24 @@ use anyhow::Context;
 use chrono::Utc;
 use chrono_tz::Tz;
 
-use self::report::Report;
 use crate::app::list_file::Refusals;
-use crate::cli::lists::Destination;
+use crate::cli::lists::{Destination, ImportReport};
+use crate::cli::output;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::listing::{BadRow, Field, Row, orders_of};
 use crate::store::orders_import::Conflict;
 
 mod file;
-mod report;
 
-/// The arguments.
+/// The arguments of `frontdesk import orders`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The list: CSV in UTF-8 with a row for each item, or a JSON array of orders (by the file's name: .json)
+    /// The list: CSV in UTF-8 with one row per item, or a JSON array of orders if the file's name ends in .json
     #[arg(long, value_name = "PATH")]
     pub file: PathBuf,
     #[command(flatten)]
     pub destination: Destination,
-    /// Write the good orders even if others are refused
+    /// Write the valid orders even if others are refused
     #[arg(long)]
     pub skip_invalid: bool,
     /// Print one JSON object instead of text
@@ -43,27 +40,22 @@ pub struct Args {
     /// How many refused rows to show
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub max_refused_shown: usize,
-    /// Where the times of the list are: an IANA name
+    /// The time zone of the list, as an IANA name
     #[arg(long, env = "SHOP_TIME_ZONE", value_name = "ZONE", default_value = "Asia/Ho_Chi_Minh")]
     pub time_zone: Tz,
 }
 
 const FAILED: u8 = 2;
 
-/// Runs the command, prints what it found or what went wrong, and gives the exit code.
+/// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let printed = match import(args).await {
-        Ok(report) => report.print(args.json).map(|()| report.exit_code()).context("the report cannot be printed"),
-        Err(error) => Err(error),
-    };
-    printed.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(FAILED)
-    })
+    let report = import(args).await;
+    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
+    output::exit_code(printed, FAILED)
 }
 
-/// Reads the list, compares it with what the shop has and, unless something stands in the way, writes it.
-async fn import(args: &Args) -> anyhow::Result<Report> {
+/// Reads the list, compares it with the shop's orders, and writes it unless rows were refused.
+async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let path = args.file.clone();
     let listed = tokio::task::spawn_blocking(move || file::read(File::open(&path)?, &path)).await?;
     let file::Listed { rows, ragged, ignored_columns, place } =
@@ -71,7 +63,7 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
     let mut refusals = Refusals::new(args.max_refused_shown);
     let half: HashSet<String> = ragged.iter().map(|row| row.first.to_ascii_uppercase()).collect();
     let (mut orders, bad) = orders_of(&rows, &args.destination.tenant, args.time_zone);
-    // A row that is cut short belongs to an order as well.
+    // A row with missing fields refuses its whole order.
     orders.retain(|listed| !half.contains(listed.order.number.as_str()));
     for row in &ragged {
         refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
@@ -88,14 +80,23 @@ async fn import(args: &Args) -> anyhow::Result<Report> {
     if write && comparison.new + comparison.changed > 0 {
         let compared = std::mem::take(&mut comparison.conflicts);
         comparison = door.import_orders(&orders, args.skip_invalid, Utc::now()).await?;
-        // A return that was made since the list was compared.
+        // Conflicts with returns that were created since the comparison.
         let since: Vec<_> = comparison.conflicts.iter().filter(|found| !compared.contains(found)).cloned().collect();
         add_conflicts(&mut refusals, &since, &rows);
     }
-    Ok(Report::new(args, &comparison, refusals, ignored_columns, place, write))
+    Ok(ImportReport {
+        new: comparison.new,
+        changed: comparison.changed,
+        unchanged: comparison.unchanged,
+        // A return that was created during the comparison prevents the whole import.
+        written: write && (comparison.conflicts.is_empty() || args.skip_invalid),
+        place,
+        skip_invalid: args.skip_invalid,
+        ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
+    })
 }
 
-/// Orders that stay as they are, at the place of their first row.
+/// Refuses the orders that conflict with the database, at their first row.
 fn add_conflicts(refusals: &mut Refusals, conflicts: &[(OrderNumber, Conflict)], rows: &[Row]) {
     let mut places: HashMap<String, u64> = HashMap::new();
     if !conflicts.is_empty() {
@@ -108,12 +109,12 @@ fn add_conflicts(refusals: &mut Refusals, conflicts: &[(OrderNumber, Conflict)],
         refusals.add(place, || match conflict {
             Conflict::InRma(line) => {
                 let hint = format!(
-                    "line {line} of the order stands in an RMA, so its quantity and price stay; list it as it was"
+                "line {line} of the order is part of an RMA, so its quantity and price cannot change; list the earlier values"
                 );
                 (Some(Field::OrderNumber.as_str()), number.to_string(), hint)
             }
             Conflict::Backward { from, to } => {
-                let hint = format!("order {number} is {from} already, and no order goes back; list it as it is now");
+                let hint = format!("order {number} is already {from}, and an order cannot go back; list its current status");
                 (Some(Field::Status.as_str()), to.to_string(), hint)
             }
         });

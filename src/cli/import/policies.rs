@@ -1,6 +1,6 @@
-//! `import policies`: a shop's own return policies, which take the place of those that it has.
+//! `frontdesk import policies`: replaces the shop's return policies.
 //!
-//! Exit codes as those of `import orders`.
+//! Exit codes are those of `import orders`.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,10 +12,11 @@ use chrono::Utc;
 
 use crate::app::list_file::{Column, Refusals, Table};
 use crate::cli::lists::{Destination, write_refused};
+use crate::cli::output;
 use crate::domain::returns::policy_list::{BadPolicy, PolicyField, PolicyRow, policies_of};
 use crate::domain::returns::{Policy, Scope};
 
-/// The arguments.
+/// The arguments of `frontdesk import policies`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The list: CSV in UTF-8 with the columns name, scope (vip, category or general), category, return_days and refund_days
@@ -25,18 +26,15 @@ pub struct Args {
     pub destination: Destination,
 }
 
-/// Rows were refused, and nothing was written.
+/// The exit code for refused rows.
 const REFUSED: u8 = 1;
 const FAILED: u8 = 2;
-/// Who changed them, in the record.
+/// The actor in the audit log.
 const WHO: &str = "import";
 
-/// Runs the command, prints what it found or what went wrong, and gives the exit code.
+/// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    import(args).await.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(FAILED)
-    })
+    output::exit_code(import(args).await, FAILED)
 }
 
 async fn import(args: &Args) -> anyhow::Result<ExitCode> {
@@ -45,8 +43,8 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
     let table: Table<PolicyField> = read.await?.with_context(|| args.file.display().to_string())?;
     if table.rows.is_empty() && table.ragged.is_empty() {
         bail!(
-            "{}: the list names no policy, and nothing was written; a shop that goes by RETURN_WINDOW_DAYS and \
-             REFUND_WINDOW_DAYS alone lists one policy with the scope general and those days",
+            "{}: nothing was written, since the list has no policies. To use only RETURN_WINDOW_DAYS and \
+            REFUND_WINDOW_DAYS, list one policy with the scope general and those days",
             args.file.display()
         );
     }
@@ -69,14 +67,14 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let refused = refusals.count();
     match print(&before, &policies, refusals) {
-        // Whoever read the first lines and went away, as `head` does, has what they wanted.
+        // `head` closes the pipe after the first lines.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        printed => printed.context("the report cannot be printed")?,
+        printed => printed.context("cannot print the report")?,
     }
     match (refused, args.destination.dry_run) {
         (0, true) => eprintln!("dry run: nothing was written"),
         (0, false) => eprintln!("written: {} policies", policies.len()),
-        (_, true) => eprintln!("dry run: nothing was written, and nothing would be until the refused rows are fixed"),
+        (_, true) => eprintln!("dry run: nothing was written; fix the refused rows first"),
         (_, false) => eprintln!("nothing was written; fix the refused rows"),
     }
     if !table.ignored_columns.is_empty() {
@@ -85,7 +83,7 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
 }
 
-/// What the list changes, a line each: `+` new, `~` changed, `-` gone.
+/// Prints each policy on one line: `+` new, `~` changed, `-` removed.
 fn print(before: &[Policy], policies: &[Policy], refusals: Refusals) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for policy in policies {
@@ -96,7 +94,7 @@ fn print(before: &[Policy], policies: &[Policy], refusals: Refusals) -> io::Resu
         };
         writeln!(out, "{sign} {}", shown(policy))?;
     }
-    // A row that is refused may be the one that keeps a policy.
+    // A refused row may be the one of a policy that seems removed.
     if refusals.count() == 0 {
         for gone in before.iter().filter(|earlier| policies.iter().all(|policy| policy.name != earlier.name)) {
             writeln!(out, "- {}", shown(gone))?;
@@ -108,13 +106,13 @@ fn print(before: &[Policy], policies: &[Policy], refusals: Refusals) -> io::Resu
 }
 
 fn shown(policy: &Policy) -> String {
-    let whom = match &policy.scope {
+    let applies_to = match &policy.scope {
         Scope::Vip => "VIP customers".to_owned(),
         Scope::Category(category) => format!("category {category}"),
         Scope::General => "everything".to_owned(),
     };
     let refund = policy.refund_days.map_or("REFUND_WINDOW_DAYS".to_owned(), |days| format!("{days} days"));
-    format!("{}: {whom}, returns {} days, refunds {refund}", policy.name, policy.return_days)
+    format!("{}: {applies_to}, returns {} days, refunds {refund}", policy.name, policy.return_days)
 }
 
 impl Column for PolicyField {

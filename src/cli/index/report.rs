@@ -1,20 +1,19 @@
-//! What a run did, and how it is printed.
+//! The result of a run and its output.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use serde::Serialize;
 
-use super::documents::Documents;
-use super::{Args, FAILED, REFUSED};
+use super::{Args, Documents, FAILED, REFUSED};
+use crate::cli::output;
 use crate::config::Config;
 use crate::retrieval::calibration::{Calibration, PERCENTILES};
 use crate::retrieval::folder::{Dropped, Warning};
 use crate::retrieval::library::collection_name;
 use crate::retrieval::sync::RefusedChunk;
 
-/// Everything there is to say about one run; as JSON, what `--json` prints.
+/// The result of one run, as printed with `--json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub path: String,
@@ -22,39 +21,39 @@ pub struct Report {
     pub dry_run: bool,
     pub documents: usize,
     pub chunks: usize,
-    /// Chunks that say too little to be indexed.
+    /// Chunks with too few words to be indexed.
     pub dropped: usize,
     /// Chunks that the embedding model refused.
     pub refused: usize,
     pub seconds: f64,
     pub folders: Vec<FolderReport>,
-    /// Folders with documents that no persona names: they are not indexed.
+    /// Folders that no persona names, which are not indexed.
     pub folders_of_no_persona: Vec<String>,
-    /// After `--rebuild`: messages of conversations that the server will embed anew.
+    /// After `--rebuild`: messages that the server will embed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<u64>,
-    /// Why the run ended early.
+    /// The error that ended the run.
     pub error: Option<String>,
 }
 
 /// One folder and its collection.
 #[derive(Clone, Debug, Serialize)]
 pub struct FolderReport {
-    /// Below the path; empty: the files at its top.
+    /// The path below the top folder; empty for the top folder.
     pub folder: String,
     pub collection: String,
     pub documents: usize,
     pub chunks: usize,
     #[serde(flatten)]
     pub vectors: Option<Vectors>,
-    /// How alike its chunks are, if that was asked for and there are enough of them.
+    /// The similarity of chunks, with `--calibrate` and enough chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
     pub dropped_chunks: Vec<Dropped>,
     pub warnings: Vec<Warning>,
 }
 
-/// What became of a collection, or would.
+/// The changes to a collection. With `--dry-run`, the changes that would be made.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Vectors {
     pub kept: usize,
@@ -65,7 +64,7 @@ pub struct Vectors {
 }
 
 impl Report {
-    /// What is known before anything is embedded.
+    /// Creates the report of what is known before embedding.
     pub(super) fn new(args: &Args, config: &Config, documents: &Documents) -> Self {
         let base = args.collection.as_ref().unwrap_or(&config.knowledge.collection);
         let folders: Vec<FolderReport> = documents
@@ -106,28 +105,23 @@ impl Report {
             (None, _) => ExitCode::from(REFUSED),
         }
     }
+}
 
-    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        writeln!(out)
-    }
-
-    /// A line for each folder, then what was left out, then the counts.
-    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+impl output::Report for Report {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for folder in &self.folders {
             folder.write_text(self, out)?;
         }
         if let Some(messages) = self.messages {
-            writeln!(out, "{messages} messages of conversations: the server embeds them in the background")?;
+            writeln!(out, "queued {messages} messages, which the server embeds in the background")?;
         }
         let Self { documents, chunks, dropped, refused, seconds, .. } = self;
         writeln!(out, "{documents} documents, {chunks} chunks, {dropped} dropped, {refused} refused; {seconds:.3} s")
     }
 
-    /// What one should know beside the result.
-    pub fn write_remarks(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_remarks(&self, out: &mut dyn Write, _json: bool) -> io::Result<()> {
         for folder in &self.folders_of_no_persona {
-            writeln!(out, "{}/{folder}: no persona names it under knowledge:, so it is left out", self.path)?;
+            writeln!(out, "{}/{folder}: not indexed, since no persona names it under knowledge:", self.path)?;
         }
         if self.dry_run && self.error.is_none() {
             writeln!(out, "dry run: nothing was written")?;
@@ -140,7 +134,7 @@ impl Report {
 }
 
 impl FolderReport {
-    fn write_text(&self, report: &Report, out: &mut impl Write) -> io::Result<()> {
+    fn write_text(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let Report { path, dry_run, model, .. } = report;
         let folder = if self.folder.is_empty() { path.clone() } else { format!("{path}/{}", self.folder) };
         write!(out, "{folder}: {} documents, {} chunks", self.documents, self.chunks)?;
@@ -174,8 +168,4 @@ impl FolderReport {
         }
         Ok(())
     }
-}
-
-pub(super) fn milliseconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1_000.0).round() / 1_000.0
 }

@@ -1,4 +1,4 @@
-//! The sample shop: what issue 6 lists, and orders in every state around it.
+//! The sample shop: orders that each show one rule of the returns desk, and more orders in every status.
 
 use chrono::{DateTime, Days, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -20,10 +20,10 @@ use crate::domain::returns::{
 };
 use crate::store::sample_shop::SampleShop;
 
-/// A name and an address: no such mailbox exists (RFC 2606).
+/// A name and an e-mail address under a reserved domain (RFC 2606).
 type Person = (&'static str, &'static str);
 
-/// The customers of the orders that the issue names.
+/// The customers of the orders 77893 to 77900.
 const NAMED: [Person; 8] = [
     ("John Doe", "john.doe@example.com"),
     ("Ana Silva", "buyer-77894@example.com"),
@@ -35,7 +35,7 @@ const NAMED: [Person; 8] = [
     ("Omar Haddad", "buyer-77900@example.com"),
 ];
 
-/// The others.
+/// The customers of the orders from ABC-100001 on.
 const OTHERS: [Person; 12] = [
     ("Nguyễn Văn An", "an.nguyen@example.com"),
     ("Phạm Thị Mai", "mai.pham@example.com"),
@@ -51,7 +51,7 @@ const OTHERS: [Person; 12] = [
     ("Bùi Anh Tuấn", "tuan.bui@example.com"),
 ];
 
-/// What the others bought, again and again: name, category, price in minor units, currency.
+/// The items of those orders, in turn: name, category, price in minor units, currency.
 const GOODS: [(&str, &str, i64, Currency); 8] = [
     ("Trail Running Shoes", "shoes", 8_950, Currency::Usd),
     ("Rain Jacket", "clothing", 11_900, Currency::Eur),
@@ -63,10 +63,10 @@ const GOODS: [(&str, &str, i64, Currency); 8] = [
     ("Headlamp", "electronics", 3_995, Currency::Eur),
 ];
 
-/// How many orders the others have.
+/// The number of orders from ABC-100001 on.
 const OTHER_ORDERS: u32 = 44;
 
-/// The shop as it is on the day of `now` in the zone. Everything but the dates is the same for everyone.
+/// Creates the sample shop with dates relative to the day of `now` in the zone.
 pub fn shop(tenant: &TenantId, now: DateTime<Utc>, zone: Tz) -> SampleShop {
     let maker = Maker { tenant, now, zone };
     let mut orders = maker.named_orders();
@@ -100,7 +100,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Noon in the shop, so many days ago.
+    /// Returns noon in the shop's time zone, `days` ago.
     fn days_ago(&self, days: u64) -> DateTime<Utc> {
         let day = day_of(self.now, self.zone) - Days::new(days);
         let noon = day.and_time(NaiveTime::MIN) + chrono::TimeDelta::hours(12);
@@ -121,7 +121,7 @@ impl Maker<'_> {
         })
     }
 
-    /// An order of one item in that state; whatever was delivered was so many days ago.
+    /// Creates an order of one item. `days` is how long ago it was delivered.
     fn order(&self, number: &str, person: Person, status: OrderStatus, days: u64, item: OrderItem) -> Option<Order> {
         let customer = self.customer(person)?;
         let is_sent = status != OrderStatus::Pending;
@@ -142,7 +142,7 @@ impl Maker<'_> {
         })
     }
 
-    /// The orders that the issue names, and what is special about each.
+    /// Creates the orders 77893 to 77900, each of which shows one rule.
     fn named_orders(&self) -> Vec<Order> {
         use OrderStatus::{Delivered, ReturnInitiated, Shipped};
         let boots = || item(1, "Hiking Boots", "shoes", 12_999, Currency::Usd);
@@ -170,7 +170,7 @@ impl Maker<'_> {
         orders
     }
 
-    /// What the customer of 77898 sent back within 30 days.
+    /// Creates the recent returns of the customer of 77898.
     fn orders_of_the_frequent_returner(&self) -> Vec<Order> {
         let frequent = NAMED[5];
         let socks = || item(1, "Wool Socks", "clothing", 1_990, Currency::Usd);
@@ -198,7 +198,7 @@ impl Maker<'_> {
         self.order(&number, OTHERS[at % OTHERS.len()], status, days, bought)
     }
 
-    /// The RMAs of the orders that came back; the orders' items learn of them.
+    /// Creates the RMAs of returned orders and links their items to them.
     fn returned(&self, orders: &mut [Order]) -> Vec<Rma> {
         use RmaStatus::{LabelSent, Received, Refunded};
         let made = [
@@ -216,7 +216,7 @@ impl Maker<'_> {
             item.rma = Some(ItemReturn { number: number.clone(), status, amount: item.unit_price });
             let id = CustomerId::of(self.tenant, &order.customer.email).0;
             rmas.push(Rma {
-                // One RMA for each of them, told apart by the letter.
+                // The letter makes the id unique per customer.
                 id: RmaId(Uuid::from_u128(id.as_u128() ^ u128::from(letter))),
                 number,
                 order: order.number.clone(),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_holds_what_the_issue_lists() {
+    fn sample_contains_every_documented_order() {
         let shop = at("2026-11-22T01:00:00Z");
         let customers: BTreeSet<_> = shop.orders.iter().map(|order| order.customer.id).collect();
         let states: BTreeSet<_> = shop.orders.iter().map(|order| order.status).collect();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_moment_gives_the_same_shop_and_another_day_moves_the_dates_alone() {
+    fn another_day_changes_only_dates() {
         assert_eq!(at("2026-11-22T01:00:00Z"), at("2026-11-22T02:00:00Z"));
         let (today, tomorrow) = (at("2026-11-22T01:00:00Z"), at("2026-11-23T01:00:00Z"));
         for (one, other) in today.orders.iter().zip(&tomorrow.orders) {

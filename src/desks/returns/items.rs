@@ -22,8 +22,7 @@ fn words(text: &str) -> Vec<Spelling> {
     composed.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(singular).collect()
 }
 
-/// The lines whose names stand in the customer's words. A word of two items' names ("winter boots", "winter jacket") tells
-/// neither.
+/// Returns the lines that the text names. A word that two items share ("winter boots", "winter jacket") names neither.
 pub(super) fn named(items: &[ItemSnapshot], said: &str) -> Vec<u32> {
     let said = words(said);
     let names: Vec<Vec<Spelling>> = items.iter().map(|item| words(&item.name)).collect();
@@ -49,7 +48,9 @@ fn tells(name: &[Spelling], place: usize, word: &Spelling) -> bool {
         (true, false) => TELLING_NOUN_LETTERS,
         _ => TELLING_LETTERS,
     };
-    word.folded.chars().count() >= least && word.folded.chars().any(char::is_alphabetic) && !ORDINARY.contains(&word.folded.as_str())
+    word.folded.chars().count() >= least
+        && word.folded.chars().any(char::is_alphabetic)
+        && !ORDINARY.contains(&word.folded.as_str())
 }
 
 /// The lines that are named where others are not; `None`: none of them is, or all.

@@ -139,7 +139,7 @@ impl Reader<'_> {
         patterns.iter().filter_map(|pattern| pattern.match_len(self.stream, at, &window)).max().unwrap_or(0)
     }
 
-    /// Where the text speaks of damage, without overlaps.
+    /// The ranges of words that name damage, without overlaps.
     fn places(&self) -> Vec<Range<usize>> {
         let window = Window { words: 0..self.len(), barred: &[] };
         let negates = self.longest_everywhere(&self.patterns.negations, &window);
@@ -174,9 +174,8 @@ impl Reader<'_> {
         if self.longest(insisted, after.clone()) > 0 {
             return false;
         }
-        let ends_before = |patterns: &[Pattern]| {
-            before.clone().any(|at| self.longest(patterns, at..before.end) == before.end - at)
-        };
+        let ends_before =
+            |patterns: &[Pattern]| before.clone().any(|at| self.longest(patterns, at..before.end) == before.end - at);
         self.last_opening(negations, carried, &before).is_some()
             || around.iter().any(|(first, last)| self.longest(last, after.clone()) > 0 && ends_before(first))
     }
@@ -206,13 +205,15 @@ impl Reader<'_> {
         let between = end..place.start;
         if self.clause_number(end - 1) == self.clause_number(place.start) {
             let join = self.longest(joined, between.clone());
-            return between.is_empty() || (join > 0 && self.is_covered_by(&[carried], between.start + join..between.end));
+            return between.is_empty()
+                || (join > 0 && self.is_covered_by(&[carried], between.start + join..between.end));
         }
         // In another clause only where that clause is part of the list: "not broken, torn at the heel" reports damage.
         let (before, after) = self.clause_around(place);
         let is_next = between.len() == before.len();
         let join = self.longest(joined, before.clone());
-        let is_bare = before.is_empty() || (join > 0 && self.is_covered_by(&[carried], before.start + join..before.end));
+        let is_bare =
+            before.is_empty() || (join > 0 && self.is_covered_by(&[carried], before.start + join..before.end));
         is_next
             && is_bare
             && self.is_covered_by(&[words, joined, carried], after)

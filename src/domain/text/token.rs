@@ -62,7 +62,7 @@ impl Token {
 
 /// A text as a sequence of words.
 ///
-/// [`has_diacritics`](Self::has_diacritics) says whether its writer types Vietnamese diacritics. In such a text *con* is not
+/// [`has_diacritics`](Self::has_diacritics) is true if its writer types Vietnamese diacritics. In such a text *con* is not
 /// *còn*, and a word whose diacritics are missing ("bảo hanh") matches only inside a phrase. In any other text a word without
 /// diacritics matches every spelling.
 #[derive(Debug)]

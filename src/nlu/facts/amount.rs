@@ -4,7 +4,7 @@
 const ONE: u128 = 1_000_000;
 /// The number of exact digits after the decimal point.
 const PLACES: usize = 6;
-/// More digits before the point are no amount but a code.
+/// A number with more digits before the decimal point is a code.
 const MOST_DIGITS: usize = 18;
 
 /// A decimal number of 0 or more, exact to a millionth.

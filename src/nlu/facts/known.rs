@@ -1,4 +1,4 @@
-//! The values that a reply may stand on.
+//! The values that support a reply.
 
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ impl Known {
     }
 
     /// Adds what the customer said. It supports serials, order and telephone numbers, quantities, and a budget where the
-    /// reply speaks of one; never a price, a discount, a date or a period.
+    /// reply names one; never a price, a discount, a date or a period.
     pub fn add_customer(&mut self, text: &str, lexicon: &Lexicon) {
         self.customer.add(text, lexicon);
     }
@@ -100,7 +100,7 @@ impl Values {
         }
     }
 
-    /// The spellings under which a code, or a number behind a name, may come back: `i5-13420H` as `i5 13420H`, `RTX 4060` as
+    /// The spellings under which a code, or a number after a name, may return: `i5-13420H` as `i5 13420H`, `RTX 4060` as
     /// `RTX4060`.
     fn add_codes(&mut self, value: &Value, written: &str, before: &str) {
         let own = plain(written);

@@ -114,7 +114,7 @@ pub(super) fn digit(c: char) -> Option<char> {
     if let (Some(plain), None) = (plain.next().filter(char::is_ascii_digit), plain.next()) {
         return Some(plain);
     }
-    // The others stand in runs of ten, zero first, with no number right before the run.
+    // The others come in runs of ten, zero first, with no number right before the run.
     let script = (0..10_u32).find(|back| {
         let before = u32::from(c).checked_sub(back + 1).and_then(char::from_u32);
         before.is_none_or(|before| !before.is_numeric())

@@ -206,7 +206,7 @@ impl Reader<'_> {
         (after && !self.follows_stock(one.start)) || before
     }
 
-    /// Whether a number here tells how many are left.
+    /// Whether a number here is the number of pieces in stock.
     fn follows_stock(&self, at: usize) -> bool {
         self.word_before(at).is_some_and(|at| self.lexicon.is(Role::Stock, self.tokens, at).is_some())
     }

@@ -58,7 +58,7 @@ impl Value {
     }
 }
 
-/// A bare number that stands in a row before one with a unit: "3, 6 hoặc 12 tháng".
+/// A bare number in a row before a number with a unit: "3, 6 hoặc 12 tháng".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
     /// The number in the other one's unit.
@@ -82,7 +82,7 @@ pub struct Fact {
     pub budget: bool,
     /// Whether a word just before it makes a price of it.
     pub priced: bool,
-    /// Whether it tells how many are left: "còn 12".
+    /// Whether it is the number of pieces in stock: "còn 12".
     pub stock: bool,
     /// Whether it is a word that only sources are asked for, such as "Monday".
     pub spoken: bool,

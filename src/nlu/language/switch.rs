@@ -166,15 +166,14 @@ impl Switcher {
 }
 
 impl Wishes {
-    fn new(
-        language: Language,
-        file: &SwitchFile,
-        languages: &[LanguageProfile],
-    ) -> Result<Self, InvalidPattern> {
+    fn new(language: Language, file: &SwitchFile, languages: &[LanguageProfile]) -> Result<Self, InvalidPattern> {
         let mut classes = file.classes.clone();
         let (own, others): (Vec<_>, Vec<_>) = languages.iter().partition(|other| other.code == language);
         for (class, among) in [("name", own), ("other", others)] {
-            classes.insert(class.to_owned(), among.into_iter().flat_map(|profile: &LanguageProfile| profile.names.clone()).collect());
+            classes.insert(
+                class.to_owned(),
+                among.into_iter().flat_map(|profile: &LanguageProfile| profile.names.clone()).collect(),
+            );
         }
         let lexicon = Lexicon::new(HashMap::new(), classes);
         let asked = [
@@ -203,7 +202,7 @@ impl Wishes {
         found
     }
 
-    /// Refusals are believed only where no goods are spoken of: "I don't read English, which laptop has Vietnamese?"
+    /// Refusals count only in a message without goods: "I don't read English, which laptop has Vietnamese?"
     fn refusals(&self, reading: &Reading<'_, '_>) -> Vec<Found> {
         if reading.speaks_of_goods() {
             return Vec::new();

@@ -2,46 +2,46 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The texts as they come with frontdesk: what a shop's own files must hold.
+/// The distributed texts, which define the required keys and placeholders.
 const DISTRIBUTED: &str = include_str!("../../../prompts/texts/console.en.toml");
-/// A text with this ending stands where a count is one. Not every language needs it.
+/// The suffix of singular texts, which are optional.
 const FOR_ONE: &str = "_one";
 
-/// What the console says in one language: `texts/console.{language}.toml`. A text's key is its table and its name
-/// (`inbox.title`). The page gets them all, since it changes the language while it is open.
+/// The console's texts in one language, from `texts/console.{language}.toml`. A key is table and name, such as `inbox.title`. The
+/// page receives the texts of all languages, since it can switch while it is open.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(try_from = "toml::Table")]
 pub struct ConsoleTexts(BTreeMap<String, String>);
 
 impl ConsoleTexts {
-    /// The text of `key`; empty where there is none, which the check rules out for every key that we distribute.
+    /// Returns the text of `key`. [`ConsoleTexts::check`] guarantees that it exists for every distributed key.
     pub fn text(&self, key: &str) -> &str {
         self.0.get(key).map(String::as_str).unwrap_or_default()
     }
 
-    /// That every text is there, with a place for whatever must stand in it, and none that nothing says.
+    /// Checks that every text exists with its placeholders, and that there is no unknown text.
     pub fn check(&self) -> Result<(), String> {
         let ours: Self = toml::from_str(DISTRIBUTED).map_err(|error| error.to_string())?;
         for (key, text) in &ours.0 {
             match self.0.get(key) {
                 None if key.ends_with(FOR_ONE) => {}
-                None => return Err(format!("{key} is missing: take it from the distribution's file")),
+                None => return Err(format!("{key} is missing: copy it from the distributed file")),
                 Some(own) => {
-                    if let Some(place) = places(text).find(|place| !own.contains(place)) {
-                        return Err(format!("{key} must contain {place}"));
+                    if let Some(placeholder) = placeholders(text).find(|placeholder| !own.contains(placeholder)) {
+                        return Err(format!("{key} must contain {placeholder}"));
                     }
                 }
             }
         }
         match self.0.keys().find(|key| !ours.0.contains_key(*key)) {
-            Some(unknown) => Err(format!("{unknown} is no text of the console: remove it, or fix its name")),
+            Some(unknown) => Err(format!("{unknown} is not a text of the console: remove it, or fix its name")),
             None => Ok(()),
         }
     }
 }
 
-/// The places of a text, as `{name}`.
-fn places(text: &str) -> impl Iterator<Item = &str> {
+/// Iterates over the placeholders of a text, as `{name}`.
+fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('{').filter_map(|(start, _)| {
         let rest = &text[start..];
         rest.find('}').map(|end| &rest[..=end])
@@ -58,11 +58,11 @@ impl TryFrom<toml::Table> for ConsoleTexts {
                 toml::Value::String(text) => drop(texts.insert(name, text)),
                 toml::Value::Table(inner) => {
                     for (key, value) in inner {
-                        let text = value.as_str().ok_or_else(|| format!("{name}.{key} must be a text"))?;
+                        let text = value.as_str().ok_or_else(|| format!("{name}.{key} must be a string"))?;
                         texts.insert(format!("{name}.{key}"), text.to_owned());
                     }
                 }
-                _ => return Err(format!("{name} must be a text")),
+                _ => return Err(format!("{name} must be a string")),
             }
         }
         Ok(Self(texts))
@@ -78,15 +78,15 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_missing_unknown_or_lacks_its_place_is_named() {
+    fn missing_unknown_and_incomplete_texts_are_reported() {
         let vietnamese = include_str!("../../../prompts/texts/console.vi.toml");
         assert_eq!(texts(|_| vietnamese.to_owned()), Ok(()));
         let missing = texts(|ours| ours.replacen("skip = ", "skips = ", 1)).unwrap_err();
         assert!(missing.starts_with("skip is missing"), "{missing}");
         let unknown = texts(|ours| ours.replacen("skip = ", "more = \"x\"\nskip = ", 1)).unwrap_err();
-        assert!(unknown.starts_with("more is no text"), "{unknown}");
-        let placeless = texts(|ours| ours.replacen("Customer {id}", "Customer", 1)).unwrap_err();
-        assert_eq!(placeless, "inbox.customer must contain {id}");
+        assert!(unknown.starts_with("more is not a text"), "{unknown}");
+        let incomplete = texts(|ours| ours.replacen("Customer {id}", "Customer", 1)).unwrap_err();
+        assert_eq!(incomplete, "inbox.customer must contain {id}");
         assert_eq!(
             texts(|ours| ours.replacen("passages_one = \"1 section\"\n", "", 1)),
             Ok(()),

@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
-/// What the chat page and its widget say in one language: `texts/page.{language}.toml`, where each stands with its
-/// occasion. The page gets them all, under these names, since it changes the language while it is open.
+/// The texts of the chat page and its widget in one language, from `texts/page.{language}.toml`, which documents each text. The page
+/// receives the texts of all languages, since it can switch while it is open.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageTexts {
-    /// The language's own name, on the button that leads to it.
+    /// The language's name, on the button that switches to it.
     pub language: String,
     pub tagline: String,
     pub conversation: String,
@@ -56,9 +56,9 @@ pub struct PageTexts {
 }
 
 impl PageTexts {
-    /// That every text which must carry a number or a name has its place for it.
+    /// Checks that texts contain their placeholders.
     pub fn check(&self) -> Result<(), String> {
-        let places = [
+        let placeholders = [
             ("agent_named", &self.agent_named, "{agent}"),
             ("too_long", &self.too_long, "{max}"),
             ("queued", &self.queued, "{ahead}"),
@@ -66,7 +66,7 @@ impl PageTexts {
             ("too_fast", &self.too_fast, "{seconds}"),
             ("busy", &self.busy, "{seconds}"),
         ];
-        match places.into_iter().find(|(_, text, place)| !text.contains(place)) {
+        match placeholders.into_iter().find(|(_, text, placeholder)| !text.contains(placeholder)) {
             Some((key, _, missing)) => Err(format!("{key} must contain {missing}")),
             None => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! The one door to the embedding model.
+//! The entry point to the embedding model.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -10,28 +10,28 @@ use super::{EmbedConfig, EmbeddingError, EmbeddingModel, Purpose};
 use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
 use crate::providers::vector::Space;
 
-/// Wraps an [`EmbeddingModel`]: prefixes, batches, deadlines, a circuit breaker, unit length.
+/// Wraps an [`EmbeddingModel`] with prefixes, batches, timeouts, a circuit breaker and normalization.
 pub struct Embedder {
     model: Arc<dyn EmbeddingModel>,
     config: EmbedConfig,
     breaker: Mutex<Breaker>,
-    /// Learnt from the first answer.
+    /// Known after the first response.
     dimension: OnceLock<usize>,
 }
 
 impl Embedder {
-    /// Asks the model nothing yet.
+    /// Does not call the model yet.
     pub fn new(model: Arc<dyn EmbeddingModel>, config: EmbedConfig) -> Self {
         let breaker = Mutex::new(Breaker::new("embedding", config.breaker_failures, config.breaker_cool_down));
         Self { model, config, breaker, dimension: OnceLock::new() }
     }
 
-    /// Whether anything may be asked at all.
+    /// Returns whether embedding is enabled.
     pub fn is_on(&self) -> bool {
         self.config.on
     }
 
-    /// Whether a call has a chance now. Costs nothing.
+    /// Returns whether the breaker lets a call through.
     pub fn is_up(&self) -> bool {
         self.config.on && self.breaker(|breaker| breaker.lets_through(Instant::now()))
     }
@@ -41,7 +41,7 @@ impl Embedder {
         self.model.name()
     }
 
-    /// What the model's vectors are; asks it for one if nobody has asked before.
+    /// Returns the model's space. Embeds a text first if the dimension is not known yet.
     pub async fn space(&self) -> Result<Space, EmbeddingError> {
         let dimension = match self.dimension.get() {
             Some(dimension) => *dimension,
@@ -50,19 +50,19 @@ impl Embedder {
         Ok(Space { model: self.model.name().to_owned(), dimension })
     }
 
-    /// The vector of a question, in time for somebody who waits.
+    /// Embeds a question within the short timeout for waiting customers.
     pub async fn query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
         let texts = [format!("{}{text}", self.config.query_prefix)];
         let vectors = self.call(&texts, Purpose::Query, self.config.query_timeout).await?;
         vectors.into_iter().next().ok_or(EmbeddingError::Protocol("no vector"))
     }
 
-    /// The vectors of texts that are to be found, in their order. A batch that fails fails them all.
+    /// Embeds texts that are searched, in order. Fails if one batch fails.
     pub async fn passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         self.all(Purpose::Passage, texts).await
     }
 
-    /// The vectors of many texts, in their order.
+    /// Embeds many texts, in order.
     pub async fn all(&self, purpose: Purpose, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
         let prefix = match purpose {
             Purpose::Query => &self.config.query_prefix,
@@ -89,19 +89,19 @@ impl Embedder {
         let Some(pass) = pass else {
             return Err(EmbeddingError::Unavailable("the circuit breaker is open".to_owned()));
         };
-        // A caller that leaves drops this future: then nothing is known.
+        // If the caller drops this future, the outcome stays unknown.
         let mut report = Report { embedder: self, pass, outcome: Outcome::Unknown };
         let answer = timeout(within, self.model.embed(texts)).await;
         let answer = answer.unwrap_or_else(|_| Err(EmbeddingError::Unavailable("it took too long".to_owned())));
         report.outcome = match (&answer, purpose) {
             (Ok(_), _) => Outcome::Worked,
-            // A passage may be too much for the model; a question that is refused means that the model is not there.
+            // A passage may be too long for the model, but a refused question means that the model is missing.
             (Err(EmbeddingError::Refused(_)), Purpose::Passage) => Outcome::Unknown,
             (Err(_), _) => Outcome::Failed,
         };
         let mut vectors = answer?;
         if vectors.len() != texts.len() {
-            return Err(EmbeddingError::Protocol("another number of vectors than of texts"));
+            return Err(EmbeddingError::Protocol("the number of vectors differs from the number of texts"));
         }
         for vector in &mut vectors {
             self.check(vector)?;
@@ -109,14 +109,14 @@ impl Embedder {
         Ok(vectors)
     }
 
-    /// Makes the vector one of unit length, if it is one at all.
+    /// Normalizes a vector to unit length, or rejects an invalid one.
     fn check(&self, vector: &mut [f32]) -> Result<(), EmbeddingError> {
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         if vector.is_empty() || !length.is_normal() {
-            return Err(EmbeddingError::Protocol("a vector without a direction"));
+            return Err(EmbeddingError::Protocol("a vector has no direction"));
         }
         if *self.dimension.get_or_init(|| vector.len()) != vector.len() {
-            return Err(EmbeddingError::Protocol("vectors of different dimensions"));
+            return Err(EmbeddingError::Protocol("vectors have different dimensions"));
         }
         for x in vector {
             *x /= length;
@@ -124,12 +124,12 @@ impl Embedder {
         Ok(())
     }
 
-    fn breaker<T>(&self, work: impl FnOnce(&mut Breaker) -> T) -> T {
-        work(&mut self.breaker.lock().unwrap_or_else(PoisonError::into_inner))
+    fn breaker<T>(&self, action: impl FnOnce(&mut Breaker) -> T) -> T {
+        action(&mut self.breaker.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Tells the breaker how the call went, whichever way it ends.
+/// Reports the outcome of a call to the breaker when dropped.
 struct Report<'a> {
     embedder: &'a Embedder,
     pass: Pass,
@@ -140,7 +140,7 @@ impl Drop for Report<'_> {
     fn drop(&mut self) {
         match self.embedder.breaker(|breaker| breaker.report(self.pass, self.outcome, Instant::now())) {
             Change::None => {}
-            Change::Opened => warn!("The embedding model fails again and again: circuit breaker open"),
+            Change::Opened => warn!("The embedding model keeps failing: circuit breaker open"),
             Change::Closed => info!("The embedding model answers again: circuit breaker closed"),
         }
     }

@@ -1,4 +1,4 @@
-//! Ollama's `/api/embed`.
+//! The embedding backend for Ollama's `/api/embed`.
 
 use async_trait::async_trait;
 use ollama_rs::generation::embeddings::request::{EmbeddingsInput, GenerateEmbeddingsRequest};
@@ -9,10 +9,10 @@ use super::{EmbedConfig, EmbeddingError, EmbeddingModel};
 use crate::providers::address::{self, reason};
 use crate::providers::llm::InvalidOllama;
 
-/// How much of a provider's complaint goes into the log, in characters.
-const MAX_COMPLAINT: usize = 300;
+/// Characters of a provider's error that are logged.
+const MAX_ERROR: usize = 300;
 
-/// An embedding model of one Ollama server.
+/// An embedding model of an Ollama server.
 pub struct OllamaEmbedding {
     http: reqwest::Client,
     url: Url,
@@ -25,7 +25,7 @@ struct Answer {
 }
 
 impl OllamaEmbedding {
-    /// Connects to nothing yet.
+    /// Does not connect yet.
     pub fn new(config: &EmbedConfig) -> Result<Self, InvalidOllama> {
         let base = address::base_url(&config.host, config.port)?;
         let http = address::client(&base, config.connect_timeout).read_timeout(config.timeout).build()?;
@@ -44,16 +44,16 @@ impl EmbeddingModel for OllamaEmbedding {
         let status = response.status();
         if !status.is_success() {
             let body = address::body(response, address::MAX_BODY).await.ok().flatten().unwrap_or_default();
-            let words: String = String::from_utf8_lossy(&body).chars().take(MAX_COMPLAINT).collect();
-            let words = format!("{} {words}", status.as_u16());
-            let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-            return Err(if passing { EmbeddingError::Unavailable(words) } else { EmbeddingError::Refused(words) });
+            let text: String = String::from_utf8_lossy(&body).chars().take(MAX_ERROR).collect();
+            let text = format!("{} {text}", status.as_u16());
+            let is_temporary = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+            return Err(if is_temporary { EmbeddingError::Unavailable(text) } else { EmbeddingError::Refused(text) });
         }
         let body = address::body(response, address::MAX_BODY).await;
         let body = body.map_err(|error| EmbeddingError::Unavailable(reason(&error.without_url())))?;
-        let body = body.ok_or(EmbeddingError::Protocol("the answer is longer than the limit"))?;
-        let answer: Answer =
-            serde_json::from_slice(&body).map_err(|_| EmbeddingError::Protocol("no list of vectors"))?;
+        let body = body.ok_or(EmbeddingError::Protocol("the response is longer than the limit"))?;
+        let answer: Answer = serde_json::from_slice(&body)
+            .map_err(|_| EmbeddingError::Protocol("the response is not a list of vectors"))?;
         Ok(answer.embeddings)
     }
 

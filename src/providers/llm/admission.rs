@@ -1,20 +1,20 @@
-//! The waiting line before the model: so many calls at once, so many waiting, first come, first served.
+//! The queue of calls to the model: limits running and waiting calls, first in, first out.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-/// The line itself.
+/// The queue.
 #[derive(Debug)]
 pub(super) struct Admission {
     max_concurrent: usize,
     queue_max: usize,
-    line: Mutex<Line>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct State {
     running: usize,
     waiting: VecDeque<Waiter>,
     next_id: u64,
@@ -26,75 +26,75 @@ struct Waiter {
     position: watch::Sender<u32>,
 }
 
-/// The line is full.
+/// The queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
-/// A place: first in the line, then among the running calls. Dropping it gives it to the next in line.
+/// A place in the queue, and then among the running calls. Dropping it admits the next call.
 #[derive(Debug)]
 pub(super) struct Place {
     admission: Arc<Admission>,
     id: u64,
-    /// Counted from 1; 0 once admitted.
+    /// The position from 1; 0 once admitted.
     position: watch::Receiver<u32>,
-    told: u32,
+    reported: u32,
 }
 
 impl Admission {
-    /// At least one call can run.
+    /// Creates a queue. `max_concurrent` is at least 1.
     pub(super) fn new(max_concurrent: usize, queue_max: usize) -> Arc<Self> {
-        Arc::new(Self { max_concurrent: max_concurrent.max(1), queue_max, line: Mutex::default() })
+        Arc::new(Self { max_concurrent: max_concurrent.max(1), queue_max, state: Mutex::default() })
     }
 
-    /// Takes a place at the end of the line, which may be the front at once.
+    /// Takes a place at the end of the queue, or is admitted at once.
     pub(super) fn enter(self: &Arc<Self>) -> Result<Place, Full> {
-        let mut line = self.lock();
-        let id = line.next_id;
-        let position = if line.running < self.max_concurrent {
-            line.running += 1;
+        let mut state = self.lock();
+        let id = state.next_id;
+        let position = if state.running < self.max_concurrent {
+            state.running += 1;
             watch::channel(0).1
-        } else if line.waiting.len() < self.queue_max {
-            let (sender, receiver) = watch::channel(count(line.waiting.len()));
-            line.waiting.push_back(Waiter { id, position: sender });
+        } else if state.waiting.len() < self.queue_max {
+            let (sender, receiver) = watch::channel(count(state.waiting.len()));
+            state.waiting.push_back(Waiter { id, position: sender });
             waiting_calls().increment(1.0);
             receiver
         } else {
             return Err(Full);
         };
-        line.next_id += 1;
-        Ok(Place { admission: Arc::clone(self), id, position, told: 0 })
+        state.next_id += 1;
+        Ok(Place { admission: Arc::clone(self), id, position, reported: 0 })
     }
 
     fn leave(&self, id: u64) {
-        let mut line = self.lock();
-        let from = match line.waiting.iter().position(|waiter| waiter.id == id) {
+        let mut state = self.lock();
+        let from = match state.waiting.iter().position(|waiter| waiter.id == id) {
             Some(place) => {
-                line.waiting.remove(place);
+                state.waiting.remove(place);
                 waiting_calls().decrement(1.0);
                 place
             }
-            // It was running: its place among the running goes to the first in line.
+            // It was running: admit the first waiting call.
             None => {
-                match line.waiting.pop_front() {
+                match state.waiting.pop_front() {
                     Some(first) => {
                         waiting_calls().decrement(1.0);
                         first.position.send_replace(0)
                     }
                     None => {
-                        line.running -= 1;
+                        state.running -= 1;
                         0
                     }
                 };
                 0
             }
         };
-        for (place, waiter) in line.waiting.iter().enumerate().skip(from) {
+        for (place, waiter) in state.waiting.iter().enumerate().skip(from) {
             waiter.position.send_replace(count(place));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,25 +102,24 @@ fn waiting_calls() -> metrics::Gauge {
     metrics::gauge!("frontdesk_llm_queue_calls")
 }
 
-/// The position, counted from 1, of this place in the line.
+/// Converts an index into a position from 1.
 fn count(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 impl Place {
-    /// The position in the line, counted from 1: at once the first time, then each time that it changes. `None`:
-    /// admitted. Can be cancelled and called again.
+    /// Returns the position in the queue, from 1: immediately at first, then on each change. Returns `None` once admitted. Cancel safe.
     pub(super) async fn waiting(&mut self) -> Option<u32> {
         loop {
             let position = *self.position.borrow_and_update();
             if position == 0 {
                 return None;
             }
-            if position != self.told {
-                self.told = position;
+            if position != self.reported {
+                self.reported = position;
                 return Some(position);
             }
-            // The other end goes away only after it has said 0.
+            // The sender is dropped only after sending 0.
             if self.position.changed().await.is_err() {
                 return None;
             }
@@ -149,11 +148,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_waiting_caller_sees_each_move_and_then_its_turn() {
+    async fn waiting_call_sees_each_position() {
         let admission = Admission::new(1, 2);
         let first = admission.enter().expect("free");
-        let second = admission.enter().expect("room in the line");
-        let mut third = admission.enter().expect("room in the line");
+        let second = admission.enter().expect("room in the queue");
+        let mut third = admission.enter().expect("room in the queue");
         assert_eq!(admission.enter().err(), Some(Full));
         assert_eq!(third.waiting().await, Some(2));
         drop(first);
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn with_no_line_a_caller_is_admitted_or_refused() {
+    async fn calls_without_queue_are_admitted_or_refused() {
         let admission = Admission::new(0, 0);
         let mut only = admission.enter().expect("one can always run");
         assert_eq!(only.waiting().await, None);
@@ -174,9 +173,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against the plainest model there is: a list in order of arrival, of which the first few run.
+        /// Compares with a simple model: a list in order of arrival whose first elements run.
         #[test]
-        fn whoever_comes_and_goes_the_line_stays_in_order(
+        fn queue_stays_in_order(
             limit in 1_usize..4,
             queue_max in 0_usize..5,
             steps in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 0..60),
@@ -197,8 +196,8 @@ mod tests {
                 prop_assert_eq!(seen, expected);
             }
             drop(places);
-            let line = admission.lock();
-            prop_assert_eq!((line.running, line.waiting.len()), (0, 0));
+            let state = admission.lock();
+            prop_assert_eq!((state.running, state.waiting.len()), (0, 0));
         }
     }
 }

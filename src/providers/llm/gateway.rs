@@ -1,5 +1,4 @@
-//! The one door to the language model: who may ask, how long an answer may take, and what is known of the model's
-//! health.
+//! The entry point to the language model: queue, timeouts, circuit breaker and availability.
 
 mod reply;
 
@@ -23,12 +22,12 @@ use super::{
 use crate::domain::text::{clean, clean_json};
 use crate::providers::breaker::{Breaker, Change, Outcome, Pass};
 
-/// What the last look at the model found.
+/// The result of the last probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// Switched off by [`LlmMode::Offline`].
+    /// Disabled by [`LlmMode::Offline`].
     Offline,
-    /// Nobody has looked yet; counts as down.
+    /// Not probed yet; counts as down.
     Unknown,
     Up,
     /// The service does not answer.
@@ -37,11 +36,10 @@ pub enum Availability {
     ModelMissing,
 }
 
-/// Wraps a [`ChatModel`] with everything that a turn must not have to think of: a place in the waiting line, deadlines,
-/// a circuit breaker, and whether the model is up at all.
+/// Wraps a [`ChatModel`] with a queue, timeouts, a circuit breaker and probes.
 ///
 /// A call is [`Gateway::enter`], then [`Ticket::waiting`] for the positions, then [`Ticket::stream`] or
-/// [`Ticket::answer`] or [`Ticket::call`]. Nothing is tried twice.
+/// [`Ticket::answer`] or [`Ticket::call`]. Calls are not retried.
 pub struct Gateway {
     model: Arc<dyn ChatModel>,
     config: LlmConfig,
@@ -52,7 +50,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Asks the model nothing yet: until the first [`Gateway::look`] it counts as down.
+    /// Does not call the model yet. Until the first [`Gateway::look`], it counts as down.
     pub fn new(model: Arc<dyn ChatModel>, config: LlmConfig) -> Arc<Self> {
         let found = if config.mode == LlmMode::Offline { Availability::Offline } else { Availability::Unknown };
         Arc::new(Self {
@@ -65,21 +63,20 @@ impl Gateway {
         })
     }
 
-    /// Whether a call has a chance now: the model was found, and the breaker lets calls through. Costs nothing.
+    /// Returns whether a call can succeed now: the last probe found the model, and the breaker lets calls through.
     pub fn is_up(&self) -> bool {
         self.availability() == Availability::Up && self.breaker().lets_through(Instant::now())
     }
 
-    /// What the last look found. Unlike [`Gateway::is_up`] it does not know the breaker.
+    /// Returns the result of the last probe, regardless of the breaker.
     pub fn availability(&self) -> Availability {
         *self.availability.borrow()
     }
 
-    /// Looks at the model now, and remembers what it found; a change is one line in the log. At most
-    /// [`LlmConfig::probe_timeout`].
+    /// Probes the model and stores the result. Logs a change. Takes at most [`LlmConfig::probe_timeout`].
     pub async fn look(&self) -> Result<ModelStatus, LlmError> {
         if self.config.mode == LlmMode::Offline {
-            return Err(switched_off());
+            return Err(disabled());
         }
         let probed = timeout(self.config.probe_timeout, self.model.probe()).await;
         let status = probed.unwrap_or(Err(LlmError::Timeout(Phase::Probe)));
@@ -95,14 +92,14 @@ impl Gateway {
                     self.breaker().close();
                     info!(llm.model = %model, "The language model is up");
                 }
-                Ok(_) => warn!(llm.model = %model, "The language model's service does not have this model"),
-                Err(error) => warn!(llm.model = %model, %error, "The language model is down, replies go on without it"),
+                Ok(_) => warn!(llm.model = %model, "The language model is not installed"),
+                Err(error) => warn!(llm.model = %model, %error, "The language model is down, replying without it"),
             }
         }
         status
     }
 
-    /// Looks again every [`LlmConfig::probe_every`], and at once when a call finds nobody there, until the shutdown.
+    /// Probes every [`LlmConfig::probe_every`], and immediately after a call could not reach the service, until the shutdown.
     pub async fn watch(self: Arc<Self>, shutdown: CancellationToken) {
         if self.config.mode == LlmMode::Offline {
             return;
@@ -113,15 +110,15 @@ impl Gateway {
                     () = sleep(self.config.probe_every) => {}
                     () = self.look_now.notified() => {}
                 }
-                // The outcome is in `availability`.
+                // The result is in `availability`.
                 let _ = self.look().await;
             }
         };
         shutdown.run_until_cancelled(looking).await;
     }
 
-    /// Takes a place in the line. Fails at once: [`LlmError::Unavailable`] if the model is down,
-    /// [`LlmError::Overloaded`] if the line is full.
+    /// Enters the queue. Fails with [`LlmError::Unavailable`] if the model is down, and with [`LlmError::Overloaded`] if the queue is
+    /// full.
     pub fn enter(self: &Arc<Self>) -> Result<Ticket, LlmError> {
         self.ready()?;
         if !self.breaker().lets_through(Instant::now()) {
@@ -131,12 +128,12 @@ impl Gateway {
         Ok(Ticket { gateway: Arc::clone(self), place, entered: Instant::now() })
     }
 
-    /// [`Gateway::enter`] and [`Ticket::stream`], for a caller who does not show positions.
+    /// Combines [`Gateway::enter`] and [`Ticket::stream`], for callers that do not show positions.
     pub async fn stream(self: &Arc<Self>, request: ChatRequest) -> Result<Deltas, LlmError> {
         self.enter()?.stream(request).await
     }
 
-    /// [`Gateway::enter`] and [`Ticket::answer`].
+    /// Combines [`Gateway::enter`] and [`Ticket::answer`].
     pub async fn answer(
         self: &Arc<Self>,
         request: ChatRequest,
@@ -159,10 +156,10 @@ impl Gateway {
     fn ready(&self) -> Result<(), LlmError> {
         match self.availability() {
             Availability::Up => Ok(()),
-            Availability::Offline => Err(switched_off()),
-            Availability::Unknown => Err(LlmError::Unavailable("nobody has looked for it yet".to_owned())),
-            Availability::Down => Err(LlmError::Unavailable("it was down when last looked at".to_owned())),
-            Availability::ModelMissing => Err(LlmError::Unavailable("its service does not have the model".to_owned())),
+            Availability::Offline => Err(disabled()),
+            Availability::Unknown => Err(LlmError::Unavailable("it was not probed yet".to_owned())),
+            Availability::Down => Err(LlmError::Unavailable("it was down at the last probe".to_owned())),
+            Availability::ModelMissing => Err(LlmError::Unavailable("the model is not installed".to_owned())),
         }
     }
 
@@ -171,15 +168,15 @@ impl Gateway {
     }
 }
 
-fn switched_off() -> LlmError {
-    LlmError::Unavailable("it is switched off".to_owned())
+fn disabled() -> LlmError {
+    LlmError::Unavailable("it is disabled".to_owned())
 }
 
 fn breaker_open() -> LlmError {
     LlmError::Unavailable("the circuit breaker is open".to_owned())
 }
 
-/// A place in the line for one call. Dropping it leaves the line.
+/// A place in the queue for one call. Dropping it leaves the queue.
 pub struct Ticket {
     gateway: Arc<Gateway>,
     place: Place,
@@ -187,24 +184,23 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// The position in the line, counted from 1: at once the first time, then each time that it changes; `None` once it
-    /// is this call's turn. Can be cancelled and called again; need not be called at all.
+    /// Returns the position in the queue, from 1: immediately at first, then on each change. Returns `None` once admitted. Cancel safe,
+    /// and optional.
     pub async fn waiting(&mut self) -> Option<u32> {
         self.place.waiting().await
     }
 
-    /// Waits for its turn and for the first piece of the answer. An error means that nothing was said.
+    /// Waits in the queue and for the first piece of the answer. Fails if there is no text at all.
     ///
-    /// The pieces begin with a word, not with white space, and hold no thoughts. The place is given back when the
-    /// stream ends or is dropped, which also makes the model stop.
+    /// The text starts with a word and contains no thinking. When the stream ends or is dropped, the next call is admitted and the
+    /// model stops.
     pub async fn stream(mut self, request: ChatRequest) -> Result<Deltas, LlmError> {
         self.admitted().await;
         let attempt = Attempt::begin(&self.gateway)?;
         reply::start(attempt, self.place, request).await
     }
 
-    /// Waits for its turn and for one JSON object of the schema, all `within` this time. Only that it is an object is
-    /// checked.
+    /// Waits in the queue and for a JSON object, at most `within` this time. The object is not validated against the schema.
     pub async fn answer(mut self, request: ChatRequest, schema: &Value, within: Duration) -> Result<Value, LlmError> {
         let answered = timeout(within, async {
             self.admitted().await;
@@ -216,8 +212,8 @@ impl Ticket {
         answered.await.unwrap_or(Err(LlmError::Timeout(Phase::Answer))).map(clean_json)
     }
 
-    /// Waits for its turn, and then, `within` this time, for what the model does next with these tools. Without tools it has to
-    /// answer. The text holds no thoughts. Silence counts against the model.
+    /// Waits in the queue, and then at most `within` this time for tool calls or an answer. Without tools, the model must answer. The text
+    /// contains no thinking. A timeout counts as a failure of the model.
     pub async fn call(mut self, request: ChatRequest, tools: &[ToolSpec], within: Duration) -> Result<Reply, LlmError> {
         self.admitted().await;
         let attempt = Attempt::begin(&self.gateway)?;
@@ -240,7 +236,7 @@ impl Ticket {
     }
 }
 
-/// One call that the breaker has let through and is to be told the outcome of.
+/// A call that the breaker has admitted, which reports its outcome when dropped.
 struct Attempt {
     gateway: Arc<Gateway>,
     pass: Pass,
@@ -254,13 +250,13 @@ impl Attempt {
         Ok(Self { gateway: Arc::clone(gateway), pass, outcome: Outcome::Unknown })
     }
 
-    /// The first words have come.
-    fn speaks(&self) {
-        let change = self.gateway.breaker().speaks(self.pass);
+    /// Reports the first text.
+    fn report_first_text(&self) {
+        let change = self.gateway.breaker().report_first_text(self.pass);
         log(change);
     }
 
-    /// It is over, well or with this error. Without this call, the caller has left and nothing is known.
+    /// Ends the call, successfully or with this error. Without this method, the outcome is unknown.
     fn end(mut self, error: Option<&LlmError>) {
         if matches!(error, Some(LlmError::Unavailable(_))) {
             self.gateway.look_now.notify_one();
@@ -276,7 +272,7 @@ impl Drop for Attempt {
     }
 }
 
-/// What the end of a call tells about the service's health.
+/// Returns what the result of a call shows about the service.
 fn outcome(error: Option<&LlmError>) -> Outcome {
     match error {
         None | Some(LlmError::TooLong | LlmError::NoObject | LlmError::WrongType) => Outcome::Worked,
@@ -287,8 +283,7 @@ fn outcome(error: Option<&LlmError>) -> Outcome {
             | LlmError::Protocol(_)
             | LlmError::Model(_),
         ) => Outcome::Failed,
-        // A busy service is alive; a refused request (one persona's mistyped model) and an empty answer are not its
-        // fault.
+        // A busy service is up. A refused request, such as a mistyped model, and an empty answer are not its fault.
         Some(LlmError::Overloaded | LlmError::Refused(_) | LlmError::Empty) => Outcome::Unknown,
     }
 }
@@ -296,7 +291,7 @@ fn outcome(error: Option<&LlmError>) -> Outcome {
 fn log(change: Change) {
     match change {
         Change::None => {}
-        Change::Opened => warn!("The language model fails again and again: circuit breaker open"),
+        Change::Opened => warn!("The language model keeps failing: circuit breaker open"),
         Change::Closed => info!("The language model answers again: circuit breaker closed"),
     }
 }

@@ -1,4 +1,4 @@
-//! Reads Ollama's chat stream: one JSON object a line, however the network cuts it.
+//! Parses Ollama's chat stream: one JSON object per line.
 
 use std::io;
 
@@ -12,14 +12,13 @@ use tokio_util::io::StreamReader;
 
 use super::{Deltas, LlmError, Phase, Reply, ToolCall};
 
-/// The longest line, in bytes. A line holds one token, so this is far above any honest one.
+/// The maximum length of a line in bytes. A normal line has one token.
 pub(super) const MAX_LINE: usize = 256 * 1024;
 
-/// The bytes that a model can write for one token of its limit. Most tokens have three or four.
+/// Bytes that are allowed per token. Most tokens have three or four.
 const BYTES_OF_A_TOKEN: usize = 8;
 
-/// How many more bytes a model can write in one answer, thinking included. A server may ignore the limit that the request
-/// names, so what arrives is counted here too.
+/// The remaining bytes of an answer, including thinking. Enforces the limit even if the server ignores it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance(usize);
 
@@ -28,9 +27,9 @@ impl Allowance {
         Self(usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_A_TOKEN))
     }
 
-    /// Takes what a line holds and cuts its text where the allowance ends. Returns whether it has ended.
+    /// Counts a line, and cuts its text at the end of the allowance. Returns whether the allowance is used up.
     fn take(&mut self, said: &mut Said) -> bool {
-        // A line without text counts too, so that an endless row of them ends.
+        // Count empty lines, too, so that endless ones reach the limit.
         let thought = said.thinking.as_ref().map_or(0, String::len).max(1);
         let text = said.content.get_or_insert_default();
         self.0 = self.0.saturating_sub(thought);
@@ -42,7 +41,7 @@ impl Allowance {
     }
 }
 
-/// One line, or the whole of an answer that is not streamed. Any field can be absent or null; `thinking` is only counted.
+/// A line, or a complete answer without streaming. Fields can be missing or null; `thinking` is only counted.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Line {
@@ -74,22 +73,22 @@ struct Function {
     arguments: Value,
 }
 
-/// How an answer stands after a line.
+/// The state of an answer after a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    GoesOn,
+    Incomplete,
     Complete,
     /// The model reached its length limit, or its [`Allowance`].
     Cut,
 }
 
-/// The text of a line, and whether more follows.
+/// Parses the text of a line and the state of the answer.
 pub(super) fn parse(line: &[u8], allowance: &mut Allowance) -> Result<(String, Progress), LlmError> {
     let (said, progress) = read(line, allowance)?;
     Ok((said.content.unwrap_or_default(), progress))
 }
 
-/// The text of a line with the tools that it calls, and whether more follows.
+/// Parses the text and tool calls of a line and the state of the answer.
 pub(super) fn parse_reply(line: &[u8], allowance: &mut Allowance) -> Result<(Reply, Progress), LlmError> {
     let (said, progress) = read(line, allowance)?;
     let calls = said.tool_calls.unwrap_or_default().into_iter().map(|called| ToolCall {
@@ -99,7 +98,7 @@ pub(super) fn parse_reply(line: &[u8], allowance: &mut Allowance) -> Result<(Rep
     Ok((Reply { text: said.content.unwrap_or_default(), calls: calls.collect() }, progress))
 }
 
-/// Some models send their arguments as a text that holds the object.
+/// Parses arguments that a model sent as a JSON string.
 fn unpacked(arguments: Value) -> Value {
     let inside = arguments.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     inside.filter(Value::is_object).unwrap_or(arguments)
@@ -108,7 +107,7 @@ fn unpacked(arguments: Value) -> Value {
 fn read(line: &[u8], allowance: &mut Allowance) -> Result<(Said, Progress), LlmError> {
     let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_eof() {
         true => LlmError::Truncated,
-        false => LlmError::Protocol("a line is no JSON of a chat"),
+        false => LlmError::Protocol("a line is not valid JSON"),
     })?;
     if let Some(error) = line.error {
         return Err(LlmError::Model(error.as_str().map_or_else(|| error.to_string(), str::to_owned)));
@@ -118,13 +117,13 @@ fn read(line: &[u8], allowance: &mut Allowance) -> Result<(Said, Progress), LlmE
         _ if allowance.take(&mut said) => Progress::Cut,
         (Some(true), Some("length")) => Progress::Cut,
         (Some(true), _) => Progress::Complete,
-        _ => Progress::GoesOn,
+        _ => Progress::Incomplete,
     };
     Ok((said, progress))
 }
 
-/// The pieces of text in the body of a streamed chat. A body that ends before `done` is [`LlmError::Truncated`],
-/// one that exceeds the allowance [`LlmError::TooLong`].
+/// Parses the text of a streamed chat. Fails with [`LlmError::Truncated`] if the body ends before `done`, and with
+/// [`LlmError::TooLong`] above the allowance.
 pub(super) fn deltas(body: impl Stream<Item = io::Result<Bytes>> + Send + 'static, mut allowance: Allowance) -> Deltas {
     let codec = LinesCodec::new_with_max_length(MAX_LINE);
     let mut lines = FramedRead::new(StreamReader::new(Box::pin(body)), codec);
@@ -139,7 +138,7 @@ pub(super) fn deltas(body: impl Stream<Item = io::Result<Bytes>> + Send + 'stati
                 yield text;
             }
             match progress {
-                Progress::GoesOn => {}
+                Progress::Incomplete => {}
                 Progress::Complete => return,
                 Progress::Cut => Err(LlmError::TooLong)?,
             }
@@ -153,7 +152,7 @@ fn broken(error: LinesCodecError) -> LlmError {
         LinesCodecError::MaxLineLengthExceeded => LlmError::Protocol("a line is longer than the limit"),
         LinesCodecError::Io(error) => match error.kind() {
             io::ErrorKind::TimedOut => LlmError::Timeout(Phase::BetweenTokens),
-            io::ErrorKind::InvalidData => LlmError::Protocol("a line is no UTF-8"),
+            io::ErrorKind::InvalidData => LlmError::Protocol("a line is not UTF-8"),
             _ => LlmError::Truncated,
         },
     }

@@ -1,8 +1,8 @@
-//! Ollama, over its own HTTP API.
+//! The language model backend for Ollama's HTTP API.
 //!
-//! The requests are ollama-rs's types. Both chat calls are posted here, though: its stream drops text that the network
-//! cuts inside a letter and swallows error lines, and its plain call hides the HTTP status, without which "busy" cannot
-//! be told from "no such model".
+//! Uses the request types of ollama-rs, but sends chat requests itself: the crate's stream drops letters that are split across
+//! packets and ignores error lines, and its plain call hides the HTTP status, which distinguishes a busy server from a missing
+//! model.
 
 use std::io;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use super::{
 use crate::providers::address::{self, reason};
 use crate::providers::{InvalidAddress, same_model};
 
-/// The largest answer that is not streamed, in bytes.
+/// The maximum size of an answer without streaming, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// How much of a provider's complaint goes into the log, in characters.
-const MAX_COMPLAINT: usize = 300;
+/// Characters of a provider's error that are logged.
+const MAX_ERROR: usize = 300;
 
-/// A client of one Ollama server.
+/// A client of an Ollama server.
 pub struct Ollama {
     api: ollama_rs::Ollama,
     http: reqwest::Client,
@@ -41,24 +41,24 @@ pub struct Ollama {
     keep_alive: Option<Value>,
 }
 
-/// Why there can be no client.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidOllama {
     #[error(transparent)]
     Address(#[from] InvalidAddress),
-    #[error("no HTTP client can be made")]
+    #[error("cannot create an HTTP client")]
     Client(#[from] reqwest::Error),
 }
 
 impl Ollama {
-    /// Connects to nothing yet.
+    /// Does not connect yet.
     pub fn new(config: &LlmConfig) -> Result<Self, InvalidOllama> {
         let base = address::base_url(&config.host, config.port)?;
-        // A reader that hears nothing for longer than any deadline of the gateway is talking to a dead peer.
-        let silence = config.first_token_timeout.max(config.between_tokens_timeout) + Duration::from_secs(5);
+        // Longer than any timeout of the gateway, to detect a dead peer.
+        let read_timeout = config.first_token_timeout.max(config.between_tokens_timeout) + Duration::from_secs(5);
         let http = address::client(&base, config.connect_timeout)
-            .read_timeout(silence)
-            // Connecting is nothing beside an answer, and a kept connection may prove dead just when a customer waits.
+            .read_timeout(read_timeout)
+            // Connecting is fast compared to an answer, and an idle connection may be dead when a customer waits.
             .pool_max_idle_per_host(0)
             .build()?;
         Ok(Self {
@@ -68,7 +68,7 @@ impl Ollama {
             model: config.model.clone(),
             num_ctx: config.num_ctx,
             max_tokens: config.max_tokens,
-            // Ollama takes seconds as a number and durations as text, and each only so.
+            // Ollama requires seconds as a number and durations as a string.
             keep_alive: config.keep_alive.as_ref().map(|text| match text.trim().parse::<i64>() {
                 Ok(seconds) => seconds.into(),
                 Err(_) => text.trim().into(),
@@ -76,13 +76,13 @@ impl Ollama {
         })
     }
 
-    /// Where the server is, to show to an operator: without a name and password that may be in it.
+    /// Returns the server's address for display, without credentials.
     pub fn address(&self) -> String {
         let origin = self.base.origin().ascii_serialization();
         format!("{origin}{}", self.base.path().trim_end_matches('/'))
     }
 
-    /// The body of a chat call, streamed only if it asks for nothing but text.
+    /// Creates the body of a chat request. Only text is streamed.
     fn body(&self, request: ChatRequest, wanted: Wanted<'_>) -> Result<Map<String, Value>, LlmError> {
         let model = request.model.unwrap_or_else(|| self.model.clone());
         let mut options = ModelOptions::default()
@@ -91,23 +91,23 @@ impl Ollama {
         if let Some(temperature) = request.temperature {
             options = options.temperature(temperature);
         }
-        // gpt-oss cannot stop thinking (told to, it answers a schema with nothing), only think little. Other models are
-        // left alone: those that cannot think refuse to be told how.
+        // gpt-oss cannot turn thinking off: with `think: false` it answers a schema with an empty text. Models that cannot think
+        // reject the option.
         let thinks_little = model.to_ascii_lowercase().starts_with("gpt-oss");
         let mut chat = ChatMessageRequest::new(model, Vec::new()).options(options);
         if thinks_little {
             chat = chat.think(ThinkType::Low);
         }
         let Ok(Value::Object(mut body)) = serde_json::to_value(chat) else {
-            return Err(LlmError::Protocol("the request cannot be written as JSON"));
+            return Err(LlmError::Protocol("cannot serialize the request"));
         };
-        // ollama-rs's messages do not name the tool whose result they are.
+        // The messages of ollama-rs lack the tool's name.
         body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
         body.insert("stream".to_owned(), matches!(wanted, Wanted::Text).into());
         match wanted {
             Wanted::Text => {}
             Wanted::Json(schema) => drop(body.insert("format".to_owned(), schema.clone())),
-            // Asked without tools, a model has to answer.
+            // Without tools, the model must answer.
             Wanted::Calls([]) => {}
             Wanted::Calls(tools) => drop(body.insert("tools".to_owned(), tools.iter().map(tool).collect())),
         }
@@ -156,8 +156,8 @@ impl ChatModel for Ollama {
     async fn probe(&self) -> Result<ModelStatus, LlmError> {
         let models = self.api.list_local_models().await.map_err(|error| match error {
             OllamaError::ReqwestError(error) => unreachable(error, Phase::Probe),
-            OllamaError::Other(body) => LlmError::Refused(complaint(body.as_bytes())),
-            _ => LlmError::Protocol("the list of models is not understood"),
+            OllamaError::Other(body) => LlmError::Refused(error_text(body.as_bytes())),
+            _ => LlmError::Protocol("the list of models has an unknown format"),
         })?;
         let models: Vec<String> = models.into_iter().map(|model| model.name).collect();
         let installed = models.iter().any(|name| same_model(name, &self.model));
@@ -165,13 +165,13 @@ impl ChatModel for Ollama {
     }
 }
 
-/// What a chat is to give.
+/// The kind of answer that is requested.
 #[derive(Clone, Copy)]
 enum Wanted<'a> {
     Text,
-    /// One object of this schema.
+    /// A JSON object.
     Json(&'a Value),
-    /// Calls of these tools, or text.
+    /// Tool calls or text.
     Calls(&'a [ToolSpec]),
 }
 
@@ -185,7 +185,7 @@ fn message(message: &ChatMessage) -> Value {
     let mut body = json!({ "role": role, "content": message.content });
     if !message.calls.is_empty() {
         let call = |call: &ToolCall| {
-            // Ollama refuses arguments that are no object; that they were none, the tool's result says.
+            // Ollama rejects arguments that are not an object. The tool's result reports the error to the model.
             let arguments = if call.arguments.is_object() { call.arguments.clone() } else { json!({}) };
             json!({ "function": { "name": call.name, "arguments": arguments } })
         };
@@ -205,16 +205,16 @@ fn tool(tool: &ToolSpec) -> Value {
     })
 }
 
-/// What was said, if it was said to its end.
+/// Returns a complete answer, or the error of an incomplete one.
 fn whole<T>((said, progress): (T, Progress)) -> Result<T, LlmError> {
     match progress {
         Progress::Cut => Err(LlmError::TooLong),
-        Progress::GoesOn => Err(LlmError::Truncated),
+        Progress::Incomplete => Err(LlmError::Truncated),
         Progress::Complete => Ok(said),
     }
 }
 
-/// The JSON object in a model's text, which may stand in a Markdown fence.
+/// Parses the JSON object in a model's text, with or without a Markdown fence.
 fn object(text: &str) -> Result<Value, LlmError> {
     let text = text.trim();
     let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
@@ -228,7 +228,7 @@ fn object(text: &str) -> Result<Value, LlmError> {
     }
 }
 
-/// Why no response came, or no more of it.
+/// Maps a failed request to an error.
 fn unreachable(error: reqwest::Error, phase: Phase) -> LlmError {
     match (error.is_timeout(), error.is_connect()) {
         (true, true) => LlmError::Timeout(Phase::Connect),
@@ -237,34 +237,34 @@ fn unreachable(error: reqwest::Error, phase: Phase) -> LlmError {
     }
 }
 
-/// What an HTTP error status means.
+/// Maps an HTTP error status to an error.
 async fn refusal(response: Response) -> LlmError {
     let status = response.status();
     let body = read(response).await.unwrap_or_default();
-    let words = format!("{} {}", status.as_u16(), complaint(&body));
+    let text = format!("{} {}", status.as_u16(), error_text(&body));
     match status {
         StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => LlmError::Overloaded,
-        StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT => LlmError::Unavailable(words),
-        status if status.is_server_error() => LlmError::Model(words),
+        StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT => LlmError::Unavailable(text),
+        status if status.is_server_error() => LlmError::Model(text),
         status if status.is_redirection() => {
-            LlmError::Refused(format!("{words}: redirects are not followed, set OLLAMA_HOST to the final address"))
+            LlmError::Refused(format!("{text}: redirects are not followed, set OLLAMA_HOST to the final address"))
         }
-        _ => LlmError::Refused(words),
+        _ => LlmError::Refused(text),
     }
 }
 
-/// The provider's words in an error's body: its `error` field, else the beginning of the text.
-fn complaint(body: &[u8]) -> String {
+/// Returns the `error` field of an error's body, else the start of the body.
+fn error_text(body: &[u8]) -> String {
     let json: Option<Value> = serde_json::from_slice(body).ok();
-    let words = json.as_ref().and_then(|json| json.get("error")?.as_str());
-    words.map_or_else(|| String::from_utf8_lossy(body), Into::into).chars().take(MAX_COMPLAINT).collect()
+    let error = json.as_ref().and_then(|json| json.get("error")?.as_str());
+    error.map_or_else(|| String::from_utf8_lossy(body), Into::into).chars().take(MAX_ERROR).collect()
 }
 
 /// Reads a body of at most [`MAX_ANSWER`] bytes.
 async fn read(response: Response) -> Result<Vec<u8>, LlmError> {
     match address::body(response, MAX_ANSWER).await {
         Ok(Some(body)) => Ok(body),
-        Ok(None) => Err(LlmError::Protocol("the answer is longer than the limit")),
+        Ok(None) => Err(LlmError::Protocol("the response is longer than the limit")),
         Err(error) if error.is_timeout() => Err(LlmError::Timeout(Phase::Answer)),
         Err(_) => Err(LlmError::Truncated),
     }
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_says_what_ollama_would_otherwise_guess() {
+    fn request_sets_explicit_options() {
         let messages =
             vec![ChatMessage::system("Em là trợ lý"), ChatMessage::user("Chào"), ChatMessage::assistant("Dạ")];
         let request = ChatRequest { messages, model: None, temperature: Some(0.5) };
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_sent_as_it_is_and_gpt_oss_still_thinks() {
+    fn schema_is_sent_unchanged() {
         let schema = json!({"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "number"}}});
         let sent = body(LlmConfig::default(), ChatRequest::default(), Wanted::Json(&schema));
         assert_eq!(sent["format"].to_string(), schema.to_string(), "the order of its fields too");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_and_their_results_are_sent_as_ollama_names_them() {
+    fn tools_and_results_use_ollamas_format() {
         let call = |arguments| ToolCall { name: "find".into(), arguments };
         let calls = vec![call(json!({"id": "77893"})), call(json!("77893"))];
         let messages = vec![
@@ -331,14 +331,14 @@ mod tests {
     }
 
     #[test]
-    fn another_model_is_not_told_how_to_think() {
+    fn other_models_get_no_think_option() {
         let request = ChatRequest { model: Some("qwen3:8b".into()), ..ChatRequest::default() };
         let sent = body(LlmConfig { keep_alive: Some("-1".into()), ..LlmConfig::default() }, request, Wanted::Text);
         assert_eq!((&sent["model"], sent.get("think"), &sent["keep_alive"]), (&json!("qwen3:8b"), None, &json!(-1)));
     }
 
     #[test]
-    fn an_answer_is_a_json_object_with_or_without_a_fence() {
+    fn answer_is_an_object_with_optional_fence() {
         for text in
             ["{\"a\":1}", " {\"a\":1}\n", "```json\n{\"a\":1}\n```", "```\n{\"a\":1}```", "```JSON {\"a\":1} ```\n"]
         {
@@ -353,16 +353,16 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_shown_without_its_password() {
+    fn address_omits_credentials() {
         let host = "https://shop:secret@llm.shop.vn/ollama/".to_owned();
         let ollama = Ollama::new(&LlmConfig { host, ..LlmConfig::default() }).expect("a client");
         assert_eq!(ollama.address(), "https://llm.shop.vn/ollama");
     }
 
     #[test]
-    fn a_complaint_is_short_and_in_the_providers_words() {
-        assert_eq!(complaint(br#"{"error":"model 'x' not found"}"#), "model 'x' not found");
-        assert_eq!(complaint("ế".repeat(1000).as_bytes()).chars().count(), MAX_COMPLAINT);
-        assert_eq!(complaint(b"{\"error\":{}}"), "{\"error\":{}}");
+    fn provider_errors_are_shortened() {
+        assert_eq!(error_text(br#"{"error":"model 'x' not found"}"#), "model 'x' not found");
+        assert_eq!(error_text("ế".repeat(1000).as_bytes()).chars().count(), MAX_ERROR);
+        assert_eq!(error_text(b"{\"error\":{}}"), "{\"error\":{}}");
     }
 }

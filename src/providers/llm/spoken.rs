@@ -1,4 +1,4 @@
-//! What of a model's text is meant for the customer.
+//! Removes a model's thinking from its text.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,13 @@ use crate::domain::text::clean;
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Leaves out what comes before the first word: white space, and the thoughts that some models (and older servers)
-/// write into the text itself, between `<think>` and `</think>`.
+/// Removes leading white space, and thinking that some models and older servers write into the text as `<think>…</think>`.
 ///
-/// Once the first word is through, text passes as it is.
+/// After the first word, text passes unchanged.
 #[derive(Debug, Default)]
 pub(super) struct Spoken {
     state: State,
-    /// What may still turn out to be a tag.
+    /// Text that may turn out to be a tag.
     held: String,
 }
 
@@ -27,7 +26,7 @@ enum State {
 }
 
 impl Spoken {
-    /// The part of this piece, and of what was held back before it, that can be shown now. Often empty at the start.
+    /// Adds a piece. Returns the text that can be shown now, which is often empty at the start.
     pub(super) fn push(&mut self, piece: String) -> String {
         let piece = match clean(&piece) {
             Cow::Borrowed(_) => piece,
@@ -59,7 +58,7 @@ impl Spoken {
                         self.state = State::Before;
                     }
                     None => {
-                        // Only the tag's own beginning is worth keeping.
+                        // Keep only a possible start of the closing tag.
                         let keep = self.held.char_indices().rev().nth(CLOSE.len() - 1).map_or(0, |(at, _)| at);
                         self.held.drain(..keep);
                         return String::new();
@@ -69,7 +68,7 @@ impl Spoken {
         }
     }
 
-    /// The answer is over: what was held back and is text after all.
+    /// Ends the answer. Returns held text that did not become a tag.
     pub(super) fn finish(&mut self) -> String {
         match self.state {
             State::Thinking => String::new(),
@@ -82,7 +81,7 @@ impl Spoken {
 mod tests {
     use super::*;
 
-    /// What is shown of a text that comes in pieces of `size` letters.
+    /// Pushes the text in pieces of `size` characters.
     fn shown(text: &str, size: usize) -> String {
         let mut spoken = Spoken::default();
         let letters: Vec<char> = text.chars().collect();
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_comes_before_the_first_word_is_left_out_however_it_is_cut() {
+    fn leading_thinking_is_removed_across_pieces() {
         let table = [
             ("Dạ vâng ạ. \n", "Dạ vâng ạ. \n"),
             ("\n\n  Dạ", "Dạ"),

@@ -1,8 +1,7 @@
-//! A Chroma server, over its HTTP API of version 2.
+//! The vector index on a Chroma server, over its HTTP API version 2.
 //!
-//! A client of our own: `chromadb` speaks the API that the server has given up, and `chroma` cannot be built without
-//! `protoc`. Records are kept as Chroma's own clients keep them, so that those read them too. The server's nearest neighbours
-//! are approximate where a collection is large.
+//! This is a custom client: `chromadb` uses the removed API version 1, and `chroma` needs `protoc` to build. Records have the format of
+//! Chroma's own clients. In large collections, nearest neighbours are approximate.
 
 mod name;
 mod wire;
@@ -23,30 +22,30 @@ use crate::config::VectorConfig;
 /// Keys of a collection's metadata.
 const MODEL: &str = "embedding_model";
 const DIMENSION: &str = "embedding_dimension";
-/// Records in one request, even where the server takes more: 256 vectors of 1,024 numbers are 3 MB of JSON.
+/// The maximum number of records per request: 256 vectors of 1,024 dimensions are 3 MB of JSON.
 const RECORDS_AT_ONCE: usize = 256;
-/// Ids that are listed or removed in one request.
+/// Ids that are listed or removed per request.
 const IDS_AT_ONCE: usize = 1000;
 
 /// A [`VectorIndex`] on a Chroma server.
 pub struct ChromaIndex {
     wire: Wire,
-    /// What was found, by the name on the server.
+    /// Known collections by their name on the server.
     found: Mutex<HashMap<String, Found>>,
-    /// Records in one request.
+    /// Records per request.
     batch: OnceCell<usize>,
 }
 
-/// Why there can be no such client.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidChroma {
-    #[error("CHROMA_URL must be an http(s) URL without a query, such as http://127.0.0.1:8000, and is '{0}'")]
+    #[error("CHROMA_URL must be an http(s) URL without a query, such as http://127.0.0.1:8000 (got '{0}')")]
     Address(String),
     #[error(transparent)]
     Client(#[from] reqwest::Error),
 }
 
-/// A collection that is there.
+/// A known collection.
 #[derive(Clone)]
 struct Found {
     id: String,
@@ -58,7 +57,7 @@ struct CollectionAnswer {
     id: String,
     #[serde(default)]
     metadata: Option<Map<String, Value>>,
-    /// Of the vectors that are in it; `None`: there are none yet.
+    /// The dimension of its vectors; `None` while it is empty.
     #[serde(default)]
     dimension: Option<usize>,
     #[serde(default)]
@@ -87,15 +86,15 @@ struct Checks {
 }
 
 impl ChromaIndex {
-    /// Connects to nothing yet. `url` is [`VectorConfig::chroma_url`].
+    /// Does not connect yet. `url` is [`VectorConfig::chroma_url`].
     ///
     /// # Errors
-    /// [`InvalidChroma::Address`]: `url` is no URL of a server.
+    /// [`InvalidChroma::Address`] if `url` is not valid.
     pub fn new(url: &str, config: &VectorConfig) -> Result<Self, InvalidChroma> {
         Ok(Self { wire: Wire::new(url, config.timeout)?, found: Mutex::default(), batch: OnceCell::new() })
     }
 
-    /// The collection as the server has it; `None`: it has none of this name.
+    /// Reads a collection from the server.
     async fn look_up(&self, name: &str) -> Result<Option<CollectionAnswer>, VectorError> {
         self.wire.ask(Method::GET, &format!("collections/{name}"), None).await
     }
@@ -114,8 +113,8 @@ impl ChromaIndex {
         found
     }
 
-    /// Posts to a collection; `None`: there is none. One that was dropped and made again by somebody else has another id, so
-    /// it is looked up once more when the server does not know the one that is remembered.
+    /// Posts to a collection. Returns `None` if it does not exist. If the server does not know the cached id, looks it up again, since
+    /// another client may have recreated the collection.
     async fn post<T: serde::de::DeserializeOwned>(
         &self,
         name: &str,
@@ -133,13 +132,12 @@ impl ChromaIndex {
         Ok(None)
     }
 
-    /// Chroma merges a record's metadata into what it has; a key goes when it is null. So keys that the record no longer
-    /// has are named.
+    /// Writes some records. Chroma merges metadata into the existing metadata and removes null keys, so outdated keys are set to null.
     async fn upsert_some(&self, name: &str, records: &[&Record]) -> Result<(), VectorError> {
         let ids: Vec<&str> = records.iter().map(|record| record.id.as_str()).collect();
         let asked = json!({ "ids": ids, "include": ["metadatas"], "limit": ids.len() });
-        let Some(there) = self.post::<GetAnswer>(name, "get", &asked).await? else { return Err(not_there(name)) };
-        let old = there.ids.into_iter().zip(there.metadatas.unwrap_or_default());
+        let Some(existing) = self.post::<GetAnswer>(name, "get", &asked).await? else { return Err(missing(name)) };
+        let old = existing.ids.into_iter().zip(existing.metadatas.unwrap_or_default());
         let mut old: HashMap<String, Map<String, Value>> =
             old.filter_map(|(id, metadata)| Some((id, metadata?))).collect();
         let metadatas: Vec<Value> = records
@@ -148,7 +146,7 @@ impl ChromaIndex {
                 let mut metadata = old.remove(&record.id).unwrap_or_default();
                 metadata.values_mut().for_each(|value| *value = Value::Null);
                 metadata.extend(record.metadata.iter().map(|(name, value)| (name.clone(), value.as_str().into())));
-                // It refuses an empty one.
+                // Chroma rejects empty metadata.
                 if metadata.is_empty() { Value::Null } else { metadata.into() }
             })
             .collect();
@@ -158,7 +156,7 @@ impl ChromaIndex {
             "documents": records.iter().map(|record| &record.text).collect::<Vec<_>>(),
             "metadatas": metadatas,
         });
-        self.post::<Value>(name, "upsert", &body).await?.map(drop).ok_or_else(|| not_there(name))
+        self.post::<Value>(name, "upsert", &body).await?.map(drop).ok_or_else(|| missing(name))
     }
 
     async fn batch(&self) -> Result<usize, VectorError> {
@@ -169,7 +167,6 @@ impl ChromaIndex {
         self.batch.get_or_try_init(read).await.copied()
     }
 
-    /// No code can panic while it holds this.
     fn found(&self) -> MutexGuard<'_, HashMap<String, Found>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -188,8 +185,9 @@ impl VectorIndex for ChromaIndex {
                     "configuration": { "hnsw": { "space": "cosine" } },
                     "metadata": { MODEL: space.model, DIMENSION: space.dimension },
                 });
-                let made = self.wire.ask(Method::POST, "collections", Some(&body)).await?;
-                made.ok_or_else(|| VectorError::Refused("Chroma has no database default_database".to_owned()))?
+                let created = self.wire.ask(Method::POST, "collections", Some(&body)).await?;
+                created
+                    .ok_or_else(|| VectorError::Refused("the database default_database does not exist".to_owned()))?
             }
         };
         let (collection, found) = (name.clone(), answer.space());
@@ -199,7 +197,7 @@ impl VectorIndex for ChromaIndex {
         let compares_by = &answer.configuration_json["hnsw"]["space"];
         if compares_by.as_str().is_some_and(|space| space != "cosine") {
             return Err(VectorError::Refused(format!(
-                "the collection {collection} compares by {compares_by} and not by cosine: run `frontdesk index --rebuild`"
+                "the collection {collection} uses {compares_by} instead of cosine: run `frontdesk index --rebuild`"
             )));
         }
         self.remember(&name, &answer);
@@ -211,9 +209,9 @@ impl VectorIndex for ChromaIndex {
             return Ok(());
         }
         let name = name::on_server(collection)?;
-        let found = self.find(&name).await?.ok_or_else(|| not_there(&name))?;
+        let found = self.find(&name).await?.ok_or_else(|| missing(&name))?;
         records.iter().try_for_each(|record| check_vector(&record.vector, found.dimension))?;
-        // Which one counts, where a request has one id twice, is not told.
+        // Chroma does not define which record is used if a request repeats an id.
         let records: BTreeMap<&str, &Record> = records.iter().map(|record| (record.id.as_str(), record)).collect();
         let records: Vec<&Record> = records.into_values().collect();
         for some in records.chunks(self.batch().await?) {
@@ -301,22 +299,22 @@ impl VectorIndex for ChromaIndex {
         if answer.get("nanosecond heartbeat").is_some() {
             return Ok(());
         }
-        Err(self.wire.is_no_chroma("its heartbeat is not Chroma's"))
+        Err(self.wire.not_chroma("its heartbeat is not Chroma's"))
     }
 }
 
 impl CollectionAnswer {
-    /// What its metadata says; what another client made says nothing.
+    /// Returns the space in the metadata, which collections of other clients lack.
     fn space(&self) -> Space {
         let metadata = |key: &str| self.metadata.as_ref().and_then(|metadata| metadata.get(key));
-        let model = metadata(MODEL).and_then(Value::as_str).unwrap_or("a model that is not named").to_owned();
+        let model = metadata(MODEL).and_then(Value::as_str).unwrap_or("an unknown model").to_owned();
         let dimension = metadata(DIMENSION).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
         Space { model, dimension: dimension.or(self.dimension).unwrap_or(0) }
     }
 }
 
 impl QueryAnswer {
-    /// Chroma's cosine distance is 1 − similarity. A vector of zeros has none.
+    /// Converts distances to similarities: Chroma's cosine distance is 1 − similarity, or null for a zero vector.
     fn into_hits(self) -> Vec<Hit> {
         let (ids, distances) = (self.ids.into_iter().flatten(), self.distances.into_iter().flatten());
         let hits = ids.zip(distances).zip(self.embeddings.into_iter().flatten());
@@ -328,13 +326,13 @@ impl QueryAnswer {
     }
 }
 
-/// Chroma's filter for records that have all these labels.
+/// Creates Chroma's filter for records with all these labels.
 fn labelled(only: &Labels) -> Value {
     let mut each: Vec<Value> = only.iter().map(|(name, value)| json!({ name: { "$eq": value } })).collect();
-    // It refuses an "and" of one.
+    // Chroma rejects an "$and" of one condition.
     if each.len() == 1 { each.remove(0) } else { json!({ "$and": each }) }
 }
 
-fn not_there(name: &str) -> VectorError {
-    VectorError::Refused(format!("there is no collection {name}"))
+fn missing(name: &str) -> VectorError {
+    VectorError::Refused(format!("the collection {name} does not exist"))
 }

@@ -2,7 +2,13 @@ use super::*;
 use crate::domain::Language;
 
 fn shelf(root: &Path, folder: &str) -> Shelf {
-    read(root, folder, &SearchRules::new("", crate::persona::Prompts::shipped().languages().unwrap()).unwrap(), &ChunkConfig::default()).unwrap()
+    read(
+        root,
+        folder,
+        &SearchRules::new("", crate::persona::Prompts::shipped().languages().unwrap()).unwrap(),
+        &ChunkConfig::default(),
+    )
+    .unwrap()
 }
 
 fn write(root: &Path, file: &str, bytes: &[u8]) {

@@ -1,4 +1,4 @@
-//! `frontdesk chat` through a pipe, with a server of its own and beside one that runs.
+//! `frontdesk chat` through a pipe, with a temporary server and with a running one.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ async fn said(address: &str, key: Option<&str>) -> Vec<String> {
 }
 
 #[test]
-fn a_pipe_gets_the_conversation_as_clean_paragraphs() {
+fn pipe_gets_clean_paragraphs() {
     let shop = Shop::new();
     let run = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n\n/history\n/nothing\n/quit\nnot heard\n");
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -52,12 +52,12 @@ fn a_pipe_gets_the_conversation_as_clean_paragraphs() {
         format!("SSTC: {follow_up}"),
     ];
     assert_eq!(history, expected);
-    assert_eq!(run.stderr, "There is no /nothing; /help lists what there is.\n");
+    assert_eq!(run.stderr, "Unknown command /nothing. Type /help for commands.\n");
     assert!(!run.stdout.contains('\x1b'), "{run:?}");
 }
 
 #[test]
-fn the_end_of_the_pipe_ends_it_and_persona_and_language_can_be_chosen() {
+fn persona_and_language_can_be_chosen() {
     let shop = Shop::new();
     let english = "SSTC: Hi, I'm SSTC's AI assistant. How can I help?\n\n";
     for arguments in [&["chat", "--persona", "system_persona_en"][..], &["chat", "--language", "en"]] {
@@ -72,7 +72,7 @@ fn the_end_of_the_pipe_ends_it_and_persona_and_language_can_be_chosen() {
 }
 
 #[tokio::test]
-async fn beside_a_running_server_it_talks_to_that_one() {
+async fn chat_uses_the_running_server() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[]);
     let run = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n");
@@ -92,36 +92,36 @@ async fn beside_a_running_server_it_talks_to_that_one() {
 }
 
 #[tokio::test]
-async fn where_keys_are_set_it_comes_with_the_default_tenants() {
+async fn chat_uses_the_default_tenants_key() {
     let shop = Shop::new();
     let keys = [("X_API_KEYS", "other:key-of-the-shop-1,default:key-of-the-shop-2")];
     let (_server, address) = shop.serve(&keys);
     assert_eq!(shop.run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
     assert_eq!(said(&address, Some("key-of-the-shop-2")).await, ["xin chào"]);
     shop.run(&["chat"], &[("X_API_KEYS", "a-wrong-key-of-16-characters")]).is_refused_with(&["set X_API_KEYS"]);
-    // And a server of its own is opened by them as well.
+    // A temporary server uses the keys, too.
     assert_eq!(Shop::new().run_with_input(&["chat"], &keys, "xin chào\n").code, Some(0));
 }
 
 #[test]
-fn a_server_that_is_not_there_is_said_plainly() {
+fn unreachable_server_is_reported() {
     let shop = Shop::new();
     shop.run(&["chat", "--url", "http://127.0.0.1:1"], &[]).is_refused_with(&["annot reach the server"]);
-    shop.run(&["chat", "--url", "here"], &[]).is_refused_with(&["here is no URL"]);
+    shop.run(&["chat", "--url", "here"], &[]).is_refused_with(&["here is not a URL"]);
 }
 
 #[test]
-fn a_refused_message_is_said_and_the_conversation_goes_on() {
+fn conversation_continues_after_a_refused_message() {
     let shop = Shop::new();
     let long = "a".repeat(4_001);
     let run = shop.run_with_input(&["chat"], &[], &format!("{long}\nkiểm tra bảo hành ABC123\n"));
     assert!(run.stdout.contains(RESULT), "{run:?}");
-    assert!(run.stderr.contains("1 to 4000 characters") && run.stderr.contains("1 of the messages got no answer"));
+    assert!(run.stderr.contains("1 to 4000 characters") && run.stderr.contains("messages without an answer: 1"));
     assert_eq!(run.code, Some(1), "{run:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_lost_in_the_middle_is_taken_up_again_and_nothing_is_said_or_shown_twice() {
+async fn lost_connection_resumes_without_repetition() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
     let whole = shop.run_with_input(&["chat"], &[], "kiểm tra bảo hành ABC123\n");
@@ -130,20 +130,20 @@ async fn a_connection_lost_in_the_middle_is_taken_up_again_and_nothing_is_said_o
     network.cuts_behind("Thông tin");
     let run = shop.run_with_input(&["chat", "--url", &network.url()], &[], "kiểm tra bảo hành ABC123\n");
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("The connection to the server was lost. Trying again"), "{run:?}");
+    assert!(run.stderr.contains("Lost the connection to the server. Retrying"), "{run:?}");
     let persona = |text: &str| text.replacen("system_persona_vi:", "SSTC:", 1).split_whitespace().collect::<String>();
-    assert_eq!(persona(&run.stdout), persona(&whole.stdout), "every word once, whatever paragraph it stands in");
+    assert_eq!(persona(&run.stdout), persona(&whole.stdout), "every word once");
     assert_eq!(said(&address, None).await, ["kiểm tra bảo hành ABC123"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_asks_to_come_back_is_asked_again() {
+async fn chat_retries_when_the_server_asks() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
     let network = Network::to(&address).await;
     network.refuses_first("/stream");
     let run = shop.run_with_input(&["chat", "--url", &network.url()], &[], "kiểm tra bảo hành ABC123\n");
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("Wait. Trying again in 1 s"), "{run:?}");
+    assert!(run.stderr.contains("Wait. Retrying in 1 s"), "{run:?}");
     assert!(run.stdout.contains(RESULT), "{run:?}");
 }

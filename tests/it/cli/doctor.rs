@@ -23,10 +23,10 @@ fn has(lines: &[String], outcome: &str, line: &str) {
 }
 
 #[test]
-fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
+fn doctor_before_first_start_creates_nothing() {
     let shop = Shop::new();
     let (code, lines) = doctor(&shop, &[("LOG_FILE", "log/frontdesk.log")]);
-    has(&lines, OK, "config: every value of the environment can be used");
+    has(&lines, OK, "config: every value of the environment is valid");
     has(&lines, OK, "keys: none: development");
     has(&lines, OK, "log file: log/frontdesk.log");
     has(
@@ -35,13 +35,13 @@ fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
         "prompts: personas returns_en (en, vi), returns_vi (vi, en), system_persona_en (en, vi), system_persona_vi (vi, en); default system_persona_vi",
     );
     has(&lines, OK, "knowledge: 14 documents, ");
-    has(&lines, OK, "store: SQLite (database/frontdesk.db) is not there yet: the first start creates it");
+    has(&lines, OK, "store: SQLite (database/frontdesk.db) does not exist yet: the first start creates it");
     has(&lines, OK, "warranties: none yet: the first start reads knowledge/warranty.csv");
     has(&lines, OK, "server: none runs on this database");
     has(&lines, OK, "port: BIND_ADDR=127.0.0.1:0 is free");
     has(&lines, OK, "language model: off (LLM=offline)");
     has(&lines, OK, "embedding model: off");
-    has(&lines, OK, "mail: files in database/outbox, for people to pass on");
+    has(&lines, OK, "mail: written to files in database/outbox, not sent");
     has(&lines, WARN, "links in mails: they lead to http://127.0.0.1:0, which customers cannot reach: set PUBLIC_URL");
     assert_eq!((code, lines.len()), (Some(0), 13), "{lines:#?}");
     let mut left: Vec<_> = std::fs::read_dir(shop.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -50,7 +50,7 @@ fn before_the_first_start_it_says_what_will_be_and_makes_nothing() {
 }
 
 #[test]
-fn beside_a_running_server_it_finds_it_and_leaves_it_alone() {
+fn doctor_finds_a_running_server() {
     let shop = Shop::new();
     let keys = ("X_API_KEYS", "default:s3cret-of-the-shop-1,other:s3cret-of-the-shop-2,other:s3cret-of-the-shop-3");
     let (server, address) = shop.serve(&[keys]);
@@ -58,7 +58,7 @@ fn beside_a_running_server_it_finds_it_and_leaves_it_alone() {
     let (code, lines) = doctor(&shop, &[keys, ("BIND_ADDR", bind)]);
     has(&lines, OK, "keys: 3 keys for tenants default (1), other (2)");
     has(&lines, OK, "store: SQLite (database/frontdesk.db), its tables are up to date");
-    has(&lines, WARN, "warranties: 240 records of tenant default, 0 records of tenant other: bring a list in with");
+    has(&lines, WARN, "warranties: 240 records of tenant default, 0 records of tenant other: import a list with");
     has(&lines, OK, &format!("server: one runs on this database, at {address}"));
     has(&lines, OK, &format!("port: BIND_ADDR={bind} is the running server's"));
     assert_eq!(code, Some(0), "{lines:#?}");
@@ -72,7 +72,7 @@ fn beside_a_running_server_it_finds_it_and_leaves_it_alone() {
 }
 
 #[test]
-fn in_a_broken_folder_every_fault_has_its_line_and_its_mend() {
+fn doctor_reports_every_problem_with_a_hint() {
     let shop = Shop::new();
     shop.write("prompts/system_persona_vi.md", "Who.\n\nFollowUp: x\n");
     shop.write("prompts/second.md", "Who.\nGreeting:\n");
@@ -90,20 +90,20 @@ fn in_a_broken_folder_every_fault_has_its_line_and_its_mend() {
             ("LOG_FILE", "prompts"),
         ],
     );
-    has(&lines, FAIL, "config: LLM: 'openai' is none of auto, ollama, offline");
-    has(&lines, FAIL, "config: TURNS_PER_MINUTE: 'many' cannot be used");
-    has(&lines, FAIL, "config: LOG=a=b=c is no filter");
+    has(&lines, FAIL, "config: LLM: 'openai' is not one of auto, ollama, offline");
+    has(&lines, FAIL, "config: TURNS_PER_MINUTE: 'many' is not valid");
+    has(&lines, FAIL, "config: LOG=a=b=c is not a valid filter");
     has(&lines, FAIL, "log file: LOG_FILE=prompts is a folder");
     has(&lines, FAIL, "prompts: prompts/second.md:2: ");
     has(&lines, FAIL, "prompts: prompts/system_persona_vi.md:3: ");
     has(&lines, FAIL, "store: DATABASE_URL must begin with sqlite:// or postgres://");
-    has(&lines, FAIL, &format!("port: BIND_ADDR={taken} is taken by another program"));
+    has(&lines, FAIL, &format!("port: BIND_ADDR={taken} is in use by another program"));
     has(&lines, WARN, "language model: Ollama does not answer at http://127.0.0.1:1: start it with `ollama serve`");
     assert_eq!(code, Some(1), "{lines:#?}");
 }
 
 #[test]
-fn a_mail_server_that_nobody_reaches_is_named_without_its_password() {
+fn unreachable_mail_server_is_reported_without_password() {
     let shop = Shop::new();
     let smtp = ("SMTP_URL", "smtp://shop:s3cret@127.0.0.1:1");
     let (code, lines) = doctor(&shop, &[smtp, ("PUBLIC_URL", "https://chat.example.com")]);
@@ -125,7 +125,7 @@ fn a_mail_server_that_nobody_reaches_is_named_without_its_password() {
 }
 
 #[test]
-fn texts_documents_and_a_file_that_is_no_database_are_looked_into() {
+fn doctor_checks_texts_documents_and_database() {
     let shop = Shop::new();
     shop.edit("prompts/texts/retail.vi.toml", "=", "= =");
     std::fs::write(shop.path("knowledge/latin1.md"), b"# Gi\xe1\n").unwrap();
@@ -133,7 +133,7 @@ fn texts_documents_and_a_file_that_is_no_database_are_looked_into() {
     std::fs::create_dir(shop.path("database")).unwrap();
     shop.write("database/frontdesk.db", &"no database at all. ".repeat(100));
     let (code, lines) = doctor(&shop, &[]);
-    has(&lines, FAIL, "config: .env:1: the line cannot be understood");
+    has(&lines, FAIL, "config: .env:1: the line is not valid");
     has(&lines, FAIL, "prompts: prompts/texts/retail.vi.toml:");
     has(&lines, WARN, "knowledge: knowledge/latin1.md");
     has(&lines, FAIL, "store: ");
@@ -142,18 +142,17 @@ fn texts_documents_and_a_file_that_is_no_database_are_looked_into() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_is_not_installed_comes_with_the_command_that_gets_it() {
+async fn missing_model_is_reported_with_pull_command() {
     let ollama = ScriptedOllama::start().await;
     let shop = Shop::new();
     let url = ollama.url();
     let variables = |mode| [("LLM", mode), ("OLLAMA_HOST", url.as_str())];
     let (code, lines) = doctor(&shop, &variables("auto"));
-    has(&lines, OK, &format!("language model: Ollama answers at {url} and has gpt-oss"));
+    has(&lines, OK, &format!("language model: Ollama at {url} has gpt-oss"));
     assert_eq!(code, Some(0));
 
     ollama.has_models(&["qwen3:latest"]);
-    let missing =
-        format!("language model: Ollama answers at {url} and does not have gpt-oss: run `ollama pull gpt-oss`");
+    let missing = format!("language model: Ollama at {url} does not have gpt-oss: run `ollama pull gpt-oss`");
     let (code, lines) = doctor(&shop, &variables("auto"));
     has(&lines, WARN, &missing);
     assert_eq!(code, Some(0), "the server starts without it");
@@ -168,7 +167,7 @@ async fn a_model_that_is_not_installed_comes_with_the_command_that_gets_it() {
 
 #[cfg(unix)]
 #[test]
-fn created_files_are_private_and_an_open_database_is_reported() {
+fn created_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     fn created(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
         let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -198,12 +197,12 @@ fn created_files_are_private_and_an_open_database_is_reported() {
 }
 
 #[test]
-fn machines_get_one_object() {
+fn doctor_prints_json() {
     let shop = Shop::new();
     let run = shop.run(&["doctor", "--json"], &[("LLM", "openai")]);
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((run.code, &found["ok"]), (Some(1), &Value::Bool(false)));
     let first = &found["checks"][0];
     assert_eq!((first["name"].as_str(), first["outcome"].as_str()), (Some("config"), Some("fail")));
-    assert_eq!(first["line"], "LLM: 'openai' is none of auto, ollama, offline");
+    assert_eq!(first["line"], "LLM: 'openai' is not one of auto, ollama, offline");
 }

@@ -24,7 +24,7 @@ fn json(output: &Output) -> Value {
 }
 
 #[test]
-fn the_sample_shop_is_found_by_words_alone() {
+fn lexical_search_finds_sample_documents() {
     let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string();
     let (questions, unanswerable) = (file("retrieval.jsonl"), file("unanswerable.jsonl"));
     let output = eval(&[], &["--questions", &questions, "--unanswerable", &unanswerable, "--json"]);
@@ -50,9 +50,9 @@ fn shop() -> TempDir {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_a_model_all_three_rankings_are_measured() {
+async fn model_adds_vector_and_hybrid_rankings() {
     let (ollama, shop) = (ScriptedOllama::start().await, shop());
-    // Longer than any chunk, and mostly about something else: ranked all the same.
+    // Longer than a chunk, and mostly about another topic.
     let long = format!("Where do I park? {}", "I am an invented person with invented worries. ".repeat(60));
     let lines = [
         r#"{"id":"1","query":"how long does delivery take","documents":["delivery"]}"#.to_owned(),
@@ -81,7 +81,7 @@ async fn with_a_model_all_three_rankings_are_measured() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_declined_is_told_apart_by_whether_documents_answer() {
+async fn declined_questions_are_measured_separately() {
     let (ollama, shop) = (ScriptedOllama::start().await, shop());
     let file = |name: &str, lines: &str| {
         std::fs::write(shop.path().join(name), lines).unwrap();
@@ -109,11 +109,11 @@ async fn what_is_declined_is_told_apart_by_whether_documents_answer() {
 }
 
 #[test]
-fn questions_that_cannot_be_used_are_named_with_their_line() {
+fn invalid_questions_are_reported_with_line() {
     let shop = shop();
     let file = shop.path().join("questions.jsonl");
     let good = r#"{"id":"1","query":"delivery","documents":["delivery","nowhere"]}"#;
-    for (lines, place, mend) in [
+    for (lines, place, hint) in [
         ("{\"id\":\"1\"}".to_owned(), "questions.jsonl:1", "on one line"),
         (format!("{good}\n\nx"), "questions.jsonl:3", "on one line"),
         (
@@ -121,13 +121,13 @@ fn questions_that_cannot_be_used_are_named_with_their_line() {
             "questions.jsonl:2",
             "documents is empty",
         ),
-        (String::new(), "questions.jsonl", "holds no questions"),
+        (String::new(), "questions.jsonl", "has no questions"),
     ] {
         std::fs::write(&file, lines).unwrap();
         let output = eval(&[], &["--path", shop.path().to_str().unwrap(), "--questions", file.to_str().unwrap()]);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains(place) && stderr.contains(mend), "{stderr}");
+        assert!(stderr.contains(place) && stderr.contains(hint), "{stderr}");
     }
     std::fs::write(&file, good).unwrap();
     let output = eval(&[], &["--path", shop.path().to_str().unwrap(), "--questions", file.to_str().unwrap()]);

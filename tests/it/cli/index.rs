@@ -5,13 +5,14 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use frontdesk::cli::index::{Args, Report, index};
+use frontdesk::cli::output::Report as _;
 use frontdesk::config::{Config, Env};
 use frontdesk::providers::vector::VectorIndex;
 use tempfile::TempDir;
 
 use crate::support::vectors::{MemoryVectors, WordModel};
 
-/// A folder with prompts and documents of its own.
+/// A folder with prompts and documents.
 struct Shop {
     folder: TempDir,
     vectors: Arc<MemoryVectors>,
@@ -86,7 +87,7 @@ impl From<Output> for Run {
 fn text(report: &Report) -> (String, String) {
     let (mut out, mut remarks) = (Vec::new(), Vec::new());
     report.write_text(&mut out).unwrap();
-    report.write_remarks(&mut remarks).unwrap();
+    report.write_remarks(&mut remarks, false).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(remarks).unwrap())
 }
 
@@ -100,7 +101,7 @@ fn counts(report: &Report) -> Vec<(&str, usize, usize, usize)> {
 }
 
 #[tokio::test]
-async fn every_folder_that_a_persona_names_has_a_collection_and_others_are_told() {
+async fn each_persona_folder_has_a_collection() {
     let shop = Shop::new();
     let report = shop.index(Args::default()).await.unwrap();
     assert_eq!(counts(&report), [("", 0, 1, 0), ("returns", 0, 1, 0)]);
@@ -111,7 +112,7 @@ async fn every_folder_that_a_persona_names_has_a_collection_and_others_are_told(
         out.contains("/returns: 1 documents, 1 chunks; knowledge_dev-returns: 1 embedded, 0 kept, 0 removed\n"),
         "{out}"
     );
-    assert!(remarks.contains("/archive: no persona names it"), "{remarks}");
+    assert!(remarks.contains("/archive: not indexed, since no persona names it"), "{remarks}");
 
     let args = Args { path: Some(shop.path("knowledge/archive")), collection: Some("old".into()), ..Args::default() };
     let report = shop.index(args).await.unwrap();
@@ -120,7 +121,7 @@ async fn every_folder_that_a_persona_names_has_a_collection_and_others_are_told(
 }
 
 #[tokio::test]
-async fn a_dry_run_says_what_would_change_and_needs_no_model() {
+async fn dry_run_needs_no_model() {
     let shop = Shop::new();
     shop.model.down.store(true, std::sync::atomic::Ordering::SeqCst);
     let report = shop.index(Args { dry_run: true, ..Args::default() }).await.unwrap();
@@ -131,7 +132,7 @@ async fn a_dry_run_says_what_would_change_and_needs_no_model() {
 }
 
 #[tokio::test]
-async fn a_rebuild_embeds_everything_again() {
+async fn rebuild_embeds_everything_again() {
     let shop = Shop::new();
     shop.index(Args::default()).await.unwrap();
     let would = shop.index(Args { rebuild: true, dry_run: true, ..Args::default() }).await.unwrap();
@@ -142,7 +143,7 @@ async fn a_rebuild_embeds_everything_again() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_or_refused_is_named() {
+async fn dropped_and_refused_chunks_are_reported() {
     let shop = Shop::new();
     shop.write(
         "knowledge/delivery.md",
@@ -158,7 +159,7 @@ async fn what_is_dropped_or_refused_is_named() {
 }
 
 #[tokio::test]
-async fn similarities_are_printed_with_a_threshold_between_them() {
+async fn calibration_proposes_a_threshold() {
     let shop = Shop::new();
     for n in 0..6 {
         shop.write(
@@ -175,12 +176,12 @@ async fn similarities_are_printed_with_a_threshold_between_them() {
 }
 
 #[test]
-fn without_a_model_the_documents_are_told_and_what_to_do() {
+fn missing_model_is_reported_with_a_hint() {
     let shop = Shop::new();
     let run = shop.run(&[]);
     assert_eq!(run.code, 2, "{}", run.stderr);
     assert!(run.stdout.contains("2 documents, 2 chunks, 0 dropped, 0 refused"), "{}", run.stdout);
-    assert!(run.stderr.contains("error: embedding is switched off: set EMBED=auto"), "{}", run.stderr);
+    assert!(run.stderr.contains("error: embedding is disabled: set EMBED=auto"), "{}", run.stderr);
     let json: serde_json::Value = serde_json::from_str(&shop.run(&["--json"]).stdout).unwrap();
     assert_eq!((json["documents"].as_u64(), json["folders"][1]["folder"].as_str()), (Some(2), Some("returns")));
     assert!(json["error"].as_str().unwrap().contains("EMBED=auto"), "{json}");
@@ -188,12 +189,12 @@ fn without_a_model_the_documents_are_told_and_what_to_do() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_mend() {
+fn unreadable_folder_is_reported_with_a_hint() {
     let shop = Shop::new();
     let run = shop.run(&["--path", "nowhere"]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
     assert!(
-        run.stderr.contains("nowhere is no folder: name the folder of the documents with --path"),
+        run.stderr.contains("nowhere is not a folder: name the folder of the documents with --path"),
         "{}",
         run.stderr
     );

@@ -101,7 +101,7 @@ fn desk() -> By<'static> {
 }
 
 #[tokio::test]
-async fn the_samples_are_made_and_made_again() {
+async fn samples_can_be_created_again() {
     let shop = Shop::new().await;
     for _ in 0..2 {
         let run = shop.run(&["seed", "returns"]);
@@ -113,28 +113,28 @@ async fn the_samples_are_made_and_made_again() {
     shop.import("own.csv", &format!("{HEADER}OWN-1,a@b.vn,An,Pending,2026-11-01,,USD,Boots,10,1\n"), &[]);
     let run = shop.run(&["seed", "returns"]);
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("has 1 orders of its own") && run.stderr.contains("--tenant"), "{}", run.stderr);
+    assert!(run.stderr.contains("already has 1 orders") && run.stderr.contains("--tenant"), "{}", run.stderr);
     let run = shop.run(&["seed", "returns", "--force"]);
-    assert!(run.code == 0 && run.stdout.contains("policies were not written"), "{}", run.stdout);
+    assert!(run.code == 0 && run.stdout.contains("kept the shop's own policies"), "{}", run.stdout);
     assert!(shop.order("OWN-1").await.is_some());
 }
 
 #[tokio::test]
-async fn an_rma_takes_its_steps_from_the_command_line_and_an_illegal_one_is_told() {
+async fn rma_advances_only_by_legal_steps() {
     let shop = Shop::new().await;
     shop.run(&["seed", "returns"]);
     let rma = shop.returned().await;
     let number = rma.number.as_str();
     let run = shop.run(&["rma", "advance", number, "label_sent", "--by", "Thu"]);
-    assert!(run.stdout.starts_with(&format!("{number} is Label_Sent now, with the label ")), "{}", run.stderr);
+    assert!(run.stdout.starts_with(&format!("{number} is now Label_Sent, with the label ")), "{}", run.stderr);
     let label = run.stdout.trim().rsplit(' ').next().unwrap().to_owned();
     let run = shop.run(&["rma", "advance", number, "label-sent"]);
-    assert_eq!((run.code, run.stderr.trim()), (1, format!("error: {number} has its label already: {label}").as_str()));
+    assert_eq!((run.code, run.stderr.trim()), (1, format!("error: {number} already has a label: {label}").as_str()));
     let stored = shop.store().await.tenant(&TenantId::default()).find_rma(&rma.number).await.unwrap().unwrap();
     assert_eq!(stored.label.map(|label| label.tracking.to_string()), Some(label));
     for (to, told) in [("In-Transit", "In_Transit"), ("received", "Received")] {
         let run = shop.run(&["rma", "advance", number, to, "--by", "Thu"]);
-        assert_eq!(run.stdout.trim(), format!("{number} of order 77893 is {told} now"), "{}", run.stderr);
+        assert_eq!(run.stdout.trim(), format!("{number} of order 77893 is now {told}"), "{}", run.stderr);
     }
     let run = shop.run(&["rma", "advance", number, "refunded"]);
     let expected = "error: an RMA cannot go from Received to Refunded; it may go to Inspected";
@@ -145,7 +145,7 @@ async fn an_rma_takes_its_steps_from_the_command_line_and_an_illegal_one_is_told
 }
 
 #[tokio::test]
-async fn a_person_decides_on_an_escalation_with_a_reason() {
+async fn escalation_is_resolved_with_a_reason() {
     let shop = Shop::new().await;
     shop.run(&["seed", "returns"]);
     let rma = shop.returned().await;
@@ -170,11 +170,11 @@ async fn a_person_decides_on_an_escalation_with_a_reason() {
     assert_eq!((run.code, run.stdout.as_str()), (0, expected.as_str()), "{}", run.stderr);
     assert_eq!(door.find_rma(&rma.number).await.unwrap().unwrap().status, RmaStatus::Rejected);
     let run = shop.run(&["rma", "resolve", number, "approve", "--by", "An", "--why", "x"]);
-    assert!(run.code == 1 && run.stderr.contains("was decided already: reject, by Thu"), "{}", run.stderr);
+    assert!(run.code == 1 && run.stderr.contains("was already resolved: reject, by Thu"), "{}", run.stderr);
 }
 
 #[tokio::test]
-async fn a_list_of_orders_goes_in_whole_or_not_at_all() {
+async fn order_import_is_all_or_nothing() {
     let shop = Shop::new().await;
     let good = "AB-1001,a@b.vn,An,Delivered,2026-11-01,2026-11-03,USD,Boots,129.99,1\n\
         AB-1001,a@b.vn,An,Delivered,2026-11-01,2026-11-03,USD,Poles,59,2\n\
@@ -212,7 +212,7 @@ async fn a_list_of_orders_goes_in_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn two_orders_of_a_customer_are_of_one_customer_and_the_list_settles() {
+async fn orders_of_a_customer_share_the_customer() {
     let shop = Shop::new().await;
     let header = HEADER.trim_end().to_owned() + ",is_vip,fraud_flag,user_id\n";
     let list = header
@@ -231,5 +231,5 @@ async fn two_orders_of_a_customer_are_of_one_customer_and_the_list_settles() {
     let run = shop.import("orders.csv", &back, &[]);
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert_eq!((run.code, lines[0]), (1, "0 new, 0 changed, 1 unchanged orders, 1 refused rows"));
-    assert!(lines[1].starts_with("line 3: status \"Shipped\": order AB-1002 is Delivered already"), "{}", lines[1]);
+    assert!(lines[1].starts_with("line 3: status \"Shipped\": order AB-1002 is already Delivered"), "{}", lines[1]);
 }

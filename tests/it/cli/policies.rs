@@ -24,7 +24,7 @@ impl Shop {
 }
 
 #[tokio::test]
-async fn a_shops_own_policies_take_the_place_of_those_it_had() {
+async fn imported_policies_replace_earlier_ones() {
     let shop = Shop::new().await;
     let first = format!("{HEADER}VIP,vip,,120,\nShoes,category,Footwear,60,30\n");
     let dry = shop.policies(&first, &["--dry-run"]);
@@ -47,7 +47,7 @@ async fn a_shops_own_policies_take_the_place_of_those_it_had() {
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_taken_changes_nothing() {
+async fn invalid_policy_list_changes_nothing() {
     let shop = Shop::new().await;
     shop.policies(&format!("{HEADER}VIP,vip,,120,\n"), &[]);
     let kept = shop.stored().await;
@@ -58,7 +58,7 @@ async fn a_list_that_cannot_be_taken_changes_nothing() {
         line 4: row \"Shoes\": the row has 2 columns and the header 5;";
     assert!(refused.stdout.starts_with(lines), "{}", refused.stdout);
     for (content, says) in [
-        (HEADER.to_owned(), "the list names no policy, and nothing was written"),
+        (HEADER.to_owned(), "nothing was written, since the list has no policies"),
         ("name,days\n".to_owned(), "missing: scope, return_days"),
         (String::new(), "the file is empty"),
     ] {
@@ -69,7 +69,7 @@ async fn a_list_that_cannot_be_taken_changes_nothing() {
 }
 
 #[tokio::test]
-async fn who_replaced_the_policies_is_recorded_with_what_was_there() {
+async fn policy_import_is_in_the_audit_log() {
     let shop = Shop::new().await;
     let options = StoreOptions { url: shop.url.clone(), timeout: std::time::Duration::from_secs(30), connections: 1 };
     let store = Store::open(&options).await.unwrap();

@@ -1,4 +1,4 @@
-//! `frontdesk serve`: what it says at its start, what it refuses to start with, and how it ends.
+//! `frontdesk serve`: its output, refused setups, and shutdown.
 
 use std::process::Stdio;
 
@@ -17,14 +17,14 @@ async fn greeting(address: &str) -> String {
 }
 
 #[test]
-fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
+fn first_start_creates_database_and_describes_parts() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[("LLM", "auto"), ("OLLAMA_HOST", "127.0.0.1:1")]);
     for line in [
-        "warranties: the first start, so knowledge/warranty.csv was read",
+        "warranties: imported knowledge/warranty.csv at the first start",
         "store: SQLite (database/frontdesk.db)",
-        "language model: none answers at ",
-        "vectors: bge-m3 by Ollama while it answers, kept in the database; ",
+        "language model: no answer from ",
+        "vectors: bge-m3 by Ollama while it answers, stored in the database; ",
         "personas: returns_en, returns_vi, system_persona_en, system_persona_vi (default system_persona_vi)",
         "development: ",
     ] {
@@ -45,18 +45,18 @@ fn the_first_start_makes_the_database_and_says_a_line_for_each_part() {
 }
 
 #[test]
-fn a_second_server_of_the_same_database_refuses_and_names_the_first() {
+fn second_server_on_a_database_is_refused() {
     let shop = Shop::new();
     let (_server, address) = shop.serve(&[]);
-    shop.run(&["serve"], &[]).is_refused_with(&["another frontdesk serves this database already", &address]);
-    // Another database is no matter of it.
+    shop.run(&["serve"], &[]).is_refused_with(&["another frontdesk already serves this database", &address]);
+    // Another database can be served.
     let (second, _) = shop.serve(&[("DATABASE_URL", "sqlite://second/shop.db")]);
     second.signal("INT");
     assert_eq!(second.ends().code, Some(0));
 }
 
 #[test]
-fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
+fn invalid_setup_is_refused_with_a_hint() {
     let shop = Shop::new();
     shop.run(&["serve"], &[("X_API_KEYS", "")]).is_refused_with(&["X_API_KEYS: is set but empty", "unset it"]);
     shop.run(&["serve"], &[("X_API_KEYS", "a")]).is_refused_with(&["X_API_KEYS: key 1 has 1 characters", "openssl"]);
@@ -65,7 +65,7 @@ fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
     shop.run(&["serve"], &[("BIND_ADDR", "0.0.0.0:0")]).is_refused_with(&["BIND_ADDR: ", "X_API_KEYS"]);
     let (_held, address) = taken_port();
     shop.run(&["serve"], &[("BIND_ADDR", &address)])
-        .is_refused_with(&[&format!("BIND_ADDR={address} is taken by another program"), "another port"]);
+        .is_refused_with(&[&format!("BIND_ADDR={address} is in use by another program"), "another port"]);
     shop.run(&["serve"], &[("LLM", "ollama"), ("OLLAMA_HOST", "127.0.0.1:1")])
         .is_refused_with(&["LLM=ollama, but there is no language model", "LLM=auto"]);
     // A line of .env may hold a key, so its words are not repeated.
@@ -77,17 +77,13 @@ fn what_cannot_work_is_refused_at_the_start_with_its_mend() {
     let run = shop.run(&["serve"], &[]);
     run.is_refused_with(&[".env:2: ", "NUL character", "remove it"]);
     assert!(!run.stderr.contains("s3cret"), "{run:?}");
-}
-
-#[test]
-fn a_broken_persona_is_refused_with_file_line_and_mend() {
-    let shop = Shop::new();
+    std::fs::remove_file(shop.path(".env")).unwrap();
     shop.write(PERSONA, "Who.\n\nFollowUp: x\n");
     shop.run(&["serve"], &[]).is_refused_with(&["error: prompts/system_persona_vi.md:3: ", "no greeting"]);
 }
 
 #[tokio::test]
-async fn a_persona_that_breaks_while_it_runs_stays_in_use_and_a_changed_one_is_taken_up() {
+async fn invalid_persona_edit_keeps_the_earlier_one() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[]);
     let before = greeting(&address).await;
@@ -106,7 +102,7 @@ async fn a_persona_that_breaks_while_it_runs_stays_in_use_and_a_changed_one_is_t
 }
 
 #[tokio::test]
-async fn the_log_file_gets_more_than_the_terminal() {
+async fn log_file_gets_more_than_terminal() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[("LOG", "warn"), ("LOG_FILE", "log/frontdesk.log")]);
     greeting(&address).await;
@@ -115,11 +111,11 @@ async fn the_log_file_gets_more_than_the_terminal() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(!run.stderr.contains("INFO"), "{run:?}");
     let log = || std::fs::read_to_string(shop.path("log/frontdesk.log")).unwrap();
-    eventually("the file has the end", || log().contains("Ended")).await;
+    eventually("the file has the end", || log().contains("Server stopped")).await;
 }
 
 #[tokio::test]
-async fn metrics_have_a_listener_of_their_own() {
+async fn metrics_have_a_separate_listener() {
     let shop = Shop::new();
     let (server, address) = shop.serve(&[("METRICS_ADDR", "127.0.0.1:0"), ("X_API_KEYS", "key-of-the-shop-0")]);
     let line = server.stdout_line("metrics: http://");
@@ -135,7 +131,7 @@ async fn metrics_have_a_listener_of_their_own() {
 }
 
 #[test]
-fn open_files_are_raised_to_the_hard_limit() {
+fn open_file_limit_is_raised() {
     let shop = Shop::new();
     let server = shop.command(&["serve"], &[]);
     let mut limited = std::process::Command::new("sh");
@@ -143,5 +139,5 @@ fn open_files_are_raised_to_the_hard_limit() {
     limited.current_dir(shop.path(".")).env_clear();
     limited.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
     limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    Running::start(&mut limited).log_line("CONNECTIONS_MAX is 272, because the system allows no more open files");
+    Running::start(&mut limited).log_line("Lowered CONNECTIONS_MAX to 272, since the system limits open files");
 }

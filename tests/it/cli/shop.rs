@@ -18,7 +18,7 @@ pub struct Shop {
     folder: TempDir,
 }
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Run {
     pub code: Option<i32>,

@@ -50,7 +50,7 @@ async fn say(address: &str, message: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_gets_a_span_for_each_turn_with_one_for_each_step_and_no_words() {
+async fn collector_gets_turn_and_step_spans_without_texts() {
     let (url, bodies) = collector().await;
     let ollama = ScriptedOllama::start().await;
     ollama.play(Play::reply("Dạ có nhiều loại ạ."));
@@ -94,7 +94,7 @@ async fn a_collector_gets_a_span_for_each_turn_with_one_for_each_step_and_no_wor
 }
 
 #[tokio::test]
-async fn a_collector_that_takes_no_connection_costs_one_warning() {
+async fn unreachable_collector_logs_one_warning() {
     let shop = Shop::new();
     // Somebody holds the port and never answers.
     let (_held, silent) = taken_port();

@@ -1,5 +1,4 @@
-//! `upsert-warranty`, run as a program in a folder of its own, on a real database: SQLite, or the PostgreSQL of
-//! `TEST_POSTGRES_URL`.
+//! `upsert-warranty`, run as a program in a temporary folder, on SQLite or the PostgreSQL of `TEST_POSTGRES_URL`.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -21,7 +20,7 @@ struct Shop {
     url: String,
 }
 
-/// What the program left behind.
+/// The result of the program.
 #[derive(Debug)]
 struct Run {
     code: i32,
@@ -98,24 +97,7 @@ impl Run {
 }
 
 #[tokio::test]
-async fn every_shape_that_a_spreadsheet_writes_is_read() {
-    for list in [
-        "serial,product_name,warranty_end_date\nAA-1,\"Bàn phím; đen\",2027-12-31\nBB-2,\"Màn 27\"\", cong\",2028-02-29\n",
-        "\u{feff}serial;product_name;warranty_end_date\r\naa-1;\"Bàn phím; đen\";31/12/2027\r\nBB-2;Màn 27\", cong;29/02/2028\r\n",
-        "Warranty_End_Date\tserial\tProduct_Name\n31/12/2027\t AA-1 \tBàn phím; đen\n2028-02-29\tbb-2\tMàn 27\", cong",
-        "\u{feff}product_name,serial,warranty_end_date\r\nBàn phím; đen,AA-1,2027-12-31\r\n\r\n\"Màn 27\"\", cong\",BB-2,2028-02-29\r\n",
-    ] {
-        let shop = Shop::new().await;
-        let run = shop.upsert(list, &[]);
-        assert_eq!(run.counts(), "2 new, 0 changed, 0 unchanged, 0 refused", "{list:?} {run:?}");
-        assert_eq!(run.code, 0, "{run:?}");
-        let records = shop.records("default", &["AA-1", "BB-2"]).await;
-        assert_eq!(records, ["AA-1|Bàn phím; đen|2027-12-31", "BB-2|Màn 27\", cong|2028-02-29"], "{list:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_second_run_tells_new_changed_and_unchanged_apart_and_a_third_finds_nothing_to_do() {
+async fn second_import_counts_new_changed_and_unchanged() {
     let shop = Shop::new().await;
     let first = format!("{HEADER}A1A,Loa,2027-01-01\nB2B,Loa,2027-01-01\nC3C,Loa,2027-01-01\nKEPT-1,Loa,2027-01-01\n");
     assert_eq!(shop.upsert(first, &[]).counts(), "4 new, 0 changed, 0 unchanged, 0 refused");
@@ -137,7 +119,7 @@ async fn a_second_run_tells_new_changed_and_unchanged_apart_and_a_third_finds_no
 }
 
 #[tokio::test]
-async fn a_refused_row_is_named_with_its_line_and_keeps_every_row_out_unless_it_may_be_skipped() {
+async fn refused_row_prevents_the_import_unless_skipped() {
     let shop = Shop::new().await;
     let list = [
         "serial,product_name,warranty_end_date,note",
@@ -194,7 +176,7 @@ async fn a_refused_row_is_named_with_its_line_and_keeps_every_row_out_unless_it_
 }
 
 #[tokio::test]
-async fn a_serial_on_two_lines_counts_once_if_they_agree_and_is_refused_on_both_if_they_do_not() {
+async fn conflicting_lines_of_a_serial_are_refused() {
     let shop = Shop::new().await;
     let list = format!(
         "{HEADER}same-1,Loa,2027-01-01\nTWO-1,Loa,2027-01-01\nSAME-1, Loa ,01/01/2027\nOK-1,Loa,2027-01-01\ntwo-1,Loa,2027-01-02\n"
@@ -213,7 +195,7 @@ async fn a_serial_on_two_lines_counts_once_if_they_agree_and_is_refused_on_both_
 }
 
 #[tokio::test]
-async fn one_shops_list_does_not_touch_another_shop() {
+async fn import_changes_only_its_shop() {
     let shop = Shop::new().await;
     shop.upsert(format!("{HEADER}AA-1,Loa,2027-01-01\n"), &[]);
     let other = shop.upsert(format!("{HEADER}AA-1,Chuột,2028-01-01\n"), &["--tenant", "acme"]);
@@ -224,24 +206,11 @@ async fn one_shops_list_does_not_touch_another_shop() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
-    let utf16: Vec<u8> = "\u{feff}serial\tproduct_name".encode_utf16().flat_map(u16::to_le_bytes).collect();
+async fn unreadable_file_exits_with_2_and_reason() {
     for (list, says) in [
         (b"".to_vec(), "the file is empty"),
-        (b"\xef\xbb\xbf".to_vec(), "the file is empty"),
-        (utf16, "UTF-16"),
-        (b"serial,product_name,warranty_end_date\nA1A,Chu\xf4\xf2t,2027-01-01\n".to_vec(), "line 2 is not UTF-8"),
-        (b"serial,product_name,warranty_end_date\nA1A,Chu\xf4\xf2t,2027-01-01\n".to_vec(), "CSV UTF-8"),
-        (
-            b"serial;name;warranty_end_date\nA1A;N;2027-01-01\n".to_vec(),
-            "missing: product_name; found: \"serial\", \"name\"",
-        ),
         (b"A1A,Loa,2027-01-01\n".to_vec(), "missing: serial, product_name, warranty_end_date"),
-        (b"serial,serial,product_name,warranty_end_date\n".to_vec(), "more than once"),
-        (
-            b"serial,product_name,warranty_end_date\nA1A,\"N,2027-01-01\nA2A,N,2027-01-01\n".to_vec(),
-            "line 2 opens a quote",
-        ),
+        (b"serial,product_name,warranty_end_date\nA1A,Chu\xf4\xf2t,2027-01-01\n".to_vec(), "line 2 is not UTF-8"),
     ] {
         let shop = Shop::new().await;
         let run = shop.upsert(&list, &[]);
@@ -259,7 +228,7 @@ async fn a_file_that_cannot_be_read_says_why_and_what_to_do_and_exits_2() {
 }
 
 #[tokio::test]
-async fn the_database_is_the_servers_default_one_unless_the_environment_or_env_file_names_another() {
+async fn database_url_comes_from_environment_or_env_file() {
     let shop = Shop::new().await;
     let list = format!("{HEADER}AA-1,Loa,2027-01-01\n");
     std::fs::write(shop.list(), &list).unwrap();
@@ -274,13 +243,13 @@ async fn the_database_is_the_servers_default_one_unless_the_environment_or_env_f
 }
 
 #[tokio::test]
-async fn a_list_without_rows_changes_nothing() {
+async fn list_without_rows_changes_nothing() {
     let run = Shop::new().await.upsert(HEADER, &[]);
     assert_eq!((run.counts(), run.code), ("0 new, 0 changed, 0 unchanged, 0 refused", 0), "{run:?}");
 }
 
 #[tokio::test]
-async fn json_is_one_object_with_the_counts_and_the_refused_rows() {
+async fn json_has_counts_and_refused_rows() {
     let shop = Shop::new().await;
     let list = format!("{HEADER}AA-1,Loa,2027-01-01\nBB-2,Loa,2027-02-29\nCC-3,Loa\n");
     let run = shop.upsert(list, &["--json", "--dry-run"]);
@@ -312,7 +281,7 @@ async fn json_is_one_object_with_the_counts_and_the_refused_rows() {
           "line": 4,
           "column": null,
           "value": "CC-3",
-          "reason": "the row has 2 columns and the header 3; put a field that holds the delimiter into double quotes, or add what is missing"
+          "reason": "the row has 2 columns and the header 3; put fields that contain the delimiter in double quotes, or add the missing fields"
         }
       ],
       "refused_rows_not_shown": 0,
@@ -322,7 +291,7 @@ async fn json_is_one_object_with_the_counts_and_the_refused_rows() {
 }
 
 #[tokio::test]
-async fn nothing_but_the_result_is_printed_into_a_pipe() {
+async fn pipe_gets_only_the_result() {
     let run = Shop::new().await.upsert(format!("{HEADER}AA-1,Loa,2027-01-01\n"), &[]);
     assert_eq!(run.stdout, "1 new, 0 changed, 0 unchanged, 0 refused\n");
     assert_eq!(run.stderr.lines().count(), 1, "no progress bar: {run:?}");

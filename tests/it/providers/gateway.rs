@@ -1,4 +1,4 @@
-//! The gateway's line, breaker and watch, in front of a real socket.
+//! The gateway's queue, breaker and probes on a real socket.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ use crate::support::ollama::{Play, ScriptedOllama};
 /// Longer than any test.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// What a caller hears, as far as a test of the line cares.
+/// Returns the text of a reply, or its error.
 async fn ask(gateway: &Arc<Gateway>, text: &str) -> Result<String, LlmError> {
     let (text, error) = read(gateway.stream(question(text)).await?).await;
     error.map_or(Ok(text), Err)
@@ -34,7 +34,7 @@ fn questions(ollama: &ScriptedOllama) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn callers_wait_in_order_see_their_position_and_are_refused_when_the_line_is_full() {
+async fn callers_queue_in_order_up_to_limit() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, queue_max: 2, ..LlmConfig::default() }).await;
     ollama.play(Play::new().says("Dạ ").stalls());
@@ -42,15 +42,15 @@ async fn callers_wait_in_order_see_their_position_and_are_refused_when_the_line_
     ollama.reply("ba");
 
     let first = gateway.stream(question("1")).await.expect("it begins");
-    let mut second = gateway.enter().expect("room in the line");
-    let mut third = gateway.enter().expect("room in the line");
+    let mut second = gateway.enter().expect("room in the queue");
+    let mut third = gateway.enter().expect("room in the queue");
     assert_eq!(gateway.enter().err(), Some(LlmError::Overloaded));
     assert_eq!((second.waiting().await, third.waiting().await), (Some(1), Some(2)));
     assert_eq!(questions(&ollama), ["1"]);
 
     drop(first);
     assert_eq!((second.waiting().await, third.waiting().await), (None, Some(1)));
-    // Whoever shows no positions need not ask for them.
+    // Reading the positions is optional.
     let third = tokio::spawn(async move { third.stream(question("3")).await });
     let (said, error) = read(second.stream(question("2")).await.expect("it begins")).await;
     assert_eq!((said.as_str(), error), ("hai", None));
@@ -60,21 +60,7 @@ async fn callers_wait_in_order_see_their_position_and_are_refused_when_the_line_
 }
 
 #[tokio::test]
-async fn a_caller_who_leaves_the_line_lets_the_others_move_up() {
-    let ollama = ScriptedOllama::start().await;
-    let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, ..LlmConfig::default() }).await;
-    let running = gateway.enter().expect("free");
-    let leaving = gateway.enter().expect("room in the line");
-    let mut last = gateway.enter().expect("room in the line");
-    assert_eq!(last.waiting().await, Some(2));
-    drop(leaving);
-    assert_eq!(last.waiting().await, Some(1));
-    drop(running);
-    assert_eq!(last.waiting().await, None);
-}
-
-#[tokio::test]
-async fn a_reply_that_has_ended_gives_its_place_back_even_if_it_is_kept() {
+async fn ended_reply_frees_its_place() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, ..LlmConfig::default() }).await;
     for play in [Play::reply("Dạ"), Play::new().says("Dạ ").fails("out of memory")] {
@@ -137,7 +123,7 @@ impl ChatModel for Counting {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_and_leaves_there_are_never_more_calls_at_once_than_allowed() {
+async fn concurrent_calls_never_exceed_the_limit() {
     let model = Arc::new(Counting::default());
     let config = LlmConfig { max_concurrent: 3, queue_max: 1000, ..LlmConfig::default() };
     let gateway = Gateway::new(model.clone(), config);
@@ -145,7 +131,7 @@ async fn whoever_comes_and_leaves_there_are_never_more_calls_at_once_than_allowe
     let callers = (0..500).map(|n| {
         let gateway = Arc::clone(&gateway);
         tokio::spawn(async move {
-            let ticket = gateway.enter().expect("room in the line");
+            let ticket = gateway.enter().expect("room in the queue");
             match n % 5 {
                 // Leaves the line.
                 0 => drop(ticket),
@@ -164,7 +150,7 @@ async fn whoever_comes_and_leaves_there_are_never_more_calls_at_once_than_allowe
         })
     });
     for caller in join_all(callers).await {
-        caller.expect("each caller hears its own answer");
+        caller.expect("each caller gets its answer");
     }
     let most = model.most.load(Ordering::SeqCst);
     assert!((1..=3).contains(&most), "{most}");
@@ -175,31 +161,21 @@ async fn whoever_comes_and_leaves_there_are_never_more_calls_at_once_than_allowe
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_model_never_sees_more_calls_at_once_than_allowed() {
-    let ollama = ScriptedOllama::start().await;
-    let gateway = gateway(&ollama, LlmConfig { max_concurrent: 3, ..LlmConfig::default() }).await;
-    ollama.otherwise(|_| Some(Play::reply("Dạ em nghe")));
-    let answers = join_all((0..40).map(|_| ask(&gateway, "chào"))).await;
-    assert_eq!(answers, vec![Ok("Dạ em nghe".to_owned()); 40]);
-    assert!((1..=3).contains(&ollama.most_at_once()), "{}", ollama.most_at_once());
-}
-
 #[tokio::test]
-async fn whoever_waits_while_the_model_goes_down_is_not_sent_to_it() {
+async fn waiting_call_fails_when_model_goes_down() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, ..LlmConfig::default() }).await;
     let running = gateway.enter().expect("free");
-    let behind = gateway.enter().expect("room in the line");
+    let waiting = gateway.enter().expect("room in the queue");
     ollama.has_models(&[]);
     assert!(!gateway.look().await.expect("it answers").installed);
     drop(running);
-    assert!(matches!(behind.stream(question("chào")).await.err(), Some(LlmError::Unavailable(_))));
+    assert!(matches!(waiting.stream(question("chào")).await.err(), Some(LlmError::Unavailable(_))));
     assert_eq!(questions(&ollama), [""; 0]);
 }
 
 #[tokio::test]
-async fn a_structured_answers_deadline_holds_in_the_line_too() {
+async fn structured_answer_timeout_includes_the_queue() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { max_concurrent: 1, ..LlmConfig::default() }).await;
     let _running = gateway.enter().expect("free");
@@ -209,7 +185,7 @@ async fn a_structured_answers_deadline_holds_in_the_line_too() {
 }
 
 #[tokio::test]
-async fn failures_in_a_row_open_the_breaker_and_then_nobody_waits() {
+async fn consecutive_failures_open_the_breaker() {
     let ollama = ScriptedOllama::start().await;
     let config = LlmConfig { breaker_failures: 2, breaker_cool_down: NEVER, max_concurrent: 1, ..LlmConfig::default() };
     let gateway = gateway(&ollama, config).await;
@@ -225,16 +201,16 @@ async fn failures_in_a_row_open_the_breaker_and_then_nobody_waits() {
 
     // Somebody waits in line while the last straw falls: it must not be their turn then.
     let failing = gateway.enter().expect("free");
-    let behind = gateway.enter().expect("room in the line");
+    let waiting = gateway.enter().expect("room in the queue");
     assert!(failing.stream(question("4")).await.is_err());
     let open = LlmError::Unavailable("the circuit breaker is open".to_owned());
-    assert_eq!(behind.stream(question("5")).await.err(), Some(open.clone()));
+    assert_eq!(waiting.stream(question("5")).await.err(), Some(open.clone()));
     assert_eq!((ask(&gateway, "6").await, gateway.is_up()), (Err(open), false));
     assert_eq!(questions(&ollama), ["1", "2", "3", "4"]);
 }
 
 #[tokio::test]
-async fn the_breaker_lets_one_call_try_and_closes_when_it_speaks() {
+async fn successful_trial_closes_the_breaker() {
     let ollama = ScriptedOllama::start().await;
     let config = LlmConfig { breaker_failures: 2, breaker_cool_down: Duration::from_millis(1), ..LlmConfig::default() };
     let gateway = gateway(&ollama, config).await;
@@ -256,7 +232,7 @@ async fn the_breaker_lets_one_call_try_and_closes_when_it_speaks() {
 }
 
 #[tokio::test]
-async fn what_is_not_the_models_fault_does_not_open_the_breaker() {
+async fn other_errors_do_not_open_the_breaker() {
     let ollama = ScriptedOllama::start().await;
     let config = LlmConfig { breaker_failures: 1, breaker_cool_down: NEVER, ..LlmConfig::default() };
     let gateway = gateway(&ollama, config).await;
@@ -275,7 +251,7 @@ async fn what_is_not_the_models_fault_does_not_open_the_breaker() {
 }
 
 #[tokio::test]
-async fn a_model_that_goes_and_comes_back_is_noticed() {
+async fn watch_notices_model_going_and_coming() {
     let ollama = ScriptedOllama::start().await;
     let config = LlmConfig { probe_every: Duration::from_millis(10), ..LlmConfig::default() };
     let gateway = gateway(&ollama, config).await;
@@ -292,7 +268,7 @@ async fn a_model_that_goes_and_comes_back_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_call_that_finds_nobody_makes_the_watch_look_at_once() {
+async fn unreachable_model_triggers_a_probe() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { probe_every: NEVER, ..LlmConfig::default() }).await;
     let watch = tokio::spawn(Arc::clone(&gateway).watch(CancellationToken::new()));
@@ -303,7 +279,7 @@ async fn a_call_that_finds_nobody_makes_the_watch_look_at_once() {
 }
 
 #[tokio::test]
-async fn a_service_that_comes_back_begins_with_a_clean_slate() {
+async fn recovered_service_resets_the_breaker() {
     let ollama = ScriptedOllama::start().await;
     let config = LlmConfig { breaker_failures: 1, breaker_cool_down: NEVER, ..LlmConfig::default() };
     let gateway = gateway(&ollama, config).await;

@@ -69,7 +69,7 @@ fn cut(text: &str, error: LlmError) -> Result<(String, Option<LlmError>), LlmErr
 const REPLY: &str = "Dạ, ổ cứng này bảo hành 36 tháng ạ. 💖";
 
 #[tokio::test]
-async fn a_reply_arrives_as_it_was_written_and_was_asked_for_in_full() {
+async fn reply_arrives_unchanged_with_full_request() {
     let ollama = ScriptedOllama::start().await;
     ollama.reply(REPLY);
     let gateway = gateway(&ollama, LlmConfig::default()).await;
@@ -88,7 +88,7 @@ async fn a_reply_arrives_as_it_was_written_and_was_asked_for_in_full() {
 }
 
 #[tokio::test]
-async fn a_reply_arrives_whole_however_the_packets_cut_it() {
+async fn reply_is_complete_across_packets() {
     let plays = [
         Play::reply(REPLY).torn_lines(),
         Play::reply(REPLY).torn_inside('ổ'),
@@ -102,7 +102,7 @@ async fn a_reply_arrives_whole_however_the_packets_cut_it() {
 }
 
 #[tokio::test]
-async fn thoughts_are_never_heard() {
+async fn thinking_is_removed() {
     let table = [
         (Play::new().thinks("bí mật của em").says("Dạ vâng").done(), whole("Dạ vâng")),
         (Play::reply("<think>bí mật </think>\n\nDạ vâng"), whole("Dạ vâng")),
@@ -115,21 +115,21 @@ async fn thoughts_are_never_heard() {
 }
 
 #[tokio::test]
-async fn saying_nothing_is_an_error_of_its_own() {
+async fn empty_answer_is_an_error() {
     for play in [Play::new().done(), Play::reply(" \n"), Play::new().done_because("load")] {
         assert_eq!(hears(play, LlmConfig::default()).await, Err(LlmError::Empty));
     }
 }
 
 #[tokio::test]
-async fn what_fails_before_the_first_word_is_no_reply_at_all() {
+async fn failure_before_first_text_is_an_error() {
     let protocol = |what| Err(LlmError::Protocol(what));
     let table = [
         (Play::new().fails("out of memory"), Err(LlmError::Model("out of memory".into()))),
         (Play::new().thinks("em nghĩ").fails("out of memory"), Err(LlmError::Model("out of memory".into()))),
         (Play::new(), Err(LlmError::Truncated)),
         (Play::new().hangs_up(), Err(LlmError::Truncated)),
-        (Play::new().line("<html>"), protocol("a line is no JSON of a chat")),
+        (Play::new().line("<html>"), protocol("a line is not valid JSON")),
         (Play::new().line(&"a".repeat(300 * 1024)), protocol("a line is longer than the limit")),
         (Play::busy(), Err(LlmError::Overloaded)),
         (Play::no_such_model(), Err(LlmError::Refused("404 model 'gpt-oss' not found".into()))),
@@ -142,14 +142,14 @@ async fn what_fails_before_the_first_word_is_no_reply_at_all() {
 }
 
 #[tokio::test]
-async fn what_fails_after_the_first_word_leaves_the_text_so_far() {
+async fn failure_after_first_text_keeps_it() {
     let said = || Play::new().says("Dạ em ");
     let table = [
         (said().fails("out of memory"), cut("Dạ em ", LlmError::Model("out of memory".into()))),
         (said(), cut("Dạ em ", LlmError::Truncated)),
         (said().hangs_up(), cut("Dạ em ", LlmError::Truncated)),
         (said().line("{\"message\":{\"con"), cut("Dạ em ", LlmError::Truncated)),
-        (said().line("<html>"), cut("Dạ em ", LlmError::Protocol("a line is no JSON of a chat"))),
+        (said().line("<html>"), cut("Dạ em ", LlmError::Protocol("a line is not valid JSON"))),
         (said().done_because("length"), cut("Dạ em ", LlmError::TooLong)),
     ];
     for (play, expected) in table {
@@ -158,7 +158,7 @@ async fn what_fails_after_the_first_word_leaves_the_text_so_far() {
 }
 
 #[tokio::test]
-async fn silence_before_the_first_word_ends_at_its_deadline_and_the_model_is_left() {
+async fn first_text_timeout_closes_the_connection() {
     // With thoughts too: the customer sees nothing of them.
     for play in [Play::new().stalls(), Play::new().thinks("em nghĩ").stalls()] {
         let ollama = ScriptedOllama::start().await;
@@ -171,7 +171,7 @@ async fn silence_before_the_first_word_ends_at_its_deadline_and_the_model_is_lef
 }
 
 #[tokio::test]
-async fn silence_between_words_ends_at_its_deadline_and_the_model_is_left() {
+async fn timeout_between_texts_closes_the_connection() {
     let ollama = ScriptedOllama::start().await;
     ollama.play(Play::new().says("Dạ em ").stalls());
     let gateway = gateway(&ollama, LlmConfig { between_tokens_timeout: SOON, ..LlmConfig::default() }).await;
@@ -187,7 +187,7 @@ async fn silence_between_words_ends_at_its_deadline_and_the_model_is_left() {
 }
 
 #[tokio::test]
-async fn a_long_reply_may_take_longer_than_any_deadline() {
+async fn long_reply_may_exceed_every_timeout() {
     let deadline = Duration::from_secs(2);
     let config = LlmConfig { first_token_timeout: deadline, between_tokens_timeout: deadline, ..LlmConfig::default() };
     let text = "từ ".repeat(50);
@@ -196,7 +196,7 @@ async fn a_long_reply_may_take_longer_than_any_deadline() {
 }
 
 #[tokio::test]
-async fn a_caller_who_leaves_stops_the_model_at_any_moment() {
+async fn dropping_a_reply_stops_the_model() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig::default()).await;
 
@@ -217,7 +217,7 @@ async fn a_caller_who_leaves_stops_the_model_at_any_moment() {
 }
 
 #[tokio::test]
-async fn a_structured_answer_is_a_json_object_of_the_asked_schema() {
+async fn structured_answer_is_a_json_object() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig::default()).await;
     let schema = json!({"type": "object", "properties": {"intent": {"type": "string"}}, "required": ["intent"]});
@@ -234,13 +234,13 @@ async fn a_structured_answer_is_a_json_object_of_the_asked_schema() {
         (Play::answer("Dạ, đó là bảo hành"), Err(LlmError::NoObject)),
         (Play::answer("[1]"), Err(LlmError::NoObject)),
         (Play::answer(""), Err(LlmError::Empty)),
-        (Play::new().thinks("hm").done_because("length"), Err(LlmError::Protocol("a line is no JSON of a chat"))),
+        (Play::new().thinks("hm").done_because("length"), Err(LlmError::Protocol("a line is not valid JSON"))),
         (Play::new().done_because("length"), Err(LlmError::TooLong)),
         (Play::new().line("{\"done\":false}"), Err(LlmError::Truncated)),
         (Play::new().hangs_up(), Err(LlmError::Truncated)),
         (Play::busy(), Err(LlmError::Overloaded)),
         (Play::refuses(200, "out of memory"), Err(LlmError::Model("out of memory".into()))),
-        (Play::answer(&"a".repeat(2 * 1024 * 1024)), Err(LlmError::Protocol("the answer is longer than the limit"))),
+        (Play::answer(&"a".repeat(2 * 1024 * 1024)), Err(LlmError::Protocol("the response is longer than the limit"))),
     ];
     for (play, expected) in table {
         ollama.play_answer(play);
@@ -249,7 +249,7 @@ async fn a_structured_answer_is_a_json_object_of_the_asked_schema() {
 }
 
 #[tokio::test]
-async fn a_structured_answer_has_a_deadline_of_its_own_that_says_nothing_about_the_models_health() {
+async fn structured_answer_timeout_is_not_a_failure() {
     let ollama = ScriptedOllama::start().await;
     let gateway = gateway(&ollama, LlmConfig { breaker_failures: 1, ..LlmConfig::default() }).await;
     ollama.play_answer(Play::new().stalls());
@@ -260,7 +260,7 @@ async fn a_structured_answer_has_a_deadline_of_its_own_that_says_nothing_about_t
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_unavailable() {
+async fn unreachable_ollama_is_unavailable() {
     let ollama = ScriptedOllama::start().await;
     let config = LlmConfig { host: ollama.url(), ..LlmConfig::default() };
     let found = gateway(&ollama, config).await;
@@ -277,7 +277,7 @@ async fn nobody_at_the_address_is_unavailable() {
 }
 
 #[tokio::test]
-async fn an_address_that_takes_no_connection_is_given_up_at_the_connect_deadline() {
+async fn unaccepted_connection_times_out() {
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
     let listener = socket.listen(1).expect("it listens");
@@ -295,7 +295,7 @@ async fn an_address_that_takes_no_connection_is_given_up_at_the_connect_deadline
 }
 
 #[tokio::test]
-async fn a_model_that_was_never_pulled_is_not_up() {
+async fn missing_model_is_not_up() {
     let ollama = ScriptedOllama::start().await;
     ollama.has_models(&["llama3:8b", "gpt-oss:120b"]);
     let config = LlmConfig { host: ollama.url(), ..LlmConfig::default() };
@@ -307,7 +307,7 @@ async fn a_model_that_was_never_pulled_is_not_up() {
 }
 
 #[tokio::test]
-async fn offline_asks_nothing_of_anybody() {
+async fn offline_mode_sends_no_requests() {
     let ollama = ScriptedOllama::start().await;
     let config = LlmConfig { host: ollama.url(), mode: LlmMode::Offline, ..LlmConfig::default() };
     let gateway = Gateway::new(Arc::new(Ollama::new(&config).expect("a client")), config);
@@ -320,7 +320,7 @@ async fn offline_asks_nothing_of_anybody() {
 
 /// The scripted server's other routes, seen by the client that the rest of the product uses.
 #[tokio::test]
-async fn the_scripted_server_speaks_the_rest_of_ollamas_protocol() {
+async fn scripted_server_supports_other_routes() {
     let ollama = ScriptedOllama::start().await;
     let base = frontdesk::providers::base_url(&ollama.url(), None).expect("an address");
     let http = reqwest::Client::builder().no_proxy().build().expect("a client");
@@ -339,7 +339,7 @@ async fn the_scripted_server_speaks_the_rest_of_ollamas_protocol() {
 }
 
 #[tokio::test]
-async fn each_way_a_call_of_tools_can_go_has_its_outcome() {
+async fn every_tool_call_outcome_is_handled() {
     let call = |arguments| ToolCall { name: "find".to_owned(), arguments };
     let reply = |text: &str, calls| Reply { text: text.to_owned(), calls };
     for (play, expected) in [

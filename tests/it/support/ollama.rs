@@ -29,8 +29,6 @@ struct Stage {
     down: AtomicBool,
     embeds_never: AtomicBool,
     closed_early: AtomicUsize,
-    at_once: AtomicUsize,
-    most_at_once: AtomicUsize,
 }
 
 type Otherwise = Box<dyn FnMut(&Value) -> Option<Play> + Send>;
@@ -124,11 +122,6 @@ impl ScriptedOllama {
     pub fn closed_early(&self) -> usize {
         self.stage.closed_early.load(Ordering::SeqCst)
     }
-
-    /// The most chats that were played at one time.
-    pub fn most_at_once(&self) -> usize {
-        self.stage.most_at_once.load(Ordering::SeqCst)
-    }
 }
 
 impl Drop for ScriptedOllama {
@@ -140,21 +133,6 @@ impl Drop for ScriptedOllama {
 impl Stage {
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().expect("no test panics while it writes the script")
-    }
-
-    fn begins(self: &Arc<Self>) -> Playing {
-        let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most_at_once.fetch_max(now, Ordering::SeqCst);
-        Playing(Arc::clone(self))
-    }
-}
-
-/// One chat being played.
-struct Playing(Arc<Stage>);
-
-impl Drop for Playing {
-    fn drop(&mut self) {
-        self.0.at_once.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

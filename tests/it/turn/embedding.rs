@@ -156,7 +156,7 @@ async fn rebuild_embeds_messages_with_the_new_model() {
         .await
         .unwrap();
     let out = String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success() && out.contains(&format!("{} messages of conversations", messages.len())), "{run:?}");
+    assert!(run.status.success() && out.contains(&format!("queued {} messages", messages.len())), "{run:?}");
     until(async || jobs(&store).await.waiting == 0).await;
     assert_eq!(embedded(&store).await, messages);
     let made = store.tenant(&TenantId::default()).find_vector_collection("conversations_dev").await.unwrap().unwrap();

@@ -58,12 +58,16 @@ test("the header shows development and has no sign-out", async () => {
 test("signing out aborts running requests", async () => {
   const page = await enter(stage);
   await page.locator(".list h1").waitFor();
-  const held = new Promise((resolve) => page.route("**/console/api/conversations?*", resolve));
+  const held = [];
+  await page.route("**/console/api/conversations?*", (route) => held.push(route.request()));
   await page.reload();
-  const route = await held;
-  const givenUp = page.waitForEvent("requestfailed", (request) => request === route.request());
+  // A request from before the reload may be among them, and has failed.
+  const running = () => held.find((request) => !request.failure());
+  while (!running()) await page.waitForTimeout(50);
+  const request = running();
+  const aborted = page.waitForEvent("requestfailed", (failed) => failed === request);
   await page.locator("#sign-out").click();
-  await givenUp;
+  await aborted;
   await page.getByText("Đã đăng xuất.").waitFor();
   assert.equal(await page.locator(".failure").count(), 0);
   assertClean(page);

@@ -1,4 +1,4 @@
-//! What a turn is given that is played again, and what is kept of it.
+//! The input of a replayed turn, and a recording of its events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use crate::desks::{Sink, SinkClosed, Stored};
 use crate::domain::{Conversation, Event, EventId, LanguageSource, Message, MessageId, TenantId};
 use crate::store::journal::Change;
 
-/// The conversation as it was when the turn began, as far as the case tells.
+/// Builds the conversation as of the start of the turn.
 pub(super) fn conversation(case: &Case, tenant: TenantId) -> Conversation {
     Conversation {
         id: case.conversation,
@@ -33,35 +33,34 @@ pub(super) fn conversation(case: &Case, tenant: TenantId) -> Conversation {
     }
 }
 
-/// In their places: the first of each turn is what was asked. Days are counted from when the customer wrote, which is that of the
-/// last one; of the others no desk looks at the time.
+/// Builds the messages. Only the time of the last one matters: desks count days from the question.
 pub(super) fn messages(case: &Case) -> Vec<Message> {
     let mut places: HashMap<u32, u32> = HashMap::new();
-    let message = |said: &CaseMessage| {
-        let next = places.entry(said.turn).or_default();
+    let message = |message: &CaseMessage| {
+        let next = places.entry(message.turn).or_default();
         let position = *next;
         *next += 1;
         Message {
             id: MessageId::now(),
             conversation_id: case.conversation,
-            turn: said.turn,
+            turn: message.turn,
             position,
-            sender: said.sender,
-            text: said.text.clone(),
+            sender: message.sender,
+            text: message.text.clone(),
             created_at: case.asked_at,
-            metadata: said.metadata.clone(),
+            metadata: message.metadata.clone(),
             receipt: None,
         }
     };
     case.messages.iter().map(message).collect()
 }
 
-/// What a turn tells, kept instead of sent.
+/// Records the events of a turn instead of sending them.
 #[derive(Clone, Default)]
-pub(super) struct Told(Arc<Mutex<Vec<Event>>>);
+pub(super) struct Recording(Arc<Mutex<Vec<Event>>>);
 
 #[async_trait]
-impl Sink for Told {
+impl Sink for Recording {
     async fn emit(&mut self, event: Event, _: Vec<Change>) -> Result<(), SinkClosed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
         Ok(())
@@ -73,7 +72,8 @@ impl Sink for Told {
     }
 }
 
-impl Told {
+impl Recording {
+    /// Returns the answer that the events make.
     pub fn answer(&self) -> Answer {
         let mut answer = Answer::default();
         let mut texts: HashMap<MessageId, String> = HashMap::new();

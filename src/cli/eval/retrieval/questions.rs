@@ -1,4 +1,4 @@
-//! The file of the questions.
+//! Reads files of questions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,11 +15,11 @@ use crate::retrieval::document::guess_language;
 /// A question and the documents that answer it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Question {
-    /// Read so that a line without one is refused.
-    #[expect(dead_code, reason = "the file's format demands it; the figures are means over all lines")]
+    /// Required, so that a line without an id is refused.
+    #[expect(dead_code, reason = "required by the file format, but not used in the figures")]
     pub id: String,
     pub query: String,
-    /// Stems of files, each once.
+    /// File names without extension.
     #[serde(default)]
     pub documents: BTreeSet<String>,
     #[serde(default)]
@@ -27,23 +27,23 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Reads the file of questions that documents answer. Empty lines do not count.
+    /// Reads questions that documents answer. Skips empty lines.
     pub fn read(path: &Path) -> anyhow::Result<Vec<Self>> {
         Self::read_with(path, |question| {
             anyhow::ensure!(
                 !question.documents.is_empty(),
-                "documents is empty: name what answers, or remove the line"
+                "documents is empty: name the documents that answer the question, or remove the line"
             );
             Ok(())
         })
     }
 
-    /// Reads the file of questions that no document answers.
+    /// Reads questions that no document answers.
     pub fn read_unanswerable(path: &Path) -> anyhow::Result<Vec<Self>> {
         Self::read_with(path, |question| {
             anyhow::ensure!(
                 question.documents.is_empty(),
-                "documents names what answers: move the line to --questions"
+                "documents is not empty: move the line to the file of --questions"
             );
             Ok(())
         })
@@ -58,29 +58,29 @@ impl Question {
                 question.with_context(|| format!("{}:{}", path.display(), n + 1))
             })
             .collect::<anyhow::Result<_>>()?;
-        anyhow::ensure!(!questions.is_empty(), "{} holds no questions", path.display());
+        anyhow::ensure!(!questions.is_empty(), "{} has no questions", path.display());
         Ok(questions)
     }
 
     fn parse(line: &str) -> anyhow::Result<Self> {
         serde_json::from_str(line)
-            .context(r#"write {"id":"…","query":"…","documents":["stem of a file", …]} on one line"#)
+            .context(r#"expected {"id":"…","query":"…","documents":["file name without extension", …]} on one line"#)
     }
 
-    /// The language that the line names, else a guess, else the first of these languages.
+    /// Returns the language of the line, else the detected language, else the first of these languages.
     pub fn language(&self, languages: &[LanguageProfile]) -> Language {
         let first = || languages.first().map(|language| language.code);
         self.language.or_else(|| guess_language(&self.query, languages)).or_else(first).unwrap_or_default()
     }
 }
 
-/// One remark on documents that questions name and the folder does not hold, if there are any: they count as not found.
+/// Warns about documents that questions name and the folder does not contain. They count as not found.
 pub(super) fn unknown_documents(questions: &[Question], shelf: &Shelf) -> Vec<String> {
-    let there: BTreeSet<&str> = shelf.chunks.iter().map(|chunk| stem(&chunk.path)).collect();
+    let existing: BTreeSet<&str> = shelf.chunks.iter().map(|chunk| stem(&chunk.path)).collect();
     let named: BTreeSet<&str> = questions.iter().flat_map(|question| &question.documents).map(String::as_str).collect();
-    let unknown: Vec<&str> = named.difference(&there).copied().collect();
+    let unknown: Vec<&str> = named.difference(&existing).copied().collect();
     if unknown.is_empty() {
         return Vec::new();
     }
-    vec![format!("{} documents that questions name are not in the folder: {}", unknown.len(), unknown.join(", "))]
+    vec![format!("{} documents of the questions are not in the folder: {}", unknown.len(), unknown.join(", "))]
 }

@@ -1,4 +1,4 @@
-//! The ways to find documents.
+//! The search methods that are compared.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use crate::retrieval::calibration::Calibration;
 use crate::retrieval::hybrid::{self, FETCH, Lists, Near, Threshold};
 use crate::retrieval::{Chunk, LexicalIndex};
 
-/// Passages of an answer, as desks ask for them: so many of the nearest tell whether there is one.
+/// Passages per answer, as desks request them.
 const PASSAGES: usize = 8;
 
-/// Puts chunks in an order.
+/// A search method.
 #[async_trait]
 pub(super) trait Ranker: Sync {
-    /// As it is called in the output.
+    /// The name in the output.
     fn name(&self) -> &'static str;
 
-    /// The chunks that have anything to do with the question, best first, whether or not they answer it.
+    /// Ranks all chunks that match the question at all, best first.
     async fn rank(&self, question: &Question) -> anyhow::Result<Vec<Arc<Chunk>>>;
 
-    /// Whether a desk would be told that nothing answers.
+    /// Returns whether the search finds no answer, so that a desk declines the question.
     async fn declines(&self, question: &Question) -> anyhow::Result<bool>;
 }
 
-/// By words.
+/// Search by words.
 pub(super) struct Lexical(LexicalIndex);
 
 impl Lexical {
@@ -62,12 +62,12 @@ impl Ranker for Lexical {
     }
 }
 
-/// By meaning: exact cosine similarity over vectors in memory, which is what every index of vectors comes near to.
+/// Search by meaning, with exact cosine similarity. Vector indexes approximate it.
 pub(super) struct Vector<'a> {
     lexical: &'a Lexical,
     embedder: &'a Embedder,
     config: &'a SearchConfig,
-    /// In the order of the lexical index's chunks.
+    /// Vectors in the order of the lexical index's chunks.
     vectors: Vec<Vec<f32>>,
     calibration: Option<Calibration>,
 }
@@ -93,7 +93,7 @@ impl<'a> Vector<'a> {
     async fn near(&self, question: &Question) -> anyhow::Result<Vec<Near>> {
         let asked = self.embedder.query(&question.query).await?;
         let near = |(chunk, vector): (usize, &Vec<f32>)| {
-            #[expect(clippy::cast_possible_truncation, reason = "a cosine was a sum of f32")]
+            #[expect(clippy::cast_possible_truncation, reason = "a cosine of f32 vectors fits into f32")]
             let similarity = cosine(&asked, vector) as f32;
             Near { chunk, similarity, vector: vector.clone() }
         };
@@ -120,7 +120,7 @@ impl Ranker for Vector<'_> {
     }
 }
 
-/// Both, as the server joins them, but for the cut after the first eight.
+/// Both methods, joined as on the server but without its limit of eight passages.
 pub(super) struct Hybrid<'a>(pub &'a Vector<'a>);
 
 #[async_trait]
@@ -148,7 +148,7 @@ impl Ranker for Hybrid<'_> {
     }
 }
 
-/// The different documents of a ranking of chunks, by the stems of their files.
+/// Lists the documents of ranked chunks, each once, by file name without extension.
 pub(super) fn documents(ranking: &[Arc<Chunk>]) -> Vec<String> {
     let mut documents: Vec<String> = Vec::new();
     for chunk in ranking {
@@ -160,7 +160,7 @@ pub(super) fn documents(ranking: &[Arc<Chunk>]) -> Vec<String> {
     documents
 }
 
-/// `a/b.md` is `b`.
+/// Returns the file name without extension: `b` for `a/b.md`.
 pub(super) fn stem(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)

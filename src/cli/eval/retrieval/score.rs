@@ -1,15 +1,15 @@
-//! Recall and reciprocal rank.
+//! Recall, reciprocal rank and declined questions.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-/// Shares of questions for which a desk would be told that nothing answers, 0 to 1.
+/// Shares of declined questions, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Declined {
-    /// Of those that documents answer: mistakes.
+    /// Of questions that documents answer; lower is better.
     pub declined_answerable: f64,
-    /// Of those that none answers: as it should be.
+    /// Of questions that no document answers; higher is better.
     pub declined_unanswerable: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Each question's ranking, in which a document stands once, with the documents that answer it, of which there is one at least.
+    /// Scores rankings of distinct documents. Each comes with at least one right document.
     pub(super) fn of(rankings: &[(Vec<String>, &BTreeSet<String>)]) -> Self {
         let mean = |value: &dyn Fn(&[String], &BTreeSet<String>) -> f64| {
             let total: f64 = rankings.iter().map(|(ranking, relevant)| value(ranking, relevant)).sum();

@@ -1,4 +1,4 @@
-//! Rows of a list of orders, from CSV or from JSON.
+//! Reads a list of orders from CSV or JSON.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,19 +12,19 @@ use crate::app::list_file::{Column, Ragged, Table, TableRow, quoted};
 use crate::domain::returns::listing::{Field, Row};
 use crate::domain::text::clean;
 
-/// What a file holds.
+/// The content of a list.
 #[derive(Debug, Default)]
 pub struct Listed {
     pub rows: Vec<Row>,
     /// Rows with more or fewer fields than the header.
     pub ragged: Vec<Ragged>,
-    /// Columns that mean nothing to us, as quoted names.
+    /// The quoted names of unknown columns.
     pub ignored_columns: Vec<String>,
-    /// What the places of rows count: `line` or `order`.
+    /// The unit that rows are numbered in: `line` or `order`.
     pub place: &'static str,
 }
 
-/// Reads the file, which is JSON if its name says so.
+/// Reads the file as JSON if its name ends in `.json`, else as CSV.
 pub fn read(file: File, path: &Path) -> anyhow::Result<Listed> {
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     if is_json { read_json(BufReader::new(file)) } else { read_csv(file) }
@@ -48,7 +48,7 @@ impl Column for Field {
     }
 }
 
-/// An array of orders; the fields of an item stand in the objects of `items`.
+/// Reads an array of orders, each with its items in `items`.
 fn read_json(file: impl Read) -> anyhow::Result<Listed> {
     let orders: Vec<Map<String, Value>> = serde_json::from_reader(file).context(
         "the file must be a JSON array of orders, such as [{\"order_number\": \"77893\", …, \"items\": [{…}]}]",
@@ -62,7 +62,7 @@ fn read_json(file: impl Read) -> anyhow::Result<Listed> {
         let mut own = BTreeMap::new();
         take_fields(place, order, &mut own, &mut listed.ignored_columns)?;
         for item in items {
-            let Value::Object(item) = item else { bail!("an item of order {place} is no object") };
+            let Value::Object(item) = item else { bail!("an item of order {place} is not an object") };
             let mut fields = own.clone();
             take_fields(place, item, &mut fields, &mut listed.ignored_columns)?;
             listed.rows.push(Row { place, fields });
@@ -90,7 +90,7 @@ fn take_fields(
             Value::String(text) => clean(&text).trim().to_owned(),
             Value::Number(number) => number.to_string(),
             Value::Bool(is) => is.to_string(),
-            Value::Array(_) | Value::Object(_) => bail!("{field} of order {place} is neither a text nor a number"),
+            Value::Array(_) | Value::Object(_) => bail!("{field} of order {place} must be a string or a number"),
         };
         if !text.is_empty() {
             fields.insert(field, text);
@@ -107,7 +107,7 @@ mod tests {
         "order_number,customer_email,customer_name,status,ordered_at,currency,item_name,unit_price,note\n";
 
     #[test]
-    fn the_same_order_is_read_from_csv_and_from_json() {
+    fn csv_and_json_give_the_same_order() {
         let csv = format!("{HEADER}77893,a@b.vn,An,Delivered,2026-11-01,USD,Boots,129.90, x \n");
         let json = r#"[{"order_number": 77893, "customer_email": " a@b.vn", "customer_name": "An", "status": "Delivered",
             "ordered_at": "2026-11-01", "currency": "USD", "note": "x", "sku": null,
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_does_not_do_says_what_is_missing() {
+    fn invalid_files_are_refused_with_the_reason() {
         for (file, says) in [
             ("", "the file is empty"),
             ("order_number,item_name\n", "missing: customer_email, customer_name, status"),
@@ -132,7 +132,7 @@ mod tests {
         for (file, says) in [
             ("{}", "JSON array of orders"),
             (r#"[{"order_number": "77893"}]"#, "order 1 has no items"),
-            (r#"[{"items": [1]}]"#, "an item of order 1 is no object"),
+            (r#"[{"items": [1]}]"#, "an item of order 1 is not an object"),
             (r#"[{"order_number": {}, "items": [{}]}]"#, "order_number of order 1"),
         ] {
             let error = format!("{:#}", read_json(file.as_bytes()).unwrap_err());

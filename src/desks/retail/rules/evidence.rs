@@ -193,7 +193,12 @@ fn confidence(net: f64) -> f64 {
 }
 
 /// Returns whether the message contains a name of the shop's catalogue.
-fn names_goods(stream: &TokenStream<'_>, filler: &[bool], candidates: &[Candidate<'_>], vocabulary: &Vocabulary) -> bool {
+fn names_goods(
+    stream: &TokenStream<'_>,
+    filler: &[bool],
+    candidates: &[Candidate<'_>],
+    vocabulary: &Vocabulary,
+) -> bool {
     let tokens = stream.tokens();
     let says = |at: usize| !filler[at];
     let together = |at: usize| {

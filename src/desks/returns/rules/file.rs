@@ -58,7 +58,7 @@ pub(super) struct AsideFile {
     pub spelled_number: Vec<String>,
 }
 
-/// What is drawn instead of written, as the word it stands for.
+/// Emoji that answer.
 #[derive(Default, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Signs {
@@ -67,7 +67,7 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// The text with each sign as a part of its own.
+    /// Replaces each emoji by the word that it stands for, as a separate clause.
     pub fn spelled_out(&self, text: &str) -> String {
         let spell = |text: String, signs: &[String], word: &str| {
             signs.iter().fold(text, |text, sign| text.replace(sign.as_str(), &format!(", {word}, ")))

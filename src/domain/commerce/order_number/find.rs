@@ -14,7 +14,7 @@ pub(in crate::domain) mod phone;
 
 /// The words around order numbers, from `prompts/rules/orders.LANG.toml`. Written in any case, with or without marks.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct OrderNumberWords {
     /// Makes the number after it an order number: `order`, `đơn hàng`, `mã`.
     pub cues: Vec<String>,
@@ -95,7 +95,7 @@ pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
         }
     }
     found.sort_by_key(|found| std::cmp::Reverse(found.confidence));
-    // "Order 88001, 912345678": beside a number that is called an order's, another one may be the phone's.
+    // "Order 88001, 912345678": the second number may be a phone number.
     if let Some(named) = found.first().filter(|found| found.confidence == Confidence::Named) {
         let length = named.number.as_str().len();
         found.retain(|found| found.phone().is_none() || found.number.as_str().len() == length);
@@ -183,7 +183,7 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
         .then_some(Confidence::Bare)
 }
 
-/// Where a token begins to be an address: no number behind that is an order's.
+/// Where an address begins in a token: numbers after that are not order numbers.
 fn address_start(token: &str) -> Option<usize> {
     if token.starts_with("www.") {
         return Some(0);
@@ -232,7 +232,7 @@ fn ends_with_any(earlier: &[String], phrases: &[Vec<String>]) -> bool {
     phrases.iter().any(|phrase| !phrase.is_empty() && earlier.ends_with(phrase))
 }
 
-/// `.99` and `,000` go on with an amount.
+/// Whether a text begins with the decimals of an amount, such as `.99` and `,000`.
 fn is_decimal(after: &str) -> bool {
     let mut letters = after.chars();
     matches!(letters.next(), Some('.' | ',')) && letters.next().is_some_and(|c| c.is_ascii_digit())

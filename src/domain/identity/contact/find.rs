@@ -8,7 +8,7 @@ use crate::domain::commerce::order_number::find::phone::{grouped, is_phone, with
 use crate::domain::commerce::order_number::find::{candidates, is_day as is_day_in_a_row};
 
 /// The addresses and phone numbers in what a customer wrote, in order. `orders` are the order numbers that were found in it:
-/// like dates and other numbers of the shop, they are no part of a phone number.
+/// like dates and other numbers of the shop, they do not belong to a phone number.
 pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
     let orders: HashSet<&str> = orders.iter().map(OrderNumber::as_str).collect();
     let mut found = Vec::new();

@@ -8,9 +8,8 @@ pub fn shop_words() -> DamageWords {
     struct Orders {
         damage: DamageWords,
     }
-    static WORDS: LazyLock<DamageWords> = LazyLock::new(|| {
-        crate::persona::Prompts::shipped().rules(&["orders"], Ok::<Orders, String>).unwrap().damage
-    });
+    static WORDS: LazyLock<DamageWords> =
+        LazyLock::new(|| crate::persona::Prompts::shipped().rules(&["orders"], Ok::<Orders, String>).unwrap().damage);
     WORDS.clone()
 }
 

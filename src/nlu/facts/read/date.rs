@@ -59,7 +59,7 @@ impl Reader<'_> {
         Some(Found::new(at, end, date(year, month, Some(day))?))
     }
 
-    /// `tháng 12`, if it is no amount of months.
+    /// `tháng 12`, unless it is a number of months.
     fn month_at(&self, at: usize) -> Option<(u64, usize)> {
         let end = self.lexicon.is(Role::Month, self.tokens, at)?;
         let at = self.past_space(end);

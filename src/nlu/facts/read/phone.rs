@@ -58,7 +58,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number as it is dialled in Viet Nam, if these digits are one.
+/// The phone number in its Vietnamese form, if these digits are one.
 fn dialled(digits: &str, plus: bool, groups: usize) -> Option<String> {
     if plus {
         let own = digits.strip_prefix("84").map(|rest| format!("0{}", rest.trim_start_matches('0')));

@@ -1,4 +1,4 @@
-//! A streamed reply under the gateway's deadlines.
+//! A streamed reply with the gateway's timeouts.
 
 use std::time::Duration;
 
@@ -9,24 +9,23 @@ use super::{Attempt, Instant, Place};
 use crate::providers::llm::spoken::Spoken;
 use crate::providers::llm::{ChatRequest, Deltas, LlmError, Phase};
 
-/// A reply that has begun. While it runs it holds the connection, a place among the running calls, and the breaker's
-/// leave.
+/// A started reply. While it runs, it holds the connection, a place among the running calls, and the breaker's pass.
 struct Reply {
     running: Option<Running>,
-    /// Pieces that are already here.
+    /// Text that was received already.
     ready: Option<String>,
     spoken: Spoken,
     between_tokens: Duration,
 }
 
-/// Dropped in this order: the connection is closed before the next caller's turn comes.
+/// Fields are dropped in this order: the connection is closed before the next call is admitted.
 struct Running {
     deltas: Deltas,
     attempt: Attempt,
     _place: Place,
 }
 
-/// Starts the reply and waits for its first words.
+/// Starts the reply and waits for its first text.
 pub(super) async fn start(attempt: Attempt, place: Place, request: ChatRequest) -> Result<Deltas, LlmError> {
     let config = &attempt.gateway.config;
     let between_tokens = config.between_tokens_timeout;
@@ -56,7 +55,7 @@ pub(super) async fn start(attempt: Attempt, place: Place, request: ChatRequest) 
             metrics::histogram!("frontdesk_llm_first_token_seconds").record(asked.elapsed());
             let running = match deltas {
                 Some(deltas) => {
-                    attempt.speaks();
+                    attempt.report_first_text();
                     Some(Running { deltas, attempt, _place: place })
                 }
                 None => {
@@ -75,7 +74,7 @@ pub(super) async fn start(attempt: Attempt, place: Place, request: ChatRequest) 
 }
 
 impl Reply {
-    /// The next piece; once the reply has ended, in whatever way, nothing.
+    /// Returns the next piece, or `None` once the reply has ended.
     async fn next(&mut self) -> Option<Result<String, LlmError>> {
         if let Some(text) = self.ready.take() {
             return Some(Ok(text));

@@ -18,7 +18,7 @@ fn said(text: &str) -> Result<String, LlmError> {
 }
 
 #[tokio::test]
-async fn each_way_a_stream_can_go_has_its_outcome() {
+async fn every_end_of_a_stream_has_its_result() {
     let table = [
         ("{\"message\":{\"content\":\"Dạ\"}}\n{\"done\":true}\n", vec![said("Dạ")]),
         // The last line may speak, may lack its line feed, and nothing after it counts.
@@ -37,8 +37,8 @@ async fn each_way_a_stream_can_go_has_its_outcome() {
             "{\"message\":{\"content\":\"a\"},\"done\":true,\"done_reason\":\"length\"}",
             vec![said("a"), Err(LlmError::TooLong)],
         ),
-        ("<html>\n", vec![Err(LlmError::Protocol("a line is no JSON of a chat"))]),
-        ("{\"done\":\"yes\"}\n", vec![Err(LlmError::Protocol("a line is no JSON of a chat"))]),
+        ("<html>\n", vec![Err(LlmError::Protocol("a line is not valid JSON"))]),
+        ("{\"done\":\"yes\"}\n", vec![Err(LlmError::Protocol("a line is not valid JSON"))]),
     ];
     for (body, expected) in table {
         assert_eq!(read_text(body).await, expected, "{body}");
@@ -46,7 +46,7 @@ async fn each_way_a_stream_can_go_has_its_outcome() {
 }
 
 #[tokio::test]
-async fn a_line_over_the_limit_is_an_error_however_it_arrives() {
+async fn line_above_limit_is_an_error() {
     let line = format!("{}\n", json!({"message": {"content": "a".repeat(MAX_LINE)}}));
     let expected = vec![Err(LlmError::Protocol("a line is longer than the limit"))];
     assert_eq!(read_text(&line).await, expected);
@@ -76,11 +76,11 @@ async fn endless_answer_ends_at_its_byte_limit() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_is_told_from_silence_and_from_bytes_that_are_no_text() {
+async fn lost_connection_timeout_and_garbage_are_distinct() {
     let table = [
         (Err(io::ErrorKind::ConnectionReset.into()), LlmError::Truncated),
         (Err(io::ErrorKind::TimedOut.into()), LlmError::Timeout(Phase::BetweenTokens)),
-        (Ok(Bytes::from_static(b"\"\xe1\xba\"\n")), LlmError::Protocol("a line is no UTF-8")),
+        (Ok(Bytes::from_static(b"\"\xe1\xba\"\n")), LlmError::Protocol("a line is not UTF-8")),
     ];
     for (packet, expected) in table {
         assert_eq!(read(vec![packet]).await, vec![Err(expected)]);
@@ -89,7 +89,7 @@ async fn a_broken_connection_is_told_from_silence_and_from_bytes_that_are_no_tex
 
 proptest! {
     #[test]
-    fn text_arrives_whole_wherever_the_network_cuts_it(
+    fn text_is_complete_across_packet_boundaries(
         pieces in prop::collection::vec("[a-zA-Zạếộữđ💖\"\\\\\n ]{1,8}", 1..8),
         size in 1_usize..7,
     ) {
@@ -104,7 +104,7 @@ proptest! {
 }
 
 #[test]
-fn a_call_is_read_with_its_arguments_as_an_object_or_as_a_text_that_holds_one() {
+fn call_arguments_are_objects_or_json_strings() {
     let line = |calls: &str| format!("{{\"message\":{{\"content\":\"\",\"tool_calls\":{calls}}},\"done\":true}}");
     let call = |name: &str, arguments: Value| ToolCall { name: name.to_owned(), arguments };
     let id = json!({"order_id": "77893"});

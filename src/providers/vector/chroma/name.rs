@@ -1,19 +1,19 @@
-//! What a collection is called on the server.
+//! Names of collections on a Chroma server.
 
 use super::super::{Collection, VectorError};
 use crate::domain::TenantId;
 
-/// Between a collection's name and its tenant. No name holds it or ends in its letter, so that no two collections of two
-/// tenants are ever one on the server.
+/// Separates a collection's name and its tenant. Names do not contain it or end with `-`, so that names of different tenants never
+/// collide.
 const SEPARATOR: &str = "--";
 
-/// The configured name for the default tenant, `NAME--TENANT` for others.
+/// Returns the configured name for the default tenant, and `NAME--TENANT` for others.
 ///
-/// Chroma takes 3 to 512 of `a-z A-Z 0-9 . _ -`, beginning and ending with a letter or a digit. A tenant's name may end in
-/// `-` or `_`; then `.0` follows, which stands in no tenant's name.
+/// Chroma allows 3 to 512 of `a-z A-Z 0-9 . _ -`, starting and ending with a letter or digit. After a tenant that ends with `-` or
+/// `_`, `.0` is appended, which no tenant's name contains.
 ///
 /// # Errors
-/// [`VectorError::Refused`]: Chroma does not take the configured name.
+/// [`VectorError::Refused`] if the configured name is not valid in Chroma.
 pub fn on_server(collection: &Collection) -> Result<String, VectorError> {
     let name = collection.name.as_str();
     let alphanumeric = |end: Option<char>| end.is_some_and(|c| c.is_ascii_alphanumeric());
@@ -25,8 +25,8 @@ pub fn on_server(collection: &Collection) -> Result<String, VectorError> {
         && !name.contains("..");
     if !valid {
         return Err(VectorError::Refused(format!(
-            "a Chroma collection cannot be called '{name}': use 3 to 400 of a-z, A-Z, 0-9, '.', '_' and '-', letters or digits at \
-             both ends, without '--' and '..'"
+            "'{name}' is not a valid name of a Chroma collection: use 3 to 400 of a-z, A-Z, 0-9, '.', '_' and '-', with letters or \
+            digits at both ends, without '--' and '..'"
         )));
     }
     let tenant = collection.tenant.as_str();
@@ -48,14 +48,14 @@ mod tests {
     }
 
     #[test]
-    fn the_default_shops_collection_has_the_configured_name() {
+    fn default_tenant_uses_configured_name() {
         assert_eq!(named("conversations_dev", "default").unwrap(), "conversations_dev");
         assert_eq!(named("conversations_dev", "acme").unwrap(), "conversations_dev--acme");
         assert_eq!(named("conversations_dev", "acme-").unwrap(), "conversations_dev--acme-.0");
     }
 
     #[test]
-    fn no_two_collections_share_a_name() {
+    fn collection_names_never_collide() {
         let tenants = ["default", "a", "-a", "--a", "a-", "a--", "a-b", "a--b", "b", "-", "_", "0"];
         let names = ["abc", "abc-a", "abc.0", "abc-a.0", "abc-b"];
         let all: HashSet<String> =
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_chroma_would_not_take_is_refused_with_the_rule() {
+    fn invalid_names_are_refused_with_the_rule() {
         for bad in ["", "ab", "-abc", "abc-", "a--c", "a..c", "tiệm", "a b c", &"a".repeat(401)] {
             assert!(named(bad, "acme").unwrap_err().to_string().contains("3 to 400"), "{bad:?}");
         }

@@ -1,4 +1,4 @@
-//! Requests to the server, and what its answers mean.
+//! HTTP requests to a Chroma server, and the mapping of its errors.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use super::super::VectorError;
 use super::InvalidChroma;
 use crate::providers::address::{MAX_BODY, body as body_of, client, reason};
 
-/// The database that a Chroma server makes by itself, which is where other clients look too. Shops have collections of their own.
+/// Chroma's default database, which other clients also use. Each shop has separate collections in it.
 const DATABASE: &str = "api/v2/tenants/default_tenant/databases/default_database/";
-/// How much of the server's complaint goes into the log, in characters.
-const MAX_COMPLAINT: usize = 300;
+/// Characters of the server's error that are logged.
+const MAX_ERROR: usize = 300;
 
-/// One server's address, and the connections to it.
+/// A client of one server.
 pub struct Wire {
     http: reqwest::Client,
     base: Url,
     timeout: Duration,
 }
 
-/// What Chroma says of a request that it refuses.
+/// Chroma's error response.
 #[derive(Deserialize)]
-struct Complaint {
+struct ErrorBody {
     error: String,
     #[serde(default)]
     message: String,
@@ -46,12 +46,12 @@ impl Wire {
         Ok(Self { http, base, timeout })
     }
 
-    /// Asks below `/api/v2/`.
+    /// Gets a path below `/api/v2/`.
     pub async fn get_server<T: DeserializeOwned>(&self, path: &str) -> Result<T, VectorError> {
-        self.send(Method::GET, &format!("api/v2/{path}"), None).await?.ok_or_else(|| self.is_no_chroma("404"))
+        self.send(Method::GET, &format!("api/v2/{path}"), None).await?.ok_or_else(|| self.not_chroma("404"))
     }
 
-    /// Asks below the database. `None`: the server says that there is no such collection.
+    /// Sends a request below the database. Returns `None` if the collection does not exist.
     pub async fn ask<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -75,31 +75,31 @@ impl Wire {
         let response = request.send().await.map_err(|error| self.unavailable(error))?;
         let status = response.status();
         let body = body_of(response, MAX_BODY).await.map_err(|error| self.unavailable(error))?;
-        let body = body.ok_or_else(|| self.is_no_chroma("an answer that is longer than the limit"))?;
+        let body = body.ok_or_else(|| self.not_chroma("the response is longer than the limit"))?;
         if status.is_success() {
             return serde_json::from_slice(&body)
                 .map(Some)
-                .map_err(|error| self.is_no_chroma(&format!("{status}, {error}")));
+                .map_err(|error| self.not_chroma(&format!("{status}, {error}")));
         }
-        let complaint: Option<Complaint> = serde_json::from_slice(&body).ok();
-        let Some(complaint) = complaint else {
+        let error: Option<ErrorBody> = serde_json::from_slice(&body).ok();
+        let Some(error) = error else {
             if status.is_server_error() {
-                return Err(VectorError::Unavailable(format!("{} says {status}", self.address())));
+                return Err(VectorError::Unavailable(format!("{} answered {status}", self.address())));
             }
-            return Err(self.is_no_chroma(status.as_str()));
+            return Err(self.not_chroma(status.as_str()));
         };
         if status == StatusCode::NOT_FOUND {
-            let is_chromas = complaint.error == "NotFoundError";
-            return if is_chromas {
+            let is_from_chroma = error.error == "NotFoundError";
+            return if is_from_chroma {
                 Ok(None)
             } else {
-                Err(self.is_no_chroma(&format!("{status}, {}", shortened(&complaint.error))))
+                Err(self.not_chroma(&format!("{status}, {}", shortened(&error.error))))
             };
         }
-        let words = shortened(&format!("{}: {}", complaint.error, complaint.message));
-        let words = format!("Chroma says {}, {words}", status.as_u16());
-        let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-        Err(if passing { VectorError::Unavailable(words) } else { VectorError::Refused(words) })
+        let text = shortened(&format!("{}: {}", error.error, error.message));
+        let text = format!("Chroma answered {}, {text}", status.as_u16());
+        let is_temporary = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+        Err(if is_temporary { VectorError::Unavailable(text) } else { VectorError::Refused(text) })
     }
 
     fn unavailable(&self, error: reqwest::Error) -> VectorError {
@@ -112,27 +112,27 @@ impl Wire {
         }
         let reason = reason(&error.without_url());
         VectorError::Unavailable(format!(
-            "{address}: {reason}; start the Chroma server (scripts/chroma), or unset CHROMA_URL to keep vectors in the database"
+            "{address}: {reason}; start the Chroma server (scripts/chroma), or unset CHROMA_URL to store vectors in the database"
         ))
     }
 
-    pub fn is_no_chroma(&self, answer: &str) -> VectorError {
+    pub fn not_chroma(&self, answer: &str) -> VectorError {
         VectorError::Refused(format!(
-            "what answers at {} is no Chroma server of version 1 or later ({answer}): set CHROMA_URL to the line that \
-             scripts/chroma prints",
+            "the server at {} is not Chroma version 1 or later ({answer}): set CHROMA_URL to the address that scripts/chroma \
+            prints",
             self.address()
         ))
     }
 
-    /// Without what may be a password.
+    /// Returns the address without credentials.
     fn address(&self) -> String {
         let port = self.base.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}://{}{port}{}", self.base.scheme(), self.base.host_str().unwrap_or_default(), self.base.path())
     }
 }
 
-fn shortened(complaint: &str) -> String {
-    complaint.chars().take(MAX_COMPLAINT).collect()
+fn shortened(error: &str) -> String {
+    error.chars().take(MAX_ERROR).collect()
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_an_http_url() {
+    fn address_must_be_an_http_url() {
         let wire = |url: &str| Wire::new(url, Duration::from_secs(1));
         assert_eq!(wire("http://127.0.0.1:8000").ok().unwrap().address(), "http://127.0.0.1:8000/");
         assert_eq!(wire(" https://u:p@shop.vn/chroma ").ok().unwrap().address(), "https://shop.vn/chroma/");

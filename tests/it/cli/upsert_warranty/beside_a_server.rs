@@ -23,7 +23,7 @@ fn long_list(name: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_write_and_read_beside_a_long_list_see_no_error_and_never_half_of_it() {
+async fn long_import_is_atomic_for_others() {
     let shop = Shop::new().await;
     let store = shop.store().await;
     let done = Arc::new(AtomicBool::new(false));
@@ -33,7 +33,10 @@ async fn those_who_write_and_read_beside_a_long_list_see_no_error_and_never_half
         async move {
             let mut writes = 0_u64;
             while !done.load(Ordering::Relaxed) {
-                store.set_setting("beside_a_list", &writes.to_string()).await.expect("a write beside the import fails");
+                store
+                    .set_setting("during_an_import", &writes.to_string())
+                    .await
+                    .expect("a write during the import fails");
                 writes += 1;
             }
             writes
@@ -64,7 +67,7 @@ async fn those_who_write_and_read_beside_a_long_list_see_no_error_and_never_half
 }
 
 #[tokio::test]
-async fn an_import_that_is_killed_leaves_all_of_the_list_or_nothing() {
+async fn killed_import_is_atomic() {
     let shop = Shop::new().await;
     std::fs::write(shop.list(), long_list("Loa")).unwrap();
     // The first ones die while the schema is made, the others while the list goes in.

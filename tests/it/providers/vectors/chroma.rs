@@ -1,4 +1,4 @@
-//! A Chroma server: a real one where `TEST_CHROMA_URL` names it, and what stands in its place when it is not there.
+//! A Chroma server: a real one where `TEST_CHROMA_URL` names it, and else a scripted server when it is not there.
 
 use std::process::Command;
 use std::time::Duration;
@@ -22,13 +22,13 @@ fn server() -> Option<ChromaIndex> {
 }
 
 #[tokio::test]
-async fn a_chroma_server_does_what_every_vector_store_does() {
+async fn chroma_index_passes_the_suite() {
     let Some(index) = server() else { return };
     suite::run(&index).await;
 }
 
 #[tokio::test]
-async fn a_collection_that_somebody_else_drops_and_makes_again_is_found_again() {
+async fn recreated_chroma_collection_is_found() {
     let (Some(ours), Some(theirs)) = (server(), server()) else { return };
     let here = collection();
     ours.open(&here, &space(3)).await.unwrap();
@@ -56,7 +56,7 @@ async fn python(arguments: &[&str]) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn chromas_own_client_reads_what_ours_wrote() {
+async fn chromas_client_reads_our_records() {
     let Some(index) = server() else { return };
     let here = collection();
     index.open(&here, &space(3)).await.unwrap();
@@ -78,7 +78,7 @@ async fn chromas_own_client_reads_what_ours_wrote() {
 }
 
 #[tokio::test]
-async fn ours_reads_what_chromas_own_client_wrote() {
+async fn we_read_records_of_chromas_client() {
     let Some(index) = server() else { return };
     let here = collection();
     python(&["write", &here.name]).await;
@@ -90,12 +90,12 @@ async fn ours_reads_what_chromas_own_client_wrote() {
 }
 
 #[tokio::test]
-async fn a_collection_of_another_client_is_refused_and_says_what_it_is() {
+async fn collection_of_another_client_is_refused() {
     let Some(index) = server() else { return };
     let here = collection();
     python(&["write-plain", &here.name]).await;
     let refused = index.open(&here, &space(3)).await.unwrap_err().to_string();
-    assert!(refused.contains("not named") && refused.contains("--rebuild"), "{refused}");
+    assert!(refused.contains("an unknown model") && refused.contains("--rebuild"), "{refused}");
     index.drop_collection(&here).await.unwrap();
 }
 
@@ -116,7 +116,7 @@ async fn ask_everything(index: &ChromaIndex) -> Vec<VectorError> {
 }
 
 #[tokio::test]
-async fn where_nothing_listens_the_error_names_the_address_and_the_mend() {
+async fn unreachable_chroma_is_reported_with_a_hint() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -129,7 +129,7 @@ async fn where_nothing_listens_the_error_names_the_address_and_the_mend() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_given_up_at_the_deadline() {
+async fn silent_chroma_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     for error in ask_everything(&chroma(&url, Duration::from_millis(100))).await {
@@ -139,7 +139,7 @@ async fn a_server_that_never_answers_is_given_up_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn what_is_no_chroma_server_is_told_apart() {
+async fn other_servers_are_recognized() {
     let answers = [
         (StatusCode::OK, "<html>hello</html>"),
         (StatusCode::OK, "{\"models\":[]}"),
@@ -157,7 +157,7 @@ async fn what_is_no_chroma_server_is_told_apart() {
         let errors = [index.ping().await.unwrap_err(), index.open(&collection(), &space(3)).await.unwrap_err()];
         for error in errors {
             assert!(matches!(error, VectorError::Refused(_)), "{status} {body}: {error:?}");
-            assert!(error.to_string().contains("no Chroma server"), "{error}");
+            assert!(error.to_string().contains("is not Chroma"), "{error}");
             assert!(error.to_string().contains("CHROMA_URL"), "{error}");
         }
         server.abort();
@@ -165,8 +165,8 @@ async fn what_is_no_chroma_server_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_too_long_is_told_apart_on_the_real_server_too() {
+async fn too_long_path_is_recognized() {
     let Ok(url) = std::env::var("TEST_CHROMA_URL") else { return };
     let error = chroma(&format!("{url}/api/v2"), Duration::from_secs(60)).ping().await.unwrap_err();
-    assert!(error.to_string().contains("no Chroma server"), "{error}");
+    assert!(error.to_string().contains("is not Chroma"), "{error}");
 }

@@ -50,19 +50,19 @@ async fn fill(index: &dyn VectorIndex, here: &Collection, numbers: std::ops::Ran
 }
 
 #[tokio::test]
-async fn vectors_in_the_database_do_what_every_vector_store_does() {
+async fn embedded_index_passes_the_suite() {
     let database = Database::new().await;
     suite::run(&database.index(PLENTY).await).await;
 }
 
 #[tokio::test]
-async fn vectors_that_do_not_fit_into_memory_do_the_same() {
+async fn embedded_index_beyond_memory_passes_the_suite() {
     let database = Database::new().await;
     suite::run(&database.index(0).await).await;
 }
 
 #[tokio::test]
-async fn what_another_process_writes_is_found_at_the_next_question() {
+async fn writes_of_another_process_are_found() {
     let database = Database::new().await;
     let (ours, theirs) = (database.index(PLENTY).await, database.index(PLENTY).await);
     let here = filled(&ours, 5..10).await;
@@ -81,7 +81,7 @@ async fn what_another_process_writes_is_found_at_the_next_question() {
 }
 
 #[tokio::test]
-async fn a_collection_that_is_made_again_is_not_taken_for_the_old_one() {
+async fn recreated_collection_replaces_the_cached_one() {
     let database = Database::new().await;
     let (ours, theirs) = (database.index(PLENTY).await, database.index(PLENTY).await);
     let here = filled(&ours, 0..5).await;
@@ -94,7 +94,7 @@ async fn a_collection_that_is_made_again_is_not_taken_for_the_old_one() {
 }
 
 #[tokio::test]
-async fn every_way_of_searching_gives_the_same_hits() {
+async fn all_search_paths_give_the_same_hits() {
     let database = Database::new().await;
     let (resident, streamed) = (database.index(PLENTY).await, database.index(0).await);
     let here = collection();
@@ -112,7 +112,7 @@ async fn every_way_of_searching_gives_the_same_hits() {
 }
 
 #[tokio::test]
-async fn collections_that_take_turns_in_memory_all_answer() {
+async fn evicted_collections_still_answer() {
     // Room for two of the three.
     let database = Database::new().await;
     let index = database.index(2 * 100 * 650).await;
@@ -129,7 +129,7 @@ async fn collections_that_take_turns_in_memory_all_answer() {
 }
 
 #[tokio::test]
-async fn many_first_questions_at_once_and_writes_beside_them_all_see_what_was_written_before() {
+async fn concurrent_first_queries_see_earlier_writes() {
     let database = Database::new().await;
     let index = std::sync::Arc::new(database.index(PLENTY).await);
     let here = filled(&*index, 100..1100).await;
@@ -152,7 +152,7 @@ async fn many_first_questions_at_once_and_writes_beside_them_all_see_what_was_wr
 }
 
 #[tokio::test]
-async fn what_is_removed_with_its_conversation_is_found_no_more() {
+async fn vectors_of_deleted_conversations_are_gone() {
     let database = Database::new().await;
     let (store, index) = (database.store().await, database.index(PLENTY).await);
     let here = filled(&index, 5..7).await;

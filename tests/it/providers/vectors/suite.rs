@@ -156,7 +156,7 @@ async fn another_models_collection_is_refused_with_both_names(index: &dyn Vector
     let other = frontdesk::providers::vector::Space { model: "multilingual-e5".to_owned(), dimension: 4 };
     let refused = index.open(&here, &other).await.unwrap_err();
     assert!(matches!(refused, VectorError::OtherSpace { .. }), "{refused:?}");
-    for word in ["bge-m3 (3 numbers)", "multilingual-e5 (4 numbers)", "frontdesk index --rebuild"] {
+    for word in ["bge-m3 (3 dimensions)", "multilingual-e5 (4 dimensions)", "frontdesk index --rebuild"] {
         assert!(refused.to_string().contains(word), "{refused}");
     }
     assert!(matches!(index.open(&here, &space(4)).await, Err(VectorError::OtherSpace { .. })));

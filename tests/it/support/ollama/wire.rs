@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::play::Step;
-use super::{Play, Playing, Stage};
+use super::{Play, Stage};
 
 /// Between two packets, so that the network does not join them again.
 const APART: Duration = Duration::from_millis(1);
@@ -47,7 +47,6 @@ async fn connection(stream: TcpStream, stage: &Arc<Stage>) -> io::Result<()> {
     let (mut reader, mut writer) = stream.into_split();
     let (path, body) = request(&mut reader).await?;
     if path == "/api/chat" {
-        let playing = stage.begins();
         let play = {
             let mut script = stage.script();
             script.asked.push((path, body.clone()));
@@ -55,7 +54,7 @@ async fn connection(stream: TcpStream, stage: &Arc<Stage>) -> io::Result<()> {
         };
         let said_all = AtomicBool::new(false);
         let played = tokio::select! {
-            played = perform(play, &mut writer, playing, &said_all) => played,
+            played = perform(play, &mut writer, &said_all) => played,
             () = left(&mut reader) => Err(io::ErrorKind::BrokenPipe.into()),
         };
         if played.is_err() && !said_all.load(Ordering::SeqCst) {
@@ -109,17 +108,14 @@ async fn left(reader: &mut OwnedReadHalf) {
     while matches!(reader.read(&mut ignored).await, Ok(1..)) {}
 }
 
-async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing, said_all: &AtomicBool) -> io::Result<()> {
+async fn perform(play: Play, writer: &mut OwnedWriteHalf, said_all: &AtomicBool) -> io::Result<()> {
     let head = format!("{}transfer-encoding: chunked\r\n\r\n", head(play.status, "application/x-ndjson"));
     writer.write_all(head.as_bytes()).await?;
-    let mut playing = Some(playing);
     let last = play.steps.len().saturating_sub(1);
     for (at, step) in play.steps.into_iter().enumerate() {
         match step {
             Step::Packet(packet) => {
                 if at == last {
-                    // The client may be done, and the next one here, before we hear of it.
-                    playing.take();
                     said_all.store(true, Ordering::SeqCst);
                 }
                 writer.write_all(format!("{:x}\r\n", packet.len()).as_bytes()).await?;
@@ -132,7 +128,6 @@ async fn perform(play: Play, writer: &mut OwnedWriteHalf, playing: Playing, said
             Step::HangUp => return Ok(()),
         }
     }
-    drop(playing);
     writer.write_all(b"0\r\n\r\n").await
 }
 

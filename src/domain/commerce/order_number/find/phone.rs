@@ -8,7 +8,7 @@ use regex::Regex;
 use super::groups;
 use crate::domain::identity::contact::Phone;
 
-/// What stands where such a number was: nothing goes on over it.
+/// Replaces such a number: no other number continues across it.
 const GONE: &str = " , ";
 
 /// Numbers in groups that are no other number's: with the area code in parentheses ("(415) 555-0123"), or as North Americans write
