@@ -54,7 +54,10 @@ fn describe() {
     describe_gauge!("frontdesk_breaker_state", "Circuit breaker: 0 closed, 1 a trial call runs, 2 open, by provider");
     describe_gauge!("frontdesk_embedding_backlog_jobs", "Messages waiting to be embedded or removed from the memory");
     describe_gauge!("frontdesk_embedding_dead_jobs", "Jobs that failed permanently");
-    describe_gauge!("frontdesk_background_jobs", "Background jobs, by name and by whether they wait or are dead letters");
+    describe_gauge!(
+        "frontdesk_background_jobs",
+        "Background jobs, by name and by whether they wait or are dead letters"
+    );
     describe_counter!("frontdesk_job_attempts_total", "Attempts to run a background job, by name and result");
     describe_counter!("frontdesk_guards_total", "Reply texts removed by a guard, by reason");
     describe_gauge!("frontdesk_open_streams", "Open event streams");

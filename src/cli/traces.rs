@@ -29,7 +29,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long sending the last spans may delay the shutdown.
 const LAST_SPANS: Duration = Duration::from_secs(2);
 /// The modules whose spans are sent. Spans of HTTP requests are not sent, since event streams last for hours.
-const SENT: [&str; 2] = ["frontdesk::turn", "frontdesk::desks"];
+const SENT: [&str; 3] = ["frontdesk::turn", "frontdesk::desks", "frontdesk::dialogue"];
 
 /// The connection to the collector.
 pub(super) struct Traces {

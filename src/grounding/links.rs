@@ -41,6 +41,8 @@ pub(super) struct Links<'a> {
     in_code: bool,
     /// What the beginning of `held` waits for.
     waiting: Option<Wait>,
+    /// The word before `held`, if only spaces are in between: "evil" before "dot com".
+    previous: String,
 }
 
 /// What must come before it is worth looking at the held text again.
@@ -83,7 +85,15 @@ struct Link {
 impl<'a> Links<'a> {
     pub(super) fn new(hosts: &'a [LinkHost], known: KnownAddresses) -> Self {
         let known = Arc::new(known);
-        Self { hosts, known, held: String::new(), begins_line: true, in_code: false, waiting: None }
+        Self {
+            hosts,
+            known,
+            held: String::new(),
+            begins_line: true,
+            in_code: false,
+            waiting: None,
+            previous: String::new(),
+        }
     }
 
     pub(super) fn push(&mut self, c: char) -> Vec<Part> {
@@ -118,6 +128,11 @@ impl<'a> Links<'a> {
                     }
                     self.begins_line = taken.ends_with('\n') || self.begins_line && taken.trim().is_empty();
                     parts.extend(done);
+                    match taken.chars().all(|c| c == ' ') {
+                        true => {}
+                        false if taken.contains(char::is_whitespace) => self.previous.clear(),
+                        false => taken.clone_into(&mut self.previous),
+                    }
                     rest = left;
                 }
             }
@@ -245,7 +260,7 @@ impl<'a> Links<'a> {
         let Some(end) = end.or_else(|| (at_end || is_long).then_some(held.len())) else {
             return Step::wait(Waiting::Word, LONGEST_WORD + 1);
         };
-        match read_spelled(held, at_end) {
+        match read_spelled(&self.previous, held, at_end) {
             Spelled::Maybe => return Step::wait(Waiting::Next, LONGEST_SPELLED),
             Spelled::Host(host) => {
                 return Step::Done(host.place.end, self.checked(&held[..host.place.end], vec![host]));

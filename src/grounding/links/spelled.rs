@@ -40,10 +40,19 @@ struct Host {
     is_lettered: bool,
 }
 
-/// Reads the host that `held` begins with. `is_whole` says that no more text follows.
-pub(super) fn read_spelled(held: &str, is_whole: bool) -> Spelled {
-    let start = held.find(char::is_alphanumeric).unwrap_or(held.len());
+/// Reads the host that `held` begins with, or continues if `previous` is its first label. `is_whole` says that no more text
+/// follows.
+///
+/// The first label of a host is an ordinary word, which is not held back: of "evil dot com" only "dot com" is found, with
+/// the host "evil.com".
+pub(super) fn read_spelled(previous: &str, held: &str, is_whole: bool) -> Spelled {
+    let first = held.split_whitespace().next().unwrap_or_default();
+    let continues = DOTS.contains(&normalize(first).text.as_str()) && is_label(previous);
+    let start = if continues { 0 } else { held.find(char::is_alphanumeric).unwrap_or(held.len()) };
     let (mut host, mut found, mut at) = (Host::default(), None, start);
+    if continues {
+        normalize(previous).text.clone_into(&mut host.text);
+    }
     let verdict = |found: Option<Address>| found.map_or(Spelled::No, Spelled::Host);
     if held[..start].contains(char::is_whitespace) {
         return Spelled::No;
@@ -119,6 +128,9 @@ impl Host {
     /// Whether a word that begins so may belong to the host.
     fn may_continue_with(&self, token: &str) -> bool {
         let begun = normalize(token).text;
+        if self.dots == 0 && !self.is_lettered && !self.text.is_empty() {
+            return false;
+        }
         if self.text.is_empty() {
             return begun.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));
         }
@@ -145,6 +157,12 @@ impl Host {
     }
 }
 
+/// Whether a word can be the first label of a host.
+fn is_label(word: &str) -> bool {
+    let text = normalize(word).text;
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
 /// The labels and dots at the beginning of a word; a dot in brackets may end them.
 fn labels_of(word: &Normalized) -> Range<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
@@ -161,7 +179,7 @@ mod tests {
 
     /// How each beginning of the text is read.
     fn read(text: &str) -> Option<Range<usize>> {
-        match read_spelled(text, true) {
+        match read_spelled("", text, true) {
             Spelled::Host(address) => Some(address.place),
             Spelled::No | Spelled::Maybe => None,
         }
@@ -184,19 +202,35 @@ mod tests {
     }
 
     #[test]
+    fn dot_continues_the_previous_word() {
+        for (previous, held, place) in [
+            ("evil", "dot com for money", Some("dot com")),
+            ("evil", "(chấm) com", Some("(chấm) com")),
+            ("the", "dot com era", None),
+            ("evil,", "dot com", None),
+            ("", "dot com", None),
+        ] {
+            let found = match read_spelled(previous, held, true) {
+                Spelled::Host(address) => Some(&held[address.place]),
+                Spelled::No | Spelled::Maybe => None,
+            };
+            assert_eq!(found, place, "{previous:?} {held:?}");
+        }
+        assert!(matches!(read_spelled("evil", "dot ", false), Spelled::Maybe));
+    }
+
+    #[test]
     fn text_is_held_only_while_it_may_be_a_host() {
         for (text, is_held) in [
-            ("evil ", true),
-            ("evil d", true),
-            ("evil dot c", true),
-            ("evil dr", false),
-            ("evil and", false),
+            ("evil ", false),
+            ("e v", true),
+            ("evil[.] c", true),
             ("I h", true),
             ("I have", false),
             ("chào ", false),
             ("evil, ", false),
         ] {
-            assert_eq!(matches!(read_spelled(text, false), Spelled::Maybe), is_held, "{text:?}");
+            assert_eq!(matches!(read_spelled("", text, false), Spelled::Maybe), is_held, "{text:?}");
         }
     }
 }

@@ -198,7 +198,7 @@ async fn only_the_holder_of_the_lock_migrates() {
     let (store, options) = (&database.store, &database.options);
     let lock = ServingLock::acquire(options, Duration::ZERO).await.unwrap().unwrap();
     let error = upgrade(store, options, Duration::ZERO).await.unwrap_err().to_string();
-    assert!(error.contains("older schema") && error.contains("stop that one"), "{error}");
+    assert!(error.contains("older schema") && error.contains("stop that server"), "{error}");
     assert_eq!(schema(&store.write).await.unwrap(), Schema::Older { pending: all().len() });
     upgrade_locked(store, &lock).await.unwrap();
     // Up to date: no lock is needed.

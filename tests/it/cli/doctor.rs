@@ -96,7 +96,7 @@ fn doctor_reports_every_problem_with_a_hint() {
     has(&lines, FAIL, "log file: LOG_FILE=prompts is a folder");
     has(&lines, FAIL, "prompts: prompts/second.md:2: ");
     has(&lines, FAIL, "prompts: prompts/system_persona_vi.md:3: ");
-    has(&lines, FAIL, "store: DATABASE_URL must begin with sqlite:// or postgres://");
+    has(&lines, FAIL, "store: DATABASE_URL must start with sqlite:// or postgres://");
     has(&lines, FAIL, &format!("port: BIND_ADDR={taken} is in use by another program"));
     has(&lines, WARN, "language model: Ollama does not answer at http://127.0.0.1:1: start it with `ollama serve`");
     assert_eq!(code, Some(1), "{lines:#?}");

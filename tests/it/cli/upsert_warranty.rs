@@ -224,7 +224,7 @@ async fn unreadable_file_exits_with_2_and_reason() {
     assert!(missing.stderr.contains("warranty.csv"), "{missing:?}");
     let bad_url = shop.upsert(HEADER, &["--database-url", "mysql://h/d"]);
     assert_eq!(bad_url.code, 2);
-    assert!(bad_url.stderr.contains("DATABASE_URL must begin with"), "{bad_url:?}");
+    assert!(bad_url.stderr.contains("DATABASE_URL must start with"), "{bad_url:?}");
 }
 
 #[tokio::test]

@@ -81,7 +81,7 @@ async fn invalid_persona_text_keeps_the_old_persona() {
     for (text, line, problem) in [
         ("---\nlangauges: [vi]\n---\nAi.\nGreeting: Hi\n", json!(2), "langauges"),
         ("Ai.\n", json!(1), "no greeting"),
-        ("Ai.\nGreeting: a\nGreeting: b\n", json!(3), "twice"),
+        ("Ai.\nGreeting: a\nGreeting: b\n", json!(3), "repeated"),
         ("---\ndesk: bakery\n---\nAi.\nGreeting: Hi\n", json!(1), "no desk 'bakery'"),
         ("---\nknowledge: nowhere\n---\nAi.\nGreeting: Hi\n", json!(2), "the folder nowhere"),
         ("---\nlanguages: [vi, fr]\n---\nAi.\nGreeting: Hi\n", Value::Null, "fr.toml"),
