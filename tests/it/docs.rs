@@ -7,7 +7,7 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 9] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -17,6 +17,8 @@ const DOCUMENTS: [&str; 9] = [
     "docs/api.md",
     "docs/back-office.md",
     "docs/operations.md",
+    "docs/desks/retail.md",
+    "docs/desks/returns.md",
 ];
 
 fn root() -> &'static Path {
