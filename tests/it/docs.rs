@@ -7,16 +7,17 @@ use std::process::Command;
 use frontdesk::config::{Config, Env};
 use regex::Regex;
 
-const DOCUMENTS: [&str; 9] = [
+const DOCUMENTS: [&str; 10] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/invariants.md",
-    "docs/desks/retail.md",
     "docs/api.md",
     "docs/back-office.md",
     "docs/operations.md",
+    "docs/desks/retail.md",
+    "docs/desks/returns.md",
 ];
 
 fn root() -> &'static Path {
