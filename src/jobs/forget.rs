@@ -43,9 +43,10 @@ impl Job for Forget {
     }
 
     async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
-        Ok(match self.name {
+        match self.name {
             FORGET_MESSAGE => self.memory.forget(&job.tenant, &[job.subject]).await?,
             _ => self.memory.forget_conversation(&job.tenant, ConversationId(job.subject)).await?,
-        })
+        }
+        Ok(())
     }
 }

@@ -125,10 +125,9 @@ fn line_of(yaml: &str, key: &str) -> Option<(usize, String)> {
 /// Guesses the language of a document that does not name it, among those of the shop.
 pub fn guess_language(text: &str, languages: &[LanguageProfile]) -> Option<Language> {
     let known = || languages.iter().filter_map(|language| Some((Lang::from_code(&language.whatlang)?, language.code)));
-    if known().next().is_none() {
-        return None;
-    }
-    let guessed = Detector::with_allowlist(known().map(|(lang, _)| lang).collect()).detect_lang(text)?;
+    let known_langs: Vec<Lang> = known().map(|(lang, _)| lang).collect();
+    // An empty allowlist would let the detector guess any language.
+    let guessed = if known_langs.is_empty() { None } else { Detector::with_allowlist(known_langs).detect_lang(text) }?;
     known().find(|(lang, _)| *lang == guessed).map(|(_, code)| code)
 }
 
