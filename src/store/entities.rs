@@ -2,7 +2,7 @@
 
 use sea_orm::EntityTrait;
 
-/// An entity whose rows belong to a tenant: every one that [`table!`] declares.
+/// An entity whose rows belong to a tenant: every entity that the `table!` macro declares.
 pub trait TenantEntity: EntityTrait {
     const TENANT: Self::Column;
 }
