@@ -147,6 +147,7 @@ impl<'a> Links<'a> {
             _ if self.in_code => self.word(held, at_end),
             Some('!') if held == "!" && !at_end => Step::wait(Waiting::Next, 2),
             Some('!') if held.starts_with("![") => self.bracket(held, at_end),
+            Some('[') if !self.previous.is_empty() && may_be_disguise(held, at_end) => self.word(held, at_end),
             Some('[') => self.bracket(held, at_end),
             Some('<') => self.angle(held, at_end),
             _ => self.word(held, at_end),
@@ -242,6 +243,15 @@ impl<'a> Links<'a> {
         Step::Done(end + 1, parts)
     }
 
+    /// A host that is spelled in words, if the text begins with one or may do so.
+    fn spelled(&self, held: &str, at_end: bool) -> Option<Step> {
+        match read_spelled(&self.previous, held, at_end) {
+            Spelled::No => None,
+            Spelled::Maybe => Some(Step::wait(Waiting::Next, LONGEST_SPELLED)),
+            Spelled::Host(host) => Some(Step::Done(host.place.end, self.checked(&held[..host.place.end], vec![host]))),
+        }
+    }
+
     /// A run without spaces, with any address inside.
     fn word(&self, held: &str, at_end: bool) -> Step {
         let mut end = None;
@@ -260,12 +270,8 @@ impl<'a> Links<'a> {
         let Some(end) = end.or_else(|| (at_end || is_long).then_some(held.len())) else {
             return Step::wait(Waiting::Word, LONGEST_WORD + 1);
         };
-        match read_spelled(&self.previous, held, at_end) {
-            Spelled::Maybe => return Step::wait(Waiting::Next, LONGEST_SPELLED),
-            Spelled::Host(host) => {
-                return Step::Done(host.place.end, self.checked(&held[..host.place.end], vec![host]));
-            }
-            Spelled::No => {}
+        if let Some(step) = self.spelled(held, at_end) {
+            return step;
         }
         // Split a longer run after a character that no address has; without one, remove it.
         let cut = |word: &str| {

@@ -197,6 +197,22 @@ fn foreign_addresses_are_known_in_any_spelling() {
         "`evil.com`",
         "\"evil.com\"",
         "evil.com|sstc.vn",
+    ] {
+        let found = shown(&grounding, &format!("Quý khách vào {address} nhé"));
+        let folded = found.to_lowercase();
+        let is_gone =
+            !["evil", "thief", "185.12", "paypal", "zalo.me", "bit.ly", "ngan-hang.vn", "alert", "base64", "notatld"]
+                .iter()
+                .any(|part| folded.contains(part));
+        assert!(is_gone && (found.contains("{link}") || found.contains("{unsupported_fact}")), "{address:?} {found:?}");
+    }
+}
+
+/// The first word of a spelled host is shown before the rest is read.
+#[test]
+fn spelled_hosts_lose_their_suffix() {
+    let grounding = grounding();
+    for address in [
         "evil dot com",
         "Evil DOT com",
         "evil chấm com",
@@ -223,12 +239,8 @@ fn foreign_addresses_are_known_in_any_spelling() {
         "sstc dot vn dot evil dot com",
     ] {
         let found = shown(&grounding, &format!("Quý khách vào {address} nhé"));
-        let folded = found.to_lowercase();
-        let is_gone =
-            !["evil", "thief", "185.12", "paypal", "zalo.me", "bit.ly", "ngan-hang.vn", "alert", "base64", "notatld"]
-                .iter()
-                .any(|part| folded.contains(part));
-        assert!(is_gone && (found.contains("{link}") || found.contains("{unsupported_fact}")), "{address:?} {found:?}");
+        let is_left = ["dot", "chấm", "com", "c o m", "[.]", "(.)", " . "].iter().any(|part| found.contains(part));
+        assert!(!is_left && found.contains("{link}"), "{address:?} {found:?}");
     }
 }
 

@@ -46,13 +46,10 @@ struct Host {
 /// The first label of a host is an ordinary word, which is not held back: of "evil dot com" only "dot com" is found, with
 /// the host "evil.com".
 pub(super) fn read_spelled(previous: &str, held: &str, is_whole: bool) -> Spelled {
-    let first = held.split_whitespace().next().unwrap_or_default();
-    let continues = DOTS.contains(&normalize(first).text.as_str()) && is_label(previous);
-    let start = if continues { 0 } else { held.find(char::is_alphanumeric).unwrap_or(held.len()) };
+    let label = first_label(previous).filter(|_| begins_with_dot(held));
+    let start = if label.is_some() { 0 } else { held.find(char::is_alphanumeric).unwrap_or(held.len()) };
     let (mut host, mut found, mut at) = (Host::default(), None, start);
-    if continues {
-        normalize(previous).text.clone_into(&mut host.text);
-    }
+    host.text.extend(label);
     let verdict = |found: Option<Address>| found.map_or(Spelled::No, Spelled::Host);
     if held[..start].contains(char::is_whitespace) {
         return Spelled::No;
@@ -157,10 +154,18 @@ impl Host {
     }
 }
 
-/// Whether a word can be the first label of a host.
-fn is_label(word: &str) -> bool {
+/// Whether the text begins with a dot that is spelled or in brackets.
+fn begins_with_dot(held: &str) -> bool {
+    let word = normalize(held.split_whitespace().next().unwrap_or_default());
+    DOTS.contains(&word.text.as_str()) || (word.text.starts_with('.') && word.disguised.contains(&0))
+}
+
+/// Returns the word as the first label of a host, without the quotes and brackets around it.
+fn first_label(word: &str) -> Option<String> {
     let text = normalize(word).text;
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    let label = text.trim_start_matches(|c: char| !c.is_alphanumeric()).trim_end_matches(['*', '_', '`', '"']);
+    let is_label = !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));
+    (is_label && !label.ends_with('.')).then(|| label.to_owned())
 }
 
 /// The labels and dots at the beginning of a word; a dot in brackets may end them.
