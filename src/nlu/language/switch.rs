@@ -109,6 +109,7 @@ impl Switcher {
             .wishes
             .iter()
             .flat_map(|wish| wish.askings(&reading))
+            .filter(|found| !is_in_address(stream, &found.words))
             .map(|found| reading.with_its_negation(found))
             .partition(|found| !found.negated);
         refused.extend(denied.into_iter().filter(|_| !reading.speaks_of_goods()));
@@ -163,6 +164,21 @@ impl Switcher {
         }
         kept(reading.stream, &gone).join(" ")
     }
+}
+
+/// Whether one of the words is part of an e-mail address or a host: "vn" of "lan@shop.vn" is no language.
+fn is_in_address(stream: &TokenStream<'_>, words: &Range<usize>) -> bool {
+    let text = stream.text();
+    stream.tokens()[words.clone()].iter().any(|token| {
+        let (before, after) = (&text[..token.span.start], &text[token.span.end..]);
+        let is_part = |c: &char| !c.is_whitespace();
+        // Longer addresses are none, and a bound keeps the time linear.
+        let mut around =
+            before.chars().rev().take(64).take_while(is_part).chain(after.chars().take(64).take_while(is_part));
+        let is_suffix = before.ends_with('.')
+            && psl::suffix(text[token.span.clone()].to_lowercase().as_bytes()).is_some_and(|suffix| suffix.is_known());
+        is_suffix || around.any(|c| c == '@')
+    })
 }
 
 impl Wishes {

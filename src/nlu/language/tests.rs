@@ -29,6 +29,14 @@ fn a_message_that_asks_the_speaker_for_a_language_gets_it() {
 }
 
 #[test]
+fn address_is_not_a_language_wish() {
+    let rules = rules();
+    for text in ["hoa@vnpt.vn", "lan@shop.com.vn", "it is vn.tran@gmail.com", "see www.shop.vn", "vn@x.com, thanks"] {
+        assert_eq!(rules.switch(text, &ALLOWED), None, "{text:?}");
+    }
+}
+
+#[test]
 fn a_negation_turns_a_wish_round() {
     let rules = rules();
     let (vi, en) = (Some(Language::VI), Some(Language::EN));
