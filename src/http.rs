@@ -1,6 +1,6 @@
 //! The HTTP API and the pages. A handler extracts, calls one function and converts the result.
 //!
-//! [`router`] lists every route. [`sse`] alone writes server-sent events, and [`error`] alone defines errors.
+//! `routes` lists the routes of the API. [`sse`] alone writes server-sent events, and [`error`] alone defines errors.
 
 use std::convert::Infallible;
 use std::future::ready;

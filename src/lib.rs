@@ -8,7 +8,7 @@
 //! Data flows one way, and a lower module never names a higher one:
 //!
 //! - [`cli`]: the commands: serve, chat, doctor, upsert-warranty
-//! - [`http`]: the wire contract: every route on one page, every error in one place, server-sent events in one file
+//! - [`http`]: the wire contract: routes, errors, server-sent events in one file
 //! - [`app`]: the wired parts of a running server
 //! - [`turn`]: from a message to its turn's events: acceptance, a lane for each conversation, one journal for all, live
 //!   feeds and replay, recovery
@@ -18,11 +18,11 @@
 //! - [`replies`]: what a desk says, by key, with variants and placeholders
 //! - [`grounding`]: checks what a model says against its sources
 //! - [`nlu`]: text into meaning: tokens, patterns, languages, numbers
-//! - [`tools`]: what a desk can do besides talking
+//! - [`tools`]: what desks share besides text: return labels, signed links
 //! - [`jobs`]: background jobs and the runner that retries them
 //! - [`retrieval`]: finding the passages of the shop's documents that answer a question
 //! - [`channels`]: how messages that the shop starts reach a conversation; [`notify`]: e-mails from templates
-//! - [`providers`]: what runs elsewhere: the language model
+//! - [`providers`]: external services: language model, embedding model, vector server, e-mail
 //! - [`store`]: SQLite or PostgreSQL; the only module that knows the database, with one door to a shop's rows
 //! - [`persona`]: the files under `prompts/`: who speaks, and every word that customers see
 //! - [`domain`]: plain types and pure decisions

@@ -19,7 +19,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 const ECHO: Kind = Kind::desk("echo");
-
 pub struct EchoFactory;
 
 impl DeskFactory for EchoFactory {
@@ -108,6 +107,7 @@ impl AgentContext for EchoContext<'_> {
 
 /// Repeats a text to the customer.
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Repeat {
     /// The text.
     text: String,

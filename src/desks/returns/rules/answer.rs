@@ -1,7 +1,7 @@
 //! Reads whether and how a message answers a question of the desk.
 //!
-//! Only a yes lets the desk do what cannot be undone, so a message is a yes only if it says nothing else. A no and a cancel count
-//! among other words, too. Anything else is not an answer, and the desk repeats its question.
+//! Only a yes lets the desk do what cannot be undone, so its clause must say nothing else, and no clause may ask, doubt or say no.
+//! A no and a cancel count among other words, too. Anything else is not an answer, and the desk repeats its question.
 
 use std::ops::Range;
 

@@ -7,7 +7,7 @@ import { element } from "../assets/render.js";
 export class Panel {
   #path;
   #absent = false;
-  element = element("dl", { class: "returns-body", hidden: true });
+  element = element("dl", { class: "panel", hidden: true });
 
   constructor(conversation) {
     this.#path = `/console/api/conversations/${encodeURIComponent(conversation)}/panel`;
