@@ -40,12 +40,18 @@ enum What {
         id: String,
         decision: Decided,
         /// The person who decides, for the audit log
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", value_parser = written)]
         by: String,
         /// The reason, for the audit log. With more-info, the question to the customer
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = written)]
         why: String,
     },
+}
+
+/// Parses a text that must not be empty.
+fn written(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() { Err("the text is empty: write at least one word".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

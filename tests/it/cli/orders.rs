@@ -165,6 +165,8 @@ async fn escalation_is_resolved_with_a_reason() {
     let run = shop.run(&["rma", "advance", number, "label_sent"]);
     assert!(run.code == 1 && run.stderr.contains("resolve the escalation first"), "{}", run.stderr);
     assert_eq!(shop.run(&["rma", "resolve", number, "approve", "--by", "Thu"]).code, 2, "a reason is needed");
+    let run = shop.run(&["rma", "resolve", number, "more-info", "--by", "Thu", "--why", " "]);
+    assert!(run.code == 2 && run.stderr.contains("the text is empty"), "{}", run.stderr);
     let run = shop.run(&["rma", "resolve", &ticket, "reject", "--by", "Thu", "--why", "worn out"]);
     let expected = format!("{ticket}: reject, by Thu\n{number} of order 77893 is Rejected, not locked\n");
     assert_eq!((run.code, run.stdout.as_str()), (0, expected.as_str()), "{}", run.stderr);
