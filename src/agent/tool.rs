@@ -141,7 +141,7 @@ impl<C: ToolContext> ToolSet<C> {
         let entry = self.entries.iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| InvalidCall::UnknownTool(self.names().join(", ")))?;
         if !arguments.is_object() {
-            return Err(InvalidCall::Arguments("the arguments are no JSON object".to_owned()));
+            return Err(InvalidCall::Arguments("the arguments are not a JSON object".to_owned()));
         }
         (entry.parse)(arguments).map_err(|cause| InvalidCall::Arguments(cause.to_string()))
     }

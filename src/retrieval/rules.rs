@@ -21,7 +21,7 @@ pub struct SearchRules {
     /// Phrases, each with the number of its synonym group.
     pub(super) meanings: Lexicon,
     pub(super) analyzer: Analyzer,
-    /// The languages of the shop, its own first.
+    /// The languages of the shop, the main one first.
     pub(super) languages: Vec<LanguageProfile>,
     pub(super) money: Money,
     pub(super) columns: Vec<Column>,

@@ -58,7 +58,7 @@ fn rest_of_answer(started_by: &Message, stored: usize) -> Vec<Event> {
 }
 
 /// Ends the running turn that this message started, and publishes the events. One transaction stores the missing
-/// `message.end`, with the text so far as the message, and `turn.done` with the status `interrupted`. A person's answer is
+/// `message.end`, with the text up to here, and `turn.done` with the status `interrupted`. A person's answer is
 /// completed instead. If the database refuses that, [`end_bare`] ends the turn.
 ///
 /// # Errors

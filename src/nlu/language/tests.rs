@@ -207,7 +207,7 @@ fn a_message_is_read_in_its_own_language() {
 }
 
 /// `tests/data/languages.tsv`: messages without marks, of both desks. A message that says nothing sure keeps the conversation's language,
-/// which costs nothing; one that is read in the other language gets its answer in it.
+/// which costs nothing; a message that is taken for the other language is answered in it.
 #[test]
 fn a_message_without_marks_is_not_read_in_the_other_language() {
     let rules = rules();

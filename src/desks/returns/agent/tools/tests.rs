@@ -68,7 +68,7 @@ fn invalid_arguments_name_the_mistake() {
         ("get_order_details", json!({"order_id": 77893}), "fits"),
         ("get_order_details", json!({"email": "a@b.vn", "order_id": null}), "fits"),
         ("get_order_details", json!({"order": "77893"}), "unknown field `order`"),
-        ("get_order_details", json!("77893"), "no JSON object"),
+        ("get_order_details", json!("77893"), "not a JSON object"),
         ("get_order_details", json!({"order_id": [1]}), "must be a text"),
         ("check_eligibility", check.clone(), "fits"),
         ("check_eligibility", with("item_ids", json!(["1"])), "invalid type"),

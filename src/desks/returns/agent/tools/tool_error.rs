@@ -45,7 +45,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
     )]
     OtherAction(Action, Action),
     #[error(
-        "the customer has just said no, or to wait; ask whether the return shall be made, and call again after a yes"
+        "the customer has just said no, or to wait; ask whether to create the return, and call again after a yes"
     )]
     HeldBack,
     #[error("the customer named order {0}; use that number, and ask the customer if it is another order")]
