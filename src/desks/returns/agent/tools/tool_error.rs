@@ -44,9 +44,7 @@ pub(in crate::desks::returns::agent) enum ToolError {
         "a {0} is not open for these items, a {1} is; ask the customer whether a {1} will do, and then call again with that action"
     )]
     OtherAction(Action, Action),
-    #[error(
-        "the customer has just said no, or to wait; ask whether to create the return, and call again after a yes"
-    )]
+    #[error("the customer has just said no, or to wait; ask whether to create the return, and call again after a yes")]
     HeldBack,
     #[error("the customer named order {0}; use that number, and ask the customer if it is another order")]
     OtherOrder(OrderNumber),
