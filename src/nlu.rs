@@ -7,6 +7,7 @@
 //! - [`facts`]: numbers, prices, dates and phone numbers, compared by value
 //! - [`long_text`]: parses long messages without blocking an async worker
 
+pub mod examples;
 pub mod facts;
 pub mod language;
 pub mod long_text;

@@ -1,0 +1,219 @@
+//! Classifies a message by its likeness to example sentences.
+//!
+//! A shop adds an example where the patterns misunderstand. [`Classifier`] is a multinomial logistic regression over words, pairs
+//! of words and runs of two to four letters, without diacritics. It is trained from the examples in milliseconds.
+//!
+//! The crates for logistic regression need dense matrices or a C++ library; the sparse one below is thirty lines.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::domain::text::fold;
+
+/// An example sentence with its label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    pub label: String,
+    pub text: String,
+}
+
+/// The label of the nearest class, and how likely it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guess<'a> {
+    pub label: &'a str,
+    /// 0 to 1. All labels together have 1.
+    pub probability: f64,
+}
+
+/// A classifier that was trained from examples.
+#[derive(Debug)]
+pub struct Classifier {
+    labels: Vec<String>,
+    /// The position and the inverse document frequency of each feature.
+    features: HashMap<String, (usize, f64)>,
+    /// The weights of each feature, one for each label. The last row is the constant.
+    weights: Vec<Vec<f64>>,
+}
+
+/// The features of a text with their counts: words with pairs of words, and runs of letters. The two have equal weight.
+type Counts = [HashMap<String, f64>; 2];
+/// The known features of a text, as position and value.
+type Vector = Vec<(usize, f64)>;
+
+/// Passes over the examples. Each takes smaller steps than the one before.
+const PASSES: i32 = 20;
+const FIRST_STEP: f64 = 4.0;
+/// The value of the constant in every text.
+const CONSTANT: f64 = 0.1;
+/// Characters of a message that count. More would not change the label, only the time.
+const MOST_CHARS: usize = 400;
+
+impl Classifier {
+    /// Trains a classifier. The result depends only on the examples and their order.
+    pub fn train(examples: &[Example]) -> Self {
+        let mut labels: Vec<String> = examples.iter().map(|example| example.label.clone()).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let counts: Vec<Counts> = examples.iter().map(|example| count(&example.text)).collect();
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in counts.iter().flatten().flat_map(HashMap::keys) {
+            *seen.entry(name).or_default() += 1;
+        }
+        let rarity = |count| (as_f64(examples.len() + 1) / as_f64(count + 1)).ln() + 1.0;
+        let features: HashMap<String, (usize, f64)> =
+            seen.into_iter().enumerate().map(|(n, (name, count))| (name.to_owned(), (n, rarity(count)))).collect();
+        let mut classifier = Self { weights: vec![vec![0.0; labels.len()]; features.len() + 1], labels, features };
+        classifier.fit(examples, &counts);
+        classifier
+    }
+
+    /// Returns the most likely label, or `None` if the text shares nothing with the examples.
+    pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
+        let vector = self.vector(&count(text));
+        if vector.is_empty() {
+            return None;
+        }
+        let probabilities = self.probabilities(&vector).into_iter().zip(&self.labels);
+        let (probability, label) = probabilities.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        Some(Guess { label, probability })
+    }
+
+    /// Descends the gradient of the log loss, one example at a time. Examples of a rare label take longer steps.
+    fn fit(&mut self, examples: &[Example], counts: &[Counts]) {
+        let vectors: Vec<Vector> = counts.iter().map(|counts| self.vector(counts)).collect();
+        let position = |label| self.labels.binary_search(label).unwrap_or_default();
+        let wanted: Vec<usize> = examples.iter().map(|example| position(&example.label)).collect();
+        let mut sizes = vec![0; self.labels.len()];
+        for label in &wanted {
+            sizes[*label] += 1;
+        }
+        let average = as_f64(examples.len()) / as_f64(self.labels.len().max(1));
+        let constant = (self.weights.len() - 1, CONSTANT);
+        for pass in 0..PASSES {
+            let step = FIRST_STEP / (1.0 + f64::from(pass) / 2.0);
+            for at in mixed(examples.len()) {
+                let (vector, wanted) = (&vectors[at], wanted[at]);
+                let step = step * (average / as_f64(sizes[wanted])).sqrt();
+                let mut errors = self.probabilities(vector);
+                errors[wanted] -= 1.0;
+                for (feature, value) in vector.iter().chain([&constant]) {
+                    for (weight, error) in self.weights[*feature].iter_mut().zip(&errors) {
+                        *weight -= step * value * error;
+                    }
+                }
+            }
+        }
+    }
+
+    fn vector(&self, counts: &Counts) -> Vector {
+        let mut vector = Vector::new();
+        for counts in counts {
+            let known = counts.iter().filter_map(|(name, count)| Some((self.features.get(name)?, count)));
+            let known: Vector = known.map(|((n, rarity), count)| (*n, (1.0 + count.ln()) * rarity)).collect();
+            let length = known.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
+            vector.extend(known.into_iter().map(|(n, value)| (n, value / length)));
+        }
+        // The order of a map differs from run to run, and the last digits of a sum with it.
+        vector.sort_unstable_by_key(|(n, _)| *n);
+        vector
+    }
+
+    fn probabilities(&self, vector: &Vector) -> Vec<f64> {
+        let mut scores = vec![0.0; self.labels.len()];
+        for (feature, value) in vector.iter().chain([&(self.weights.len() - 1, CONSTANT)]) {
+            for (score, weight) in scores.iter_mut().zip(&self.weights[*feature]) {
+                *score += value * weight;
+            }
+        }
+        let highest = scores.iter().copied().fold(f64::MIN, f64::max);
+        let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        powers.into_iter().map(|power| power / sum).collect()
+    }
+}
+
+/// Every position once, with neighbours far apart: examples of one label stand together in a file.
+fn mixed(length: usize) -> impl Iterator<Item = usize> {
+    const PRIME: usize = 7919;
+    let stride = if length.is_multiple_of(PRIME) { 1 } else { PRIME };
+    (0..length).map(move |n| n * stride % length)
+}
+
+fn count(text: &str) -> Counts {
+    let text: String = text.chars().take(MOST_CHARS).collect();
+    let folded = fold(&text);
+    let words = folded.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+    let mut counts = Counts::default();
+    let [phrases, runs] = &mut counts;
+    let mut previous = "^";
+    for word in words.map(without_digits) {
+        // A space tells a phrase from a run of the same letters.
+        for phrase in [format!(" {word}"), format!("{previous} {word}")] {
+            *phrases.entry(phrase).or_default() += 1.0;
+        }
+        let letters: Vec<char> = format!("_{word}_").chars().collect();
+        for run in (2..=4).flat_map(|length| letters.windows(length)) {
+            *runs.entry(run.iter().collect()).or_default() += 1.0;
+        }
+        previous = word;
+    }
+    counts
+}
+
+/// Numbers differ from text to text. Only whether one is long counts: it may be a serial or order number.
+fn without_digits(word: &str) -> &str {
+    match (word.contains(|c: char| c.is_ascii_digit()), word.len()) {
+        (false, _) => word,
+        (true, ..5) => "#",
+        (true, _) => "##",
+    }
+}
+
+/// Converts a count of examples, which is far below 2⁵².
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+fn as_f64(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examples() -> Vec<Example> {
+        let written = [
+            ("where", "where is my parcel"),
+            ("where", "when will my order arrive"),
+            ("where", "has order 77893 been shipped"),
+            ("return", "I want to send the boots back"),
+            ("return", "how do I return this"),
+            ("return", "please take it back"),
+        ];
+        written.map(|(label, text)| Example { label: label.into(), text: text.into() }).into()
+    }
+
+    #[test]
+    fn unseen_message_gets_nearest_label() {
+        let classifier = Classifier::train(&examples());
+        for (text, label) in [("when does the parcel arrive??", "where"), ("can i send them BACK", "return")] {
+            let guess = classifier.classify(text).expect("shares words");
+            assert_eq!(guess.label, label, "{text}: {guess:?}");
+            assert!(guess.probability > 0.6, "{text}: {guess:?}");
+        }
+        assert_eq!(classifier.classify("…"), None);
+        assert_eq!(Classifier::train(&[]).classify("hello"), None);
+    }
+
+    #[test]
+    fn training_twice_gives_equal_weights() {
+        let (one, other) = (Classifier::train(&examples()), Classifier::train(&examples()));
+        assert_eq!(one.weights, other.weights);
+    }
+
+    #[test]
+    fn every_position_is_visited_once() {
+        for length in [0, 1, 2, 10, 7919, 8000] {
+            let mut visited: Vec<usize> = mixed(length).collect();
+            visited.sort_unstable();
+            assert_eq!(visited, (0..length).collect::<Vec<_>>());
+        }
+    }
+}
