@@ -3,6 +3,8 @@
 //! The tokenizer and the pattern language of the rule files are in [`crate::domain::text`], since the domain and the search use
 //! them as well.
 //!
+//! - [`examples`]: a classifier that is trained from example sentences
+//! - [`pick`]: what a customer means who points at a list
 //! - [`language`]: detects the language of a message, and requests to switch it
 //! - [`facts`]: numbers, prices, dates and phone numbers, compared by value
 //! - [`long_text`]: parses long messages without blocking an async worker
@@ -11,3 +13,4 @@ pub mod examples;
 pub mod facts;
 pub mod language;
 pub mod long_text;
+pub mod pick;

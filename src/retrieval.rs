@@ -26,6 +26,7 @@ pub mod markdown;
 pub mod memory;
 pub mod mmr;
 pub mod page;
+pub mod rows;
 pub mod rules;
 pub mod search;
 pub mod sync;

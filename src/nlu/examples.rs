@@ -1,7 +1,8 @@
-//! Classifies a message by its likeness to example sentences.
+//! Understands a message by its likeness to example sentences.
 //!
-//! A shop adds an example where the patterns misunderstand. [`Classifier`] is a multinomial logistic regression over words, pairs
-//! of words and runs of two to four letters, without diacritics. It is trained from the examples in milliseconds.
+//! A shop adds an example where the patterns misunderstand. Texts are compared by their words, pairs of words and runs of two to
+//! four letters, without diacritics, so that typing errors and inflections matter little. [`Classifier`] is a multinomial logistic
+//! regression that is trained in milliseconds, [`Nearest`] finds the most similar examples.
 //!
 //! The crates for logistic regression need dense matrices or a C++ library; the sparse one below is thirty lines.
 
@@ -24,12 +25,18 @@ pub struct Guess<'a> {
     pub probability: f64,
 }
 
+/// The features of the examples. Rare ones count more.
+#[derive(Debug, Default)]
+struct Features {
+    /// The position and the inverse document frequency of each.
+    known: HashMap<String, (usize, f64)>,
+}
+
 /// A classifier that was trained from examples.
 #[derive(Debug)]
 pub struct Classifier {
     labels: Vec<String>,
-    /// The position and the inverse document frequency of each feature.
-    features: HashMap<String, (usize, f64)>,
+    features: Features,
     /// The weights of each feature, one for each label. The last row is the constant.
     weights: Vec<Vec<f64>>,
 }
@@ -54,21 +61,16 @@ impl Classifier {
         labels.sort_unstable();
         labels.dedup();
         let counts: Vec<Counts> = examples.iter().map(|example| count(&example.text)).collect();
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        for name in counts.iter().flatten().flat_map(HashMap::keys) {
-            *seen.entry(name).or_default() += 1;
-        }
-        let rarity = |count| (as_f64(examples.len() + 1) / as_f64(count + 1)).ln() + 1.0;
-        let features: HashMap<String, (usize, f64)> =
-            seen.into_iter().enumerate().map(|(n, (name, count))| (name.to_owned(), (n, rarity(count)))).collect();
-        let mut classifier = Self { weights: vec![vec![0.0; labels.len()]; features.len() + 1], labels, features };
+        let features = Features::of(&counts);
+        let mut classifier =
+            Self { weights: vec![vec![0.0; labels.len()]; features.known.len() + 1], labels, features };
         classifier.fit(examples, &counts);
         classifier
     }
 
     /// Returns the most likely label, or `None` if the text shares nothing with the examples.
     pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
-        let vector = self.vector(&count(text));
+        let vector = self.features.vector(&count(text));
         if vector.is_empty() {
             return None;
         }
@@ -79,7 +81,7 @@ impl Classifier {
 
     /// Descends the gradient of the log loss, one example at a time. Examples of a rare label take longer steps.
     fn fit(&mut self, examples: &[Example], counts: &[Counts]) {
-        let vectors: Vec<Vector> = counts.iter().map(|counts| self.vector(counts)).collect();
+        let vectors: Vec<Vector> = counts.iter().map(|counts| self.features.vector(counts)).collect();
         let position = |label| self.labels.binary_search(label).unwrap_or_default();
         let wanted: Vec<usize> = examples.iter().map(|example| position(&example.label)).collect();
         let mut sizes = vec![0; self.labels.len()];
@@ -104,19 +106,6 @@ impl Classifier {
         }
     }
 
-    fn vector(&self, counts: &Counts) -> Vector {
-        let mut vector = Vector::new();
-        for counts in counts {
-            let known = counts.iter().filter_map(|(name, count)| Some((self.features.get(name)?, count)));
-            let known: Vector = known.map(|((n, rarity), count)| (*n, (1.0 + count.ln()) * rarity)).collect();
-            let length = known.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
-            vector.extend(known.into_iter().map(|(n, value)| (n, value / length)));
-        }
-        // The order of a map differs from run to run, and the last digits of a sum with it.
-        vector.sort_unstable_by_key(|(n, _)| *n);
-        vector
-    }
-
     fn probabilities(&self, vector: &Vector) -> Vec<f64> {
         let mut scores = vec![0.0; self.labels.len()];
         for (feature, value) in vector.iter().chain([&(self.weights.len() - 1, CONSTANT)]) {
@@ -128,6 +117,72 @@ impl Classifier {
         let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
         let sum: f64 = powers.iter().sum();
         powers.into_iter().map(|power| power / sum).collect()
+    }
+}
+
+impl Features {
+    fn of(counts: &[Counts]) -> Self {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in counts.iter().flatten().flat_map(HashMap::keys) {
+            *seen.entry(name).or_default() += 1;
+        }
+        let rarity = |count| (as_f64(counts.len() + 1) / as_f64(count + 1)).ln() + 1.0;
+        let known = seen.into_iter().enumerate().map(|(n, (name, count))| (name.to_owned(), (n, rarity(count))));
+        Self { known: known.collect() }
+    }
+
+    /// Returns the vector of a text. Its words and its runs of letters have the length 1 each.
+    fn vector(&self, counts: &Counts) -> Vector {
+        let mut vector = Vector::new();
+        for counts in counts {
+            let known = counts.iter().filter_map(|(name, count)| Some((self.known.get(name)?, count)));
+            let known: Vector = known.map(|((n, rarity), count)| (*n, (1.0 + count.ln()) * rarity)).collect();
+            let length = known.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
+            vector.extend(known.into_iter().map(|(n, value)| (n, value / length)));
+        }
+        // The order of a map differs from run to run, and the last digits of a sum with it.
+        vector.sort_unstable_by_key(|(n, _)| *n);
+        vector
+    }
+}
+
+/// Finds the examples that are most similar to a text.
+#[derive(Debug, Default)]
+pub struct Nearest {
+    features: Features,
+    /// For each feature, the examples that have it, with its value there.
+    examples: Vec<Vec<(usize, f64)>>,
+    count: usize,
+}
+
+impl Nearest {
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let counts: Vec<Counts> = texts.into_iter().map(count).collect();
+        let features = Features::of(&counts);
+        let mut examples = vec![Vec::new(); features.known.len()];
+        for (n, counts) in counts.iter().enumerate() {
+            for (feature, value) in features.vector(counts) {
+                examples[feature].push((n, value));
+            }
+        }
+        Self { features, examples, count: counts.len() }
+    }
+
+    /// Returns the similarity of each example to a text, in their order: 0 for nothing in common, 1 for the same words. Words that no
+    /// example contains make a text less similar to all.
+    pub fn similarities(&self, text: &str) -> Vec<f64> {
+        let counts = count(text);
+        let mut similarities = vec![0.0; self.count];
+        for (feature, value) in self.features.vector(&counts) {
+            for (example, other) in &self.examples[feature] {
+                similarities[*example] += value * other / 2.0;
+            }
+        }
+        let [phrases, _] = &counts;
+        let words: Vec<&String> = phrases.keys().filter(|phrase| phrase.starts_with(' ')).collect();
+        let known = words.iter().filter(|word| self.features.known.contains_key(word.as_str())).count();
+        let share = as_f64(known) / as_f64(words.len().max(1));
+        similarities.iter().map(|similarity| similarity * share.sqrt()).collect()
     }
 }
 
@@ -200,6 +255,16 @@ mod tests {
         }
         assert_eq!(classifier.classify("…"), None);
         assert_eq!(Classifier::train(&[]).classify("hello"), None);
+    }
+
+    #[test]
+    fn same_words_are_nearest() {
+        let nearest = Nearest::new(["giao hàng bao lâu", "phí giao hàng", "mở cửa mấy giờ"]);
+        let similarities = nearest.similarities("phi giao hang?");
+        assert!((similarities[1] - 1.0).abs() < 1e-9, "{similarities:?}");
+        assert!(similarities[0] < 0.8 && similarities[2] < 0.2, "{similarities:?}");
+        assert_eq!(nearest.similarities("…"), [0.0; 3]);
+        assert_eq!(Nearest::default().similarities("phí"), Vec::<f64>::new());
     }
 
     #[test]

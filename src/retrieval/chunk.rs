@@ -23,6 +23,8 @@ pub struct Chunk {
     /// As written.
     pub last_updated: Option<String>,
     pub audience: Option<String>,
+    /// The name that the translations of a page share: `id` of its front matter.
+    pub page_id: Option<String>,
     /// `None` for a chunk that suits every language, such as a catalogue row.
     pub language: Option<Language>,
     /// The keywords of the document.
@@ -32,6 +34,8 @@ pub struct Chunk {
     pub translated: Vec<(Language, String)>,
     /// The text to search by words, if it differs from `text`. Title and section are always searched.
     pub searched: Option<String>,
+    /// Questions that its section answers. They are searched, but neither shown nor embedded.
+    pub questions: Vec<String>,
     pub product: Option<Product>,
 }
 

@@ -10,6 +10,8 @@ use crate::domain::language::LanguageProfile;
 /// The metadata of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
+    /// The name that the translations of a page share.
+    pub id: Option<String>,
     pub title: Option<String>,
     /// As written: `1.10` stays `1.10`.
     pub version: Option<String>,
@@ -27,6 +29,7 @@ pub type Complaint = (usize, String);
 
 #[derive(Deserialize)]
 struct FrontMatter {
+    id: Option<Value>,
     title: Option<Value>,
     version: Option<Value>,
     last_updated: Option<Value>,
@@ -85,6 +88,7 @@ fn parse_front_matter(yaml: &str) -> (About, Option<Complaint>) {
         other => other.and_then(scalar),
     };
     let about = About {
+        id: matter.id.and_then(scalar),
         title: matter.title.and_then(scalar),
         version,
         last_updated: matter.last_updated.and_then(scalar),
@@ -142,6 +146,7 @@ mod tests {
         assert_eq!(
             about,
             About {
+                id: None,
                 title: Some("Giao hàng".into()),
                 version: Some("1.10".into()),
                 last_updated: Some("2026-01-02".into()),

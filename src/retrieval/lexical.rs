@@ -18,10 +18,11 @@
 //!
 //! Crates for BM25 compute a score, but neither coverage nor credits.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::budget::{Budget, take_budget};
 use super::chunk::Chunk;
 use super::folder::{self, Report, Shelf};
 use super::rules::SearchRules;
@@ -30,6 +31,7 @@ use super::{Passage, Query, RetrievalError};
 use crate::config::ChunkConfig;
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
+use crate::nlu::examples::Nearest;
 
 mod question;
 mod rank;
@@ -60,6 +62,10 @@ pub struct LexicalIndex {
     lengths: Vec<f64>,
     /// The pages that exist in several languages, each with its languages.
     written_in: HashSet<(String, Language)>,
+    /// The questions that chunks list.
+    questions: Nearest,
+    /// The chunks of each question's section.
+    answers: Vec<Vec<usize>>,
     report: Report,
 }
 
@@ -97,7 +103,10 @@ impl LexicalIndex {
         for (n, piece) in pieces.iter().enumerate() {
             let mut frequencies: HashMap<Term, f64> = HashMap::new();
             let searched = piece.searched.as_ref().unwrap_or(&piece.text);
-            for (text, weight) in [(&piece.title, TITLE_WEIGHT), (&piece.section(), SECTION_WEIGHT), (searched, 1.0)] {
+            let questions = piece.questions.join(". ");
+            let fields =
+                [(&piece.title, TITLE_WEIGHT), (&piece.section(), SECTION_WEIGHT), (searched, 1.0), (&questions, 1.0)];
+            for (text, weight) in fields {
                 for term in terms_of(&rules.analyzer.tokens(text), rules) {
                     *frequencies.entry(term).or_default() += weight;
                 }
@@ -114,7 +123,13 @@ impl LexicalIndex {
         let average = (as_f64(counts.iter().sum()) / as_f64(counts.len().max(1))).max(1.0);
         let lengths = counts.into_iter().map(|n| 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * as_f64(n) / average).collect();
         let written_in = pieces.iter().filter_map(|piece| Some((page_of(piece)?, piece.language?))).collect();
-        Self { rules: rules.clone(), pieces, postings, lengths, written_in, report }
+        let mut listed: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (n, piece) in pieces.iter().enumerate() {
+            piece.questions.iter().for_each(|question| listed.entry(question).or_default().push(n));
+        }
+        let questions = Nearest::new(listed.keys().copied());
+        let answers = listed.into_values().collect();
+        Self { rules: rules.clone(), postings, lengths, written_in, questions, answers, report, pieces }
     }
 
     /// Removes pages that also exist in this language, unless no page in this language is left.
@@ -145,6 +160,31 @@ impl LexicalIndex {
         question::Question::of(text, language, self).parts.iter().filter(|part| !part.weak).count()
     }
 
+    /// Returns the budget that a question names.
+    pub fn budget(&self, text: &str) -> Budget {
+        take_budget(&self.rules.analyzer.tokens(text), &self.rules).0
+    }
+
+    /// Returns whether a question names a category of the catalogue, but not this one.
+    pub fn names_other_category(&self, text: &str, category: &str, language: Language) -> bool {
+        let question = question::Question::of(text, language, self);
+        let named = question.named_categories(self);
+        !named.is_empty() && !named.iter().any(|piece| self.pieces[*piece].section() == category)
+    }
+
+    /// Returns whether a text contains most of a question's meaningful words, in any of their forms. A question without such words is
+    /// always covered.
+    pub fn is_covered_by(&self, question: &str, text: &str, language: Language) -> bool {
+        let terms: HashSet<Term> = terms_of(&self.rules.analyzer.tokens(text), &self.rules).into_iter().collect();
+        let question = question::Question::of(question, language, self);
+        let strong = question.parts.iter().filter(|part| !part.weak);
+        let (met, all) = strong.fold((0, 0), |(met, all), part| {
+            let is_met = part.ways.iter().any(|way| way.credit >= 1.0 && terms.contains(&way.term));
+            (met + usize::from(is_met), all + 1)
+        });
+        2 * met >= all
+    }
+
     /// The languages of the shop.
     pub fn languages(&self) -> &[LanguageProfile] {
         &self.rules.languages
@@ -166,6 +206,15 @@ impl LexicalIndex {
     pub fn ranked(&self, text: &str, language: Language) -> Vec<(usize, f64)> {
         let question = question::Question::of(text, language, self);
         rank::rank_all(&question, language, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
+    }
+
+    /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.
+    fn likeness(&self, question: &str) -> Vec<f64> {
+        let mut likeness = vec![0.0_f64; self.pieces.len()];
+        for (similarity, chunks) in self.questions.similarities(question).into_iter().zip(&self.answers) {
+            chunks.iter().for_each(|chunk| likeness[*chunk] = likeness[*chunk].max(similarity));
+        }
+        likeness
     }
 
     /// Returns the inverse document frequency of a term: BM25's ln(1 + (N − n + ½)/(n + ½)), highest for a term that no
@@ -201,9 +250,12 @@ fn meanings_of(words: &[Token], rules: &SearchRules) -> impl Iterator<Item = u32
     })
 }
 
-/// Returns the name of a page without its language, `delivery.md` for `delivery.en.md`, or `None` if it has no
-/// language.
+/// Returns the name that the translations of a page share: the id of its front matter, or its file's name without the language,
+/// `delivery.md` for `delivery.en.md`. `None` if it has neither.
 fn page_of(piece: &Chunk) -> Option<String> {
+    if let Some(id) = &piece.page_id {
+        return Some(id.clone());
+    }
     let language = format!(".{}.", piece.language?.code());
     let (stem, ending) = piece.path.rsplit_once(language.as_str())?;
     Some(format!("{stem}.{ending}"))

@@ -19,6 +19,8 @@ pub struct Section {
     /// Paragraphs, lists, code and tables in order. Lists and code are unchanged, emphasis marks and HTML are removed,
     /// and a table row becomes a line `column: cell; column: cell`.
     pub blocks: Vec<String>,
+    /// Questions that the section answers, from a comment `<!-- questions`, one on each line.
+    pub questions: Vec<String>,
 }
 
 /// The headings and sections of a page.
@@ -97,7 +99,13 @@ impl Reader<'_> {
                 let table = self.table.take().unwrap_or_default();
                 self.push(table.lines.join("\n"));
             }
-            TagEnd::HtmlBlock if self.depth == 0 => self.push(HTML.replace_all(&self.page[range], "").into_owned()),
+            TagEnd::HtmlBlock if self.depth == 0 => {
+                let html = &self.page[range];
+                if let Some(section) = self.sections.last_mut() {
+                    section.questions.extend(questions(html));
+                }
+                self.push(HTML.replace_all(html, "").into_owned());
+            }
             TagEnd::TableCell | TagEnd::TableHead | TagEnd::TableRow => {
                 if let Some(table) = &mut self.table {
                     table.close(tag);
@@ -130,7 +138,7 @@ impl Reader<'_> {
         }
         self.headings.push((level, heading.to_owned()));
         let path = self.headings.iter().map(|(_, heading)| heading.clone()).filter(|h| !h.is_empty()).collect();
-        self.sections.push(Section { path, blocks: Vec::new() });
+        self.sections.push(Section { path, ..Section::default() });
     }
 
     fn push(&mut self, block: String) {
@@ -159,6 +167,12 @@ impl Reader<'_> {
         text.push_str(self.page.get(at..range.end).unwrap_or_default());
         text
     }
+}
+
+/// Returns the lines of a comment `<!-- questions … -->`.
+fn questions(html: &str) -> impl Iterator<Item = String> {
+    let comment = html.trim().strip_prefix("<!-- questions").and_then(|rest| rest.split("-->").next());
+    comment.into_iter().flat_map(str::lines).map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
 impl Table {
@@ -194,6 +208,7 @@ mod tests {
         let section = |path: &[&str], blocks: &[&str]| Section {
             path: path.iter().map(ToString::to_string).collect(),
             blocks: blocks.iter().map(ToString::to_string).collect(),
+            questions: Vec::new(),
         };
         assert_eq!(
             sections(page),

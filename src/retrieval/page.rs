@@ -41,12 +41,13 @@ pub fn markdown(
         version: about.version,
         last_updated: about.last_updated,
         audience: about.audience,
+        page_id: about.id,
         language: about.language.or_else(|| guess_language(body, languages)),
         keywords,
         ..Chunk::default()
     };
     let mut page = Page::default();
-    for Section { path, blocks } in sections {
+    for Section { path, blocks, questions } in sections {
         let own_heading = path.last().cloned().unwrap_or_default();
         let above: Vec<String> = path.into_iter().filter(|heading| *heading != title).collect();
         let section_path = above[above.len().saturating_sub(SECTION_DEPTH)..].to_vec();
@@ -56,6 +57,7 @@ pub fn markdown(
             kept.push(Chunk {
                 title: title.clone(),
                 section_path: section_path.clone(),
+                questions: questions.clone(),
                 searched: about.summary.as_ref().map(|summary| format!("{summary}\n{text}")),
                 text,
                 ..template.clone()

@@ -52,10 +52,10 @@ struct Shelves {
     views: BTreeMap<Vec<String>, View>,
 }
 
-struct View {
-    index: LexicalIndex,
+pub(super) struct View {
+    pub(super) index: LexicalIndex,
     /// The index of each chunk by its id.
-    places: HashMap<String, usize>,
+    pub(super) places: HashMap<String, usize>,
     vocabulary: Arc<Vocabulary>,
     collections: Vec<Collection>,
 }
@@ -203,6 +203,11 @@ impl Knowledge {
             view.passages_by_words(&view.index.answering(&query.text, query.language), query)
         });
         Found { passages, by: By::Words, similarity: None, question: None }
+    }
+
+    /// Reads the view of personas with these folders.
+    pub(super) fn with_view<T>(&self, folders: &[String], read: impl FnOnce(&View) -> T) -> Option<T> {
+        self.shelves.load().views.get(folders).map(read)
     }
 
     /// Whether the question has so few meaningful words that it depends on earlier messages.

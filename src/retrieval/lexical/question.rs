@@ -7,6 +7,7 @@ use crate::domain::Language;
 
 /// A parsed question.
 pub(super) struct Question {
+    pub text: String,
     pub parts: Vec<Part>,
     pub budget: Budget,
 }
@@ -65,7 +66,18 @@ impl Question {
                 at += weak.max(1);
             }
         }
-        Self { parts, budget }
+        Self { text: text.to_owned(), parts, budget }
+    }
+
+    /// Returns the catalogue rows of the categories that the question names, with repetitions.
+    pub fn named_categories(&self, index: &LexicalIndex) -> Vec<usize> {
+        let mut named = Vec::new();
+        for way in self.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0) {
+            let Term::Meaning(meaning) = way.term else { continue };
+            let rows = index.postings.get(&Term::Category(meaning)).into_iter().flatten();
+            named.extend(rows.map(|posting| posting.piece));
+        }
+        named
     }
 }
 

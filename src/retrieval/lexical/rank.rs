@@ -1,12 +1,14 @@
 //! Scores passages and selects the answers.
 
 use super::super::budget::Order;
+use super::LexicalIndex;
 use super::question::{Part, Question};
-use super::{LexicalIndex, Term};
 use crate::domain::Language;
 
 /// The share of a question, weighted by the rarity of its words, that a passage must cover to be an answer.
 pub const MIN_COVERAGE: f64 = 0.5;
+/// The similarity to a listed question from which its section is an answer.
+const MIN_LIKENESS: f64 = 0.5;
 /// The factor for the score of a page in another language than the customer's.
 pub const OTHER_LANGUAGE: f64 = 0.7;
 /// Passages with less than this share of the best score are left out.
@@ -27,6 +29,8 @@ pub(super) struct Hit {
     pub piece: usize,
     pub score: f64,
     coverage: f64,
+    /// The similarity to the most similar question that the passage's section lists.
+    likeness: f64,
     /// Whether it is a catalogue row of a category that the question names.
     named: bool,
 }
@@ -34,7 +38,7 @@ pub(super) struct Hit {
 /// Returns the passages that answer.
 pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
     let mut hits = met(question, index);
-    hits.retain(|hit| hit.named || hit.coverage >= MIN_COVERAGE);
+    hits.retain(|hit| hit.named || hit.coverage >= MIN_COVERAGE || hit.likeness >= MIN_LIKENESS);
     let mut hits = ordered(hits, question, language, index);
     index.keep_own_language(&mut hits, language, |hit| hit.piece);
     let best = hits.first().map_or(0.0, |hit| hit.score);
@@ -65,7 +69,8 @@ fn met(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
     let weight = |part: &Part| part.idf * if part.weak { WEAK } else { 1.0 };
     let asked: f64 = question.parts.iter().map(weight).sum();
     let to_cover: f64 = question.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum();
-    if to_cover <= 0.0 {
+    let likeness = index.likeness(&question.text);
+    if to_cover <= 0.0 && !likeness.iter().any(|likeness| *likeness >= MIN_LIKENESS) {
         return Vec::new();
     }
     let none = (0.0_f64, 0.0_f64);
@@ -86,25 +91,16 @@ fn met(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
             *coverage += if part.weak { 0.0 } else { part.idf * covered };
         }
     }
-    let named = named(question, index);
+    let mut named = vec![false; index.pieces.len()];
+    question.named_categories(index).into_iter().for_each(|piece| named[piece] = true);
     let hits = totals.into_iter().enumerate().map(|(piece, (score, coverage))| Hit {
         piece,
-        score: score / asked,
-        coverage: coverage / to_cover,
+        score: (score / asked.max(f64::MIN_POSITIVE)).max(likeness[piece]),
+        coverage: coverage / to_cover.max(f64::MIN_POSITIVE),
+        likeness: likeness[piece],
         named: named[piece],
     });
     hits.collect()
-}
-
-fn named(question: &Question, index: &LexicalIndex) -> Vec<bool> {
-    let mut named = vec![false; index.pieces.len()];
-    for way in question.parts.iter().flat_map(|part| &part.ways).filter(|way| way.credit >= 1.0) {
-        let Term::Meaning(meaning) = way.term else { continue };
-        for posting in index.postings.get(&Term::Category(meaning)).into_iter().flatten() {
-            named[posting.piece] = true;
-        }
-    }
-    named
 }
 
 fn fitness(hit: &Hit, question: &Question, language: Language, index: &LexicalIndex) -> f64 {

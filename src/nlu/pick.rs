@@ -1,0 +1,127 @@
+//! What a customer means who points at something that was just shown: "the second one", "anything cheaper?".
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream};
+use crate::persona::{PromptError, Prompts};
+
+/// What of a shown list is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// Its position, from 0.
+    Nth(usize),
+    Last,
+    /// Several of them, to compare.
+    All,
+    /// The one that was talked about last.
+    It,
+    /// Others, for less money.
+    Cheaper,
+    /// The one with the least of an attribute: `price`, or a unit of the catalogue's rows, such as `kg`.
+    Least(String),
+    Most(String),
+}
+
+/// The patterns of `prompts/rules/pick.LANG.toml`.
+#[derive(Debug)]
+pub struct PickRules {
+    lexicon: Lexicon,
+    /// In the order in which they are tried.
+    patterns: Vec<(Pick, Vec<Pattern>)>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    plain_words: Vec<String>,
+    aliases: HashMap<String, String>,
+    classes: HashMap<String, Vec<String>>,
+    first: Vec<String>,
+    second: Vec<String>,
+    third: Vec<String>,
+    last: Vec<String>,
+    all: Vec<String>,
+    it: Vec<String>,
+    cheaper: Vec<String>,
+    least: BTreeMap<String, Vec<String>>,
+    most: BTreeMap<String, Vec<String>>,
+}
+
+impl PickRules {
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        prompts.rules(&["common", "pick"], Self::new)
+    }
+
+    fn new(file: File) -> Result<Self, InvalidPattern> {
+        let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
+        let least = file.least.into_iter().map(|(name, written)| (Pick::Least(name), written));
+        let most = file.most.into_iter().map(|(name, written)| (Pick::Most(name), written));
+        let fixed = [
+            (Pick::Cheaper, file.cheaper),
+            (Pick::Nth(0), file.first),
+            (Pick::Nth(1), file.second),
+            (Pick::Nth(2), file.third),
+            (Pick::Last, file.last),
+            (Pick::All, file.all),
+            (Pick::It, file.it),
+        ];
+        let mut patterns = Vec::new();
+        for (pick, written) in least.chain(most).chain(fixed) {
+            patterns.push((pick, lexicon.patterns(&written)?));
+        }
+        Ok(Self { lexicon, patterns })
+    }
+
+    /// Returns what the message points at, and the message without the words that point.
+    pub fn pick(&self, text: &str) -> Option<(Pick, String)> {
+        let stream = self.lexicon.tokenize(text);
+        let found = |patterns: &[Pattern]| patterns.iter().find_map(|pattern| pattern.find(&stream, &[]));
+        let (pick, words) = self.patterns.iter().find_map(|(pick, patterns)| Some((pick, found(patterns)?)))?;
+        Some((pick.clone(), without(&stream, words)))
+    }
+}
+
+fn without(stream: &TokenStream<'_>, words: Range<usize>) -> String {
+    let before = stream.source(0..words.start);
+    let after = stream.source(words.end..stream.tokens().len());
+    format!("{before} {after}").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_products_are_pointed_at() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        let least = |name: &str| Some(Pick::Least(name.to_owned()));
+        for (text, pick) in [
+            ("cái đầu tiên có đèn không", Some(Pick::Nth(0))),
+            ("cai dau tien co den ko", Some(Pick::Nth(0))),
+            ("the second one please", Some(Pick::Nth(1))),
+            ("con do bao hanh bao lau", Some(Pick::It)),
+            ("does it have wifi", Some(Pick::It)),
+            ("2 con đó khác gì nhau, nên lấy con nào", Some(Pick::All)),
+            ("which is better value?", Some(Pick::All)),
+            ("anything cheaper?", Some(Pick::Cheaper)),
+            ("re hon nua co ko", Some(Pick::Cheaper)),
+            ("con nao nhe nhat", least("kg")),
+            ("the cheapest of them", least("price")),
+            ("laptop dưới 15 triệu", None),
+            ("phí giao hàng về cần thơ", None),
+        ] {
+            assert_eq!(rules.pick(text).map(|(pick, _)| pick), pick, "{text}");
+        }
+    }
+
+    #[test]
+    fn pointing_words_are_removed() {
+        let rules = PickRules::read(&Prompts::shipped()).expect("the shipped rules");
+        let rest = |text: &str| rules.pick(text).map(|(_, rest)| rest);
+        assert_eq!(rest("cái đầu tiên có đèn không").as_deref(), Some("có đèn không"));
+        assert_eq!(rest("how heavy is the second one").as_deref(), Some("how heavy is the one"));
+    }
+}
