@@ -189,14 +189,14 @@ impl Retail {
         Ok(turn.report_intent(intent, confidence, understood.source, understood.clarify_needed).await?)
     }
 
-    /// Greets with the first clear intent of a conversation and when the intent changes.
+    /// Greets with the first clear intent of a conversation and when the intent changes, unless the customer sounds unhappy.
     async fn greet(&self, turn: &mut Turn, understood: &Understood, memory: &mut Memory) -> Result<(), DeskError> {
         if understood.clarify_needed {
             return Ok(());
         }
         let earlier = memory.last_intent.replace(understood.intent());
         let greets = match self.config().cute_greeting {
-            CuteGreeting::OnChange => earlier != Some(understood.intent()),
+            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !understood.utterance.is_sour(),
             CuteGreeting::Always => true,
             CuteGreeting::Off => false,
         };
@@ -228,13 +228,14 @@ impl Retail {
             common,
             prompt: &self.social_prompt,
             persona_max_chars: self.services.config.prompts.persona_max_chars,
-            timeout: self.config().social_timeout,
+            timeout: self.services.config.desks.social_timeout,
             redirect,
         };
         let reply = if holds_fact || model_is_late { vec![Piece::Text(text)] } else { model.reply(turn, text).await };
         turn.note("social_topic", topic.as_str());
-        let redirect = Piece::Text(format!(" {redirect}"));
-        turn.show(Kind::Social, joined(reply.into_iter().chain([redirect]))).await?;
+        // A customer who leaves is not asked for more.
+        let redirect = (topic != Social::Goodbye).then(|| Piece::Text(format!(" {redirect}")));
+        turn.show(Kind::Social, joined(reply.into_iter().chain(redirect))).await?;
         Ok(turn.end_message(Metadata::of(Kind::Social)).await?)
     }
 

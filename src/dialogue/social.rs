@@ -63,15 +63,16 @@ impl SocialRules {
         topics.iter().map(|topic| Ok((*topic, lexicon.patterns(written(topic))?))).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the first topic of a message, and for each word whether it belongs to any topic.
-    pub fn find(&self, stream: &TokenStream<'_>) -> (Option<Social>, Vec<bool>) {
-        let mut found = None;
+    /// Returns the topics of a message in their order, and for each word whether it belongs to one.
+    pub fn find(&self, stream: &TokenStream<'_>) -> (Vec<Social>, Vec<bool>) {
+        let mut found = Vec::new();
         let mut covered = vec![false; stream.tokens().len()];
         for (topic, patterns) in &self.0 {
-            for (covered, says) in covered.iter_mut().zip(match_mask(patterns, stream, &[])) {
-                *covered |= says;
-                found = found.or(says.then_some(*topic));
+            let says = match_mask(patterns, stream, &[]);
+            if says.contains(&true) {
+                found.push(*topic);
             }
+            covered.iter_mut().zip(says).for_each(|(covered, says)| *covered |= says);
         }
         (found, covered)
     }

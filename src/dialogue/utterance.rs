@@ -18,6 +18,8 @@ pub enum Act<T> {
     Greet,
     /// Says goodbye, and asks for nothing.
     Leave,
+    /// Sounds unhappy or leaves, whatever else it says: a cheerful greeting would be out of place.
+    Sour,
     /// Refers to what was discussed before: "it", "this order".
     PointBack,
     /// Wants a person of the shop.
@@ -139,6 +141,10 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
 
     pub fn greets(&self) -> bool {
         self.does(Act::Greet)
+    }
+
+    pub fn is_sour(&self) -> bool {
+        self.does(Act::Sour)
     }
 
     pub fn says_goodbye(&self) -> bool {

@@ -133,7 +133,7 @@ impl Retail {
         messages.extend(window(&turn.history, CONTEXT_CHARS));
         messages.push(ChatMessage::user(format!("Message: {}", incoming.utterance.text)));
         let request = ChatRequest { messages, model: turn.persona.model.clone(), temperature: Some(0.0) };
-        let answer = self.services.llm.extract(request, self.config().intent_timeout).await;
+        let answer = self.services.llm.extract(request, self.services.config.desks.intent_timeout).await;
         let unusable = |error: LlmError| Unusable {
             reason: error.to_string(),
             is_late: matches!(error, LlmError::Timeout(_) | LlmError::Overloaded),

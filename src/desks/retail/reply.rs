@@ -67,7 +67,7 @@ impl Retail {
             Ok(ticket) => ticket,
             Err(error) => return Ok(Err(error)),
         };
-        let config = self.config();
+        let config = &self.services.config.desks;
         let shown = &turn.history[window_start(&turn.history, config.history_max_chars)..];
         let earlier = self.recall(turn, found.question.as_deref(), shown).await;
         let system = system(&Given {

@@ -106,6 +106,8 @@ struct GroupFile {
     #[serde(default)]
     looks_up: bool,
     #[serde(default)]
+    defect: bool,
+    #[serde(default)]
     unless: Vec<String>,
 }
 
@@ -121,6 +123,8 @@ struct Group {
     weak: bool,
     /// Whether it mentions a warranty. A serial number in the same message is then always looked up.
     looks_up: bool,
+    /// Whether it says that something is broken. The desk then leaves out its cheerful greeting.
+    defect: bool,
     /// Groups that exclude this one.
     unless: Vec<String>,
     patterns: Vec<Pattern>,
@@ -221,6 +225,7 @@ impl Group {
             hides: file.hides,
             weak: file.weak,
             looks_up: file.looks_up,
+            defect: file.defect,
             unless: file.unless,
             patterns,
         }

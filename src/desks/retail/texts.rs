@@ -16,6 +16,7 @@ reply_keys! {
         WarrantyValid = "warranty_valid" ["hotline"] must ["date"],
         WarrantyExpired = "warranty_expired" ["hotline"],
         WarrantyNotFound = "warranty_not_found" ["hotline"] must ["serial"],
+        WarrantyMost = "warranty_most" ["hotline"] must ["count"],
         WarrantyWait = "warranty_wait" ["minutes" "hotline"],
         ReplyIntro = "reply_intro" ["hotline"],
         ReplyQuote = "reply_quote" ["hotline"] must ["title" "text"],

@@ -90,8 +90,14 @@ impl Retail {
         match finding {
             Finding::Nothing => self.ask_for_serial(turn, incoming).await,
             Finding::Answers(answers) => {
-                for answer in &keep_answers(answers, self.config().serials_max) {
-                    self.report(turn, answer).await?;
+                let most = self.config().serials_max;
+                let given = |serial: &&PossibleSerial| serial.likeness() == Likeness::Serial;
+                let given = utterance.entities.serials.iter().filter(given).count();
+                let is_cut = answers.len() > most || given > CANDIDATES;
+                let shown = keep_answers(answers, most);
+                for (at, answer) in shown.iter().enumerate() {
+                    let is_last = at + 1 == shown.len();
+                    self.report(turn, answer, (is_cut && is_last).then_some(most.min(CANDIDATES))).await?;
                 }
                 self.follow_up(turn).await
             }
@@ -127,14 +133,20 @@ impl Retail {
         Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata(kind::WARRANTY_RESULT, false, None)).await?)
     }
 
-    async fn report(&self, turn: &mut Turn, answer: &Result<WarrantyRecord, Serial>) -> Result<(), DeskError> {
-        let (text, serial) = match answer {
+    /// Says what the records have. `most` is how many serial numbers are looked up at a time, if the message had more.
+    async fn report(
+        &self,
+        turn: &mut Turn,
+        answer: &Result<WarrantyRecord, Serial>,
+        most: Option<usize>,
+    ) -> Result<(), DeskError> {
+        let (mut text, serial) = match answer {
             Ok(record) => {
                 let date = format_date(record.warranty_end_date);
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
                 let found = self.text(turn, Text::WarrantyFound, &values)?;
-                let verdict = if record.is_expired(today(turn.accepted_at(), self.config().time_zone)) {
+                let verdict = if record.is_expired(today(turn.accepted_at(), self.services.config.desks.time_zone)) {
                     self.text(turn, Text::WarrantyExpired, &[])?
                 } else {
                     let date = self.common(turn).date_format.format(record.warranty_end_date);
@@ -144,6 +156,10 @@ impl Retail {
             }
             Err(serial) => (self.text(turn, Text::WarrantyNotFound, &[("serial", serial.as_str())])?, serial),
         };
+        if let Some(most) = most {
+            let most = self.text(turn, Text::WarrantyMost, &[("count", &most.to_string())])?;
+            text = format!("{text} {most}");
+        }
         turn.note("warranty_row", answer.as_ref().ok());
         let metadata = metadata(kind::WARRANTY_RESULT, answer.is_ok(), Some(serial.as_str()));
         Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata).await?)

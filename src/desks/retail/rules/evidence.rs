@@ -33,6 +33,8 @@ struct Evidence {
     matched: Vec<String>,
     /// Whether the message mentions a warranty, so that a serial number in it is looked up.
     looks_up: bool,
+    /// Whether something that the customer owns is broken.
+    has_defect: bool,
 }
 
 /// A word that may be a serial number, and its tokens in the message.
@@ -55,7 +57,7 @@ impl RetailRules {
     pub fn parse(&self, text: &str, vocabulary: &Vocabulary) -> Utterance {
         let stream = self.lexicon.tokenize(text);
         let filler = match_mask(&self.filler, &stream, &[]);
-        let (social, hidden) = self.social.find(&stream);
+        let (topics, hidden) = self.social.find(&stream);
         let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &[]).is_some());
         let mut evidence = self.weigh(&stream, hidden);
         let mentions = self.mentions(&stream, vocabulary);
@@ -80,10 +82,12 @@ impl RetailRules {
                 serials: mentions.into_iter().map(|mention| mention.serial).collect(),
                 ..Entities::default()
             },
-            ..evidence.decide(social, is_polite)
+            ..evidence.decide(topics.first().copied(), is_polite)
         };
         let shops = utterance.wants(Intent::Shopping);
+        let is_sour = evidence.has_defect || topics.contains(&Social::Complaint) || topics.contains(&Social::Goodbye);
         let acts = [
+            (Act::Sour, is_sour),
             (Act::PointBack, follows_up),
             (Act::Stall, !filler.is_empty() && (is_polite || has(&self.patience))),
             (Act::Provide(Topic::Serial), given.bare || given.in_clause),
@@ -106,6 +110,7 @@ impl RetailRules {
             }
             evidence.matched.push(group.name.clone());
             evidence.looks_up |= group.looks_up;
+            evidence.has_defect |= group.defect;
             match (group.speaks_for, group.weak) {
                 (Intent::Warranty, _) => evidence.warranty += group.weight,
                 (Intent::Shopping, true) => evidence.goods += group.weight,
