@@ -30,7 +30,7 @@ pub use knowledge::{ChunkConfig, EvalConfig, KnowledgeConfig};
 pub use llm::{AgentConfig, GroundingConfig, LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat, TraceConfig};
 pub use mail::MailConfig;
-pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use retail::{Classifier, CuteGreeting, DeskConfig, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::{SearchConfig, VectorConfig};
 pub use web::{ConsoleConfig, WebConfig};
@@ -52,6 +52,7 @@ pub struct Config {
     pub vectors: VectorConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
+    pub desks: DeskConfig,
     pub retail: RetailConfig,
     pub returns: ReturnsConfig,
     pub mail: MailConfig,
@@ -122,7 +123,7 @@ impl Config {
         let env_ref = &mut env;
         let llm = LlmConfig::read(env_ref);
         let embed = EmbedConfig::read(env_ref, &llm);
-        let retail = RetailConfig::read(env_ref);
+        let desks = DeskConfig::read(env_ref);
         let config = Self {
             http: HttpConfig::read(env_ref),
             auth: AuthConfig::read(env_ref),
@@ -160,8 +161,9 @@ impl Config {
                 poll: Some(env_ref.seconds("FILES_POLL_SECONDS", 0)).filter(|every| !every.is_zero()),
             },
             knowledge: KnowledgeConfig::read(env_ref),
-            returns: ReturnsConfig::read(env_ref, retail.time_zone),
-            retail,
+            returns: ReturnsConfig::read(env_ref, desks.time_zone),
+            retail: RetailConfig::read(env_ref),
+            desks,
             mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
             evals: EvalConfig::read(env_ref),

@@ -8,7 +8,7 @@ use serde::Serialize;
 mod candidate;
 mod likeness;
 pub use candidate::{Candidate, find_candidates};
-pub use likeness::{Likeness, most_serial_like};
+pub use likeness::{KnownWord, Likeness, PossibleSerial, SerialWords, most_serial_like};
 
 /// The serial number of a product: 3 to 32 of `A-Z`, `0-9` and `-`, a digit among them.
 ///

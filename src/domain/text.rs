@@ -66,6 +66,19 @@ fn is_unwanted(c: char) -> bool {
     }
 }
 
+/// Whether a text shows nothing: it is empty, or only white space and characters that leave no trace.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c))
+}
+
+/// Whether a character by itself leaves no trace on the page: soft hyphens, joiners, fillers, selectors and the like.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// The words of a text, folded: maximal runs of letters and digits.
 pub fn words(text: &str) -> Vec<String> {
     fold(text).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()

@@ -5,6 +5,7 @@ use toml::{Table, Value};
 
 use super::{PromptError, Prompts};
 use crate::domain::language::LanguageProfile;
+use crate::domain::serial::SerialWords;
 
 const LANGUAGES: &str = "rules/languages.toml";
 
@@ -24,6 +25,11 @@ impl Prompts {
             }
             Ok(languages)
         })
+    }
+
+    /// Reads `rules/serials.toml` and `rules/serials.LANG.toml`.
+    pub fn serial_words(&self) -> Result<SerialWords, PromptError> {
+        self.rules(&["serials"], Ok::<SerialWords, std::convert::Infallible>)
     }
 
     /// Reads the rules of these names and builds `T` from them.

@@ -106,7 +106,7 @@ impl Returns {
         });
         let room = room_for_history(&self.services.config.llm, &[&system, &turn.message.text]);
         let mut messages = vec![ChatMessage::system(system)];
-        messages.extend(window(&turn.history, self.services.config.retail.history_max_chars.min(room)));
+        messages.extend(window(&turn.history, self.services.config.desks.history_max_chars.min(room)));
         messages.push(ChatMessage::user(turn.message.text.clone()));
         (messages, known)
     }

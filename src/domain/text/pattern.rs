@@ -22,6 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::token::{self, Spelling, Token, TokenStream};
+use crate::domain::serial::SerialWords;
 
 /// Written for a word that begins with a digit and is no serial number.
 const NUMBER: &str = "#";
@@ -33,10 +34,11 @@ const FEW: usize = 4;
 /// What the patterns of one rule file share: aliases, word classes, and how diacritics are compared.
 #[derive(Debug, Default)]
 pub struct Lexicon {
-    aliases: HashMap<String, Vec<Spelling>>,
+    pub(super) aliases: HashMap<String, Vec<Spelling>>,
     classes: HashMap<String, Vec<Sequence>>,
-    plain_words: HashSet<String>,
-    ignore_diacritics: bool,
+    pub(super) plain_words: HashSet<String>,
+    pub(super) ignore_diacritics: bool,
+    pub(super) serial_words: SerialWords,
 }
 
 impl Lexicon {
@@ -48,7 +50,7 @@ impl Lexicon {
             .collect();
         let parse = |entries: Vec<String>| entries.iter().map(|entry| sequence(entry.split_whitespace())).collect();
         let classes = classes.into_iter().map(|(name, entries)| (name, parse(entries))).collect();
-        Self { aliases, classes, plain_words: HashSet::new(), ignore_diacritics: false }
+        Self { aliases, classes, ..Self::default() }
     }
 
     /// Adds words that are spelled without diacritics. In a text with diacritics they match only themselves.
@@ -56,6 +58,17 @@ impl Lexicon {
     pub fn with_plain_words(mut self, words: &[String]) -> Self {
         self.plain_words = words.iter().map(|word| token::exact(word)).collect();
         self
+    }
+
+    /// Adds the words by which a number such as "1TB" is told from a serial number.
+    #[must_use]
+    pub fn with_serial_words(mut self, words: SerialWords) -> Self {
+        self.serial_words = words;
+        self
+    }
+
+    pub fn serial_words(&self) -> &SerialWords {
+        &self.serial_words
     }
 
     /// Lets a word without diacritics match every spelling, even in a text that has diacritics.
@@ -72,7 +85,7 @@ impl Lexicon {
 
     /// Splits a text into words and expands its aliases.
     pub fn tokenize<'a>(&self, text: &'a str) -> TokenStream<'a> {
-        TokenStream::new(text, &self.aliases, &self.plain_words, self.ignore_diacritics)
+        TokenStream::new(text, self)
     }
 }
 
@@ -250,7 +263,7 @@ impl FirstWord {
         match self {
             Self::Is(word) => token.folded() == word,
             Self::StartsWith(prefix) => token.folded().starts_with(prefix.as_str()),
-            Self::Number => token.is_number(),
+            Self::Number => token.is_number,
         }
     }
 }
@@ -440,7 +453,7 @@ impl Word {
         let Spelling { exact, folded } = &self.spelling;
         let is = |word: &str, own: &str| if self.prefix { word.starts_with(own) } else { word == own };
         is(&token.spelling.exact, exact)
-            || (exact == NUMBER && token.is_number())
+            || (exact == NUMBER && token.is_number)
             || (!self.strict
                 && bare_may_match
                 && !token.spelling.has_diacritics()

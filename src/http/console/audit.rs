@@ -95,7 +95,7 @@ pub(super) async fn get(
 
 /// Returns the start of the day and of the next one.
 fn day_of(text: &str, app: &App) -> Result<(DateTime<Utc>, DateTime<Utc>), ApiError> {
-    let zone = app.config.retail.time_zone;
+    let zone = app.config.desks.time_zone;
     let day: Option<NaiveDate> = text.parse().ok();
     let days = day.and_then(|day| Some((day, day.checked_add_days(Days::new(1))?)));
     let (day, next) =
