@@ -6,6 +6,7 @@
 //! - [`history`]: the part of the conversation that a language model sees
 //! - [`language`]: settles which language the conversation uses
 //! - [`model`]: asks the language model and reports the position in its queue
+//! - [`shown`]: the products that were shown last, and messages about them
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
 //! - [`agent_turn`]: runs a model with tools inside a turn
 
@@ -18,6 +19,7 @@ pub mod history;
 pub mod language;
 pub mod model;
 mod show;
+pub mod shown;
 pub mod social;
 pub mod turn;
 pub mod utterance;

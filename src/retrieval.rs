@@ -54,6 +54,8 @@ pub struct Query {
     pub language: Language,
     /// The maximum number of passages.
     pub limit: usize,
+    /// Whether the question is about the shop and not about products, so that catalogue rows do not answer it.
+    pub pages_only: bool,
 }
 
 /// A part of a document that answers a question.

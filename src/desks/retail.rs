@@ -15,14 +15,17 @@ use crate::dialogue::social::{SocialModel, SocialTexts, Written};
 use crate::domain::{Kind, Language, Metadata, Vocabulary};
 use crate::grounding::claims::ClaimRules;
 use crate::grounding::{Canary, Grounding, Piece, joined};
+use crate::nlu::examples::Classifier;
 use crate::nlu::facts::Lexicon;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
+use crate::nlu::pick::PickRules;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 use crate::replies::{MissingValue, Replies, ReplyKey};
 
 mod classify;
+mod context;
 mod failed_attempts;
 pub mod intent;
 mod memory;
@@ -48,6 +51,9 @@ pub struct Retail {
     common: ByLanguage<CommonTexts>,
     language_rules: LanguageRules,
     rules: RetailRules,
+    picks: PickRules,
+    /// Examples of the kinds of messages.
+    examples: Classifier,
     /// The model's instructions for classification and for social talk.
     classify_prompt: String,
     social_prompt: String,
@@ -103,6 +109,9 @@ mod kind {
     pub const WARRANTY_RESULT: Kind = Kind::desk("warranty_result");
 }
 
+/// How often the desk asks in a row what the customer wants before it offers a person.
+const CLARIFY_IN_A_ROW: u32 = 2;
+
 impl Retail {
     /// Reads the desk's texts and rules.
     fn load(
@@ -118,6 +127,8 @@ impl Retail {
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = LanguageRules::read(prompts)?;
         let rules = RetailRules::read(prompts)?;
+        let picks = PickRules::read(prompts)?;
+        let examples = Classifier::read(prompts, "retail")?;
         let facts = Lexicon::read(prompts)?;
         let claims = Arc::new(ClaimRules::read(prompts)?);
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
@@ -128,6 +139,8 @@ impl Retail {
             common,
             language_rules,
             rules,
+            picks,
+            examples,
             classify_prompt,
             social_prompt,
             failed_attempts,
@@ -206,9 +219,15 @@ impl Retail {
         Ok(())
     }
 
-    async fn clarify(&self, turn: &mut Turn, memory: &mut Memory) -> Result<(), DeskError> {
+    /// Asks what the customer wants. After asking in vain, it offers a person.
+    async fn clarify(&self, turn: &mut Turn, memory: &mut Memory, model_is_late: bool) -> Result<(), DeskError> {
         memory.clarify_attempts += 1;
+        memory.unclear += 1;
         turn.note("clarify_attempts", memory.clarify_attempts);
+        if memory.unclear > CLARIFY_IN_A_ROW {
+            memory.unclear = 0;
+            return self.chat(turn, Social::Person, model_is_late).await;
+        }
         self.say(turn, Kind::Clarify, Text::Clarify).await
     }
 
@@ -241,7 +260,8 @@ impl Retail {
 
     async fn follow_up(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let persona = turn.persona.clone();
-        if let Some(line) = persona.follow_up(turn.language()) {
+        let repeats = |line: &str| turn.history.iter().rev().take(2).any(|message| message.text == line);
+        if let Some(line) = persona.follow_up(turn.language()).filter(|line| !repeats(line)) {
             turn.say(Kind::FollowUp, line).await?;
         }
         Ok(())
@@ -252,8 +272,10 @@ impl Retail {
 impl Desk for Retail {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut memory = Memory::of(&turn.state);
-        let incoming = read_text(turn.message.text.len(), || self.listen(turn));
-        let understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
+        let length = turn.message.text.len();
+        let mut incoming = read_text(length, || self.listen(turn));
+        let mut understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
+        let about = read_text(length, || self.in_conversation(turn, &mut incoming, &mut understood, &memory));
         self.report_intent(turn, &understood).await?;
         if incoming.switched {
             self.say(turn, Kind::LanguageAck, Text::LanguageAck).await?;
@@ -266,10 +288,15 @@ impl Desk for Retail {
         turn.state = memory.clone().into_state();
         match (understood.clarify_needed, understood.intent(), understood.utterance.social()) {
             (true, _, Some(topic)) => self.chat(turn, topic, understood.model_is_late).await?,
-            (true, _, None) | (_, Intent::Unknown, _) => self.clarify(turn, &mut memory).await?,
+            (true, _, None) | (_, Intent::Unknown, _) => {
+                self.clarify(turn, &mut memory, understood.model_is_late).await?;
+                turn.state = memory.into_state();
+                return Ok(());
+            }
             (false, Intent::Warranty, _) => self.warranty(turn, &incoming).await?,
-            (false, Intent::Shopping, _) => self.reply(turn, &understood.utterance).await?,
+            (false, Intent::Shopping, _) => self.reply(turn, &understood.utterance, about, &mut memory).await?,
         }
+        memory.unclear = 0;
         turn.state = memory.into_state();
         Ok(())
     }

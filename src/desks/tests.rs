@@ -132,7 +132,7 @@ fn doubling_a_text_never_triples_its_cost() {
         ("retail desk", MESSAGE, &|text| drop(retail.parse(text, &vocabulary))),
         ("search text", MESSAGE, &|text| drop(retail.search_text(text, &vocabulary))),
         ("search", MESSAGE, &|text| {
-            drop(index.search(&Query { text: text.to_owned(), language: Language::VI, limit: 8 }))
+            drop(index.search(&Query { text: text.to_owned(), language: Language::VI, limit: 8, pages_only: false }))
         }),
         ("markdown", MESSAGE, &|text| drop(outline(text))),
         ("reply", REPLY, &|text| drop(read_reply(&grounding, text))),

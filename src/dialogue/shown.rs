@@ -34,7 +34,13 @@ impl Shown {
     }
 
     /// Returns the products that a message is about, or `None` if it is about something else.
-    pub fn choose(&self, knowledge: &Knowledge, folders: &[String], rules: &PickRules, query: &Query) -> Option<Chosen> {
+    pub fn choose(
+        &self,
+        knowledge: &Knowledge,
+        folders: &[String],
+        rules: &PickRules,
+        query: &Query,
+    ) -> Option<Chosen> {
         let rows = knowledge.rows(folders, &self.ids, query.language);
         let category = rows.first()?.passage.section.clone();
         if knowledge.names_other_category(folders, &query.text, &category, query.language) {

@@ -7,8 +7,10 @@
 //! The crates for logistic regression need dense matrices or a C++ library; the sparse one below is thirty lines.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 use crate::domain::text::fold;
+use crate::persona::{PromptError, Prompts};
 
 /// An example sentence with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +34,42 @@ struct Features {
     known: HashMap<String, (usize, f64)>,
 }
 
-/// A classifier that was trained from examples.
-#[derive(Debug)]
+/// Labels messages as the examples are labelled. It is trained when the first message needs it.
+#[derive(Debug, Default)]
 pub struct Classifier {
+    examples: Vec<Example>,
+    model: OnceLock<Model>,
+}
+
+impl Classifier {
+    /// Reads `examples/NAME.LANG.tsv` for every language of the shop: a label, a tab and a message on each line. Lines that begin with
+    /// `#` are comments. A missing file has no examples.
+    pub fn read(prompts: &Prompts, name: &str) -> Result<Self, PromptError> {
+        let mut examples = Vec::new();
+        for language in prompts.languages()? {
+            let file = format!("examples/{name}.{}.tsv", language.code);
+            let Ok(content) = prompts.text(&file) else { continue };
+            for (n, line) in content.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+            {
+                let Some((label, text)) = line.split_once('\t') else {
+                    let hint = "the line has no tab: write a label, a tab and a message".to_owned();
+                    return Err(prompts.error(&file, Some(n + 1), hint));
+                };
+                examples.push(Example { label: label.trim().to_owned(), text: text.trim().to_owned() });
+            }
+        }
+        Ok(Self { examples, model: OnceLock::new() })
+    }
+
+    /// Returns the most likely label, or `None` if the message shares nothing with the examples.
+    pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
+        self.model.get_or_init(|| Model::train(&self.examples)).classify(text)
+    }
+}
+
+/// The trained weights of a [`Classifier`].
+#[derive(Debug)]
+struct Model {
     labels: Vec<String>,
     features: Features,
     /// The weights of each feature, one for each label. The last row is the constant.
@@ -54,22 +89,21 @@ const CONSTANT: f64 = 0.1;
 /// Characters of a message that count. More would not change the label, only the time.
 const MOST_CHARS: usize = 400;
 
-impl Classifier {
-    /// Trains a classifier. The result depends only on the examples and their order.
-    pub fn train(examples: &[Example]) -> Self {
+impl Model {
+    /// Trains a model. The result depends only on the examples and their order.
+    fn train(examples: &[Example]) -> Self {
         let mut labels: Vec<String> = examples.iter().map(|example| example.label.clone()).collect();
         labels.sort_unstable();
         labels.dedup();
         let counts: Vec<Counts> = examples.iter().map(|example| count(&example.text)).collect();
         let features = Features::of(&counts);
-        let mut classifier =
-            Self { weights: vec![vec![0.0; labels.len()]; features.known.len() + 1], labels, features };
-        classifier.fit(examples, &counts);
-        classifier
+        let mut model = Self { weights: vec![vec![0.0; labels.len()]; features.known.len() + 1], labels, features };
+        model.fit(examples, &counts);
+        model
     }
 
     /// Returns the most likely label, or `None` if the text shares nothing with the examples.
-    pub fn classify(&self, text: &str) -> Option<Guess<'_>> {
+    fn classify(&self, text: &str) -> Option<Guess<'_>> {
         let vector = self.features.vector(&count(text));
         if vector.is_empty() {
             return None;
@@ -247,14 +281,14 @@ mod tests {
 
     #[test]
     fn unseen_message_gets_nearest_label() {
-        let classifier = Classifier::train(&examples());
+        let model = Model::train(&examples());
         for (text, label) in [("when does the parcel arrive??", "where"), ("can i send them BACK", "return")] {
-            let guess = classifier.classify(text).expect("shares words");
+            let guess = model.classify(text).expect("shares words");
             assert_eq!(guess.label, label, "{text}: {guess:?}");
             assert!(guess.probability > 0.6, "{text}: {guess:?}");
         }
-        assert_eq!(classifier.classify("…"), None);
-        assert_eq!(Classifier::train(&[]).classify("hello"), None);
+        assert_eq!(model.classify("…"), None);
+        assert_eq!(Model::train(&[]).classify("hello"), None);
     }
 
     #[test]
@@ -269,7 +303,7 @@ mod tests {
 
     #[test]
     fn training_twice_gives_equal_weights() {
-        let (one, other) = (Classifier::train(&examples()), Classifier::train(&examples()));
+        let (one, other) = (Model::train(&examples()), Model::train(&examples()));
         assert_eq!(one.weights, other.weights);
     }
 

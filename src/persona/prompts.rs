@@ -1,6 +1,7 @@
 //! Loads all files under `prompts/` at once, so that an invalid file is found at the start.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -206,7 +207,7 @@ fn read_folder(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>)
         }
         if path.is_dir() {
             read_folder(root, &path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "md" || extension == "toml") {
+        } else if path.extension().is_some_and(|extension| ["md", "toml", "tsv"].map(OsStr::new).contains(&extension)) {
             let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
             files.insert(name, read(&path)?);
         }

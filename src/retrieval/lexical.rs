@@ -149,8 +149,7 @@ impl LexicalIndex {
     /// Catalogue rows with almost equal scores are sorted by stock or by the requested price ("rẻ nhất"), so scores may
     /// rise slightly within the list.
     pub fn search(&self, query: &Query) -> Vec<Passage> {
-        let question = question::Question::of(&query.text, query.language, self);
-        let hits = rank::rank(&question, query.language, self);
+        let hits = rank::rank(query, self);
         let passage = |hit: &rank::Hit| self.pieces[hit.piece].passage(query.language, hit.score);
         hits.iter().take(query.limit).map(passage).collect()
     }
@@ -196,16 +195,14 @@ impl LexicalIndex {
     }
 
     /// Returns the indices of the chunks that answer, best first, with the share of the question that each covers.
-    pub fn answering(&self, text: &str, language: Language) -> Vec<(usize, f64)> {
-        let question = question::Question::of(text, language, self);
-        rank::rank(&question, language, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
+    pub fn answering(&self, query: &Query) -> Vec<(usize, f64)> {
+        rank::rank(query, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
     /// Returns the indices of all chunks that share a term with the question, whether or not they answer it. Scores and
     /// order are those of [`Self::search`].
-    pub fn ranked(&self, text: &str, language: Language) -> Vec<(usize, f64)> {
-        let question = question::Question::of(text, language, self);
-        rank::rank_all(&question, language, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
+    pub fn ranked(&self, query: &Query) -> Vec<(usize, f64)> {
+        rank::rank_all(query, self).into_iter().map(|hit| (hit.piece, hit.score)).collect()
     }
 
     /// Returns, for each chunk, the similarity of a question to the most similar one that the chunk's section lists.

@@ -162,10 +162,10 @@ impl Knowledge {
         let (answering, ranked) = shelves.views.get(folders).map_or_else(Default::default, |view| {
             let mut ranked = Vec::new();
             if self.has_meaning() {
-                ranked = view.index.ranked(&query.text, query.language);
+                ranked = view.index.ranked(query);
                 ranked.truncate(FETCH);
             }
-            (view.index.answering(&query.text, query.language), ranked)
+            (view.index.answering(query), ranked)
         });
         WordHits { shelves, answering, ranked }
     }
@@ -183,7 +183,7 @@ impl Knowledge {
             }
         };
         let nothing = Found { question: Some(question.clone()), ..nothing };
-        match self.near(view, &question, &ranked).await {
+        match self.near(view, query, &question, &ranked).await {
             Ok(Some(near)) if words.is_empty() && self.lacks(view, query, &near) => {
                 Found { by: By::WordsAndMeaning, similarity: Some(near.mean(query)), ..nothing }
             }
@@ -199,9 +199,10 @@ impl Knowledge {
     /// Finds the passages in these folders that answer, only by words.
     pub fn find_by_words(&self, folders: &[String], query: &Query) -> Found {
         let shelves = self.shelves.load_full();
-        let passages = shelves.views.get(folders).map_or_else(Vec::new, |view| {
-            view.passages_by_words(&view.index.answering(&query.text, query.language), query)
-        });
+        let passages = shelves
+            .views
+            .get(folders)
+            .map_or_else(Vec::new, |view| view.passages_by_words(&view.index.answering(query), query));
         Found { passages, by: By::Words, similarity: None, question: None }
     }
 
@@ -264,14 +265,21 @@ impl Knowledge {
 
     /// Finds the chunks nearest to the question, and the cosines of all candidates. Returns `None` without vectors of these
     /// documents.
-    async fn near(&self, view: &View, question: &[f32], words: &[(usize, f64)]) -> Result<Option<Meaning>, Blind> {
+    async fn near(
+        &self,
+        view: &View,
+        query: &Query,
+        question: &[f32],
+        words: &[(usize, f64)],
+    ) -> Result<Option<Meaning>, Blind> {
         let within = self.config.vector_timeout;
-        timeout(within, self.near_at_last(view, question, words)).await.map_err(|_| Blind::Late)?
+        timeout(within, self.near_at_last(view, query, question, words)).await.map_err(|_| Blind::Late)?
     }
 
     async fn near_at_last(
         &self,
         view: &View,
+        query: &Query,
         question: &[f32],
         words: &[(usize, f64)],
     ) -> Result<Option<Meaning>, Blind> {
@@ -281,7 +289,8 @@ impl Knowledge {
             // A removed chunk may still have a vector.
             nearest.extend(hits.into_iter().filter_map(|hit| {
                 let chunk = *view.places.get(&hit.id)?;
-                Some(Near { chunk, similarity: hit.similarity, vector: hit.vector })
+                let is_wanted = !query.pages_only || view.index.chunks()[chunk].product.is_none();
+                is_wanted.then_some(Near { chunk, similarity: hit.similarity, vector: hit.vector })
             }));
         }
         if nearest.is_empty() {

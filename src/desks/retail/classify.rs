@@ -18,6 +18,9 @@ use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 /// Characters of the conversation in the prompt.
 const CONTEXT_CHARS: usize = 1200;
 
+/// The least confidence of an intent that the conversation or the documents settled.
+const SETTLED: f64 = 0.7;
+
 /// A classified message.
 pub(super) struct Understood {
     /// The message, with what the rules or the model decided.
@@ -47,6 +50,15 @@ impl Understood {
 
     pub fn intent(&self) -> Intent {
         self.utterance.intent.unwrap_or(Intent::Unknown)
+    }
+
+    /// Decides on an intent after all. `because` is shown in the receipt.
+    pub fn settle(&mut self, intent: Intent, because: &str) {
+        self.utterance.intent = Some(intent);
+        self.utterance.matched.insert(0, because.to_owned());
+        self.utterance.acts.retain(|act| !matches!(act, Act::Chat(_)));
+        self.utterance.confidence = self.utterance.confidence.max(SETTLED);
+        self.clarify_needed = false;
     }
 
     /// Returns the classification for the receipt.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::intent::Intent;
+use crate::dialogue::shown::Shown;
 
 /// Stored when a turn ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,8 +12,12 @@ use super::intent::Intent;
 pub(super) struct Memory {
     /// The last clear intent.
     pub last_intent: Option<Intent>,
-    /// How often the desk asked what the customer wants. There is no limit.
+    /// How often the desk asked what the customer wants.
     pub clarify_attempts: u32,
+    /// How often it asked so in a row.
+    pub unclear: u32,
+    /// The products that were shown last.
+    pub shown: Option<Shown>,
 }
 
 impl Memory {

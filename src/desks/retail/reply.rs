@@ -3,13 +3,16 @@
 use tracing::warn;
 
 use super::Retail;
+use super::context::About;
 use super::intent::Intent;
+use super::memory::Memory;
 use super::prompt::{Given, system};
 use super::rules::{Topic, Utterance};
 use super::texts::Text;
 use crate::config::LlmMode;
 use crate::dialogue::answer;
 use crate::dialogue::history::{room_for_history, window, window_start};
+use crate::dialogue::shown::{Chosen, Shown};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::Kind;
 use crate::grounding::claims::Facts;
@@ -17,22 +20,49 @@ use crate::grounding::{Grounded, Placeholders, Sources};
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
 use crate::replies::MissingValue;
 use crate::retrieval::Passage;
-use crate::retrieval::search::Found;
+use crate::retrieval::search::{By, Found};
 
 /// Passages that are quoted if no model words a reply.
 const QUOTES: usize = 3;
+/// A passage with less than this share of the best score is not worth quoting.
+const WORTH_QUOTING: f64 = 0.6;
 
 impl Retail {
     /// Retrieves passages, replies, and adds the follow-up.
-    pub(super) async fn reply(&self, turn: &mut Turn, utterance: &Utterance) -> Result<(), DeskError> {
-        let found = turn.step("retrieve").take(self.retrieve(turn, &utterance.text)).await;
+    pub(super) async fn reply(
+        &self,
+        turn: &mut Turn,
+        utterance: &Utterance,
+        about: About,
+        memory: &mut Memory,
+    ) -> Result<(), DeskError> {
+        let is_chosen = about.chosen.is_some();
+        let found = match about.chosen {
+            Some(Chosen { passages, shown }) => {
+                memory.shown = Some(shown);
+                Found { passages, by: By::Words, similarity: None, question: None }
+            }
+            None => turn.step("retrieve").take(self.retrieve(turn, &utterance.text, about.pages_only)).await,
+        };
         let Some(metadata) = answer::cite(turn, &found, &found.passages).await? else {
             let names_nothing = utterance.requests(Topic::UnnamedGoods);
             let text = self.text(turn, if names_nothing { Text::ReplyWhich } else { Text::ReplyUnknown }, &[])?;
             answer::say_unknown(turn, &text).await?;
             return self.follow_up(turn).await;
         };
-        let quotation = self.quote(turn, &found.passages)?;
+        let quoted = worth_quoting(&found.passages);
+        let folders = &turn.persona.knowledge;
+        if let Some(shown) =
+            Shown::of(&self.services.knowledge, folders, &utterance.text, quoted).filter(|_| !is_chosen)
+        {
+            memory.shown = Some(shown);
+        }
+        let quotation = self.quote(turn, quoted)?;
+        if !is_chosen && repeats(turn, &quotation) {
+            let text = self.text(turn, Text::ReplyUnknown, &[])?;
+            answer::say_unknown(turn, &text).await?;
+            return self.follow_up(turn).await;
+        }
         match self.begin(turn, &utterance.text, &found).await? {
             Ok(deltas) => {
                 let common = self.common(turn);
@@ -107,7 +137,19 @@ impl Retail {
         let quote = |passage: &Passage| {
             self.text(turn, Text::ReplyQuote, &[("title", &passage.title), ("text", &passage.text)])
         };
-        let quotes: Vec<String> = passages.iter().take(QUOTES).map(quote).collect::<Result<_, _>>()?;
+        let quotes: Vec<String> = passages.iter().map(quote).collect::<Result<_, _>>()?;
         Ok(answer::quotation(self.text(turn, Text::ReplyIntro, &[])?, quotes.into_iter()))
     }
+}
+
+fn worth_quoting(passages: &[Passage]) -> &[Passage] {
+    let best = passages.first().map_or(0.0, |passage| passage.score);
+    let count = passages.iter().take(QUOTES).take_while(|passage| passage.score >= WORTH_QUOTING * best).count();
+    &passages[..count]
+}
+
+/// Whether the last reply had the same words. Saying them again would not help.
+fn repeats(turn: &Turn, text: &str) -> bool {
+    let last = turn.history.iter().rev().find(|message| message.metadata.kind() == Some(Kind::Reply));
+    last.is_some_and(|last| last.text == text)
 }

@@ -19,13 +19,9 @@ const EARLIER_QUESTIONS: usize = 4;
 impl Retail {
     /// Finds passages. A question that names hardly anything ("còn loại nào rẻ hơn?") is searched again together with the last
     /// question that named something: not with "còn loại nào nhẹ hơn?", and not with itself if it is repeated.
-    pub(super) async fn retrieve(&self, turn: &Turn, question: &str) -> Found {
+    pub(super) async fn retrieve(&self, turn: &Turn, question: &str, pages_only: bool) -> Found {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
-        let vocabulary = self.vocabulary(turn);
-        let query = |text: &str| {
-            let text = self.rules.search_text(text, &vocabulary);
-            Query { text, language: turn.language(), limit: PASSAGES }
-        };
+        let query = |text: &str| self.search(turn, text, pages_only);
         let (asked, hits) = read_text(question.len(), || {
             let asked = query(question);
             let hits = knowledge.search_words(folders, &asked);
@@ -60,6 +56,12 @@ impl Retail {
         };
         // Earlier messages are recalled by the customer's own words.
         Found { question: found.question, ..again }
+    }
+
+    /// Returns the search for a question.
+    pub(super) fn search(&self, turn: &Turn, question: &str, pages_only: bool) -> Query {
+        let text = self.rules.search_text(question, &self.vocabulary(turn));
+        Query { text, language: turn.language(), limit: PASSAGES, pages_only }
     }
 
     /// Returns earlier messages that are similar to the question, oldest first. `shown` is left out: the model sees it anyway.

@@ -22,7 +22,7 @@ impl Returns {
         state: &mut State,
         question: &str,
     ) -> Result<(), DeskError> {
-        let query = Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES };
+        let query = Query { text: question.to_owned(), language: turn.language(), limit: PASSAGES, pages_only: false };
         let find = self.services.knowledge.find(&turn.persona.knowledge, &query);
         let found = turn.step("retrieve").take(find).await;
         let passages: &[Passage] = &found.passages[..found.passages.len().min(QUOTES)];

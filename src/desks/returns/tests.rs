@@ -35,7 +35,8 @@ fn general_questions_are_answered_from_documents() {
     for line in include_str!("../../../tests/data/returns_questions.jsonl").lines() {
         let question: Question = serde_json::from_str(line).expect("a question");
         let is_recognized = rules.parse(&question.query).asks(Topic::Policy);
-        let query = Query { text: question.query.clone(), language: question.language, limit: QUOTES };
+        let query =
+            Query { text: question.query.clone(), language: question.language, limit: QUOTES, pages_only: false };
         let quoted = index.search(&query);
         if question.sections.is_empty() {
             foreign += 1;

@@ -1,5 +1,6 @@
 //! Scores passages and selects the answers.
 
+use super::super::Query;
 use super::super::budget::Order;
 use super::LexicalIndex;
 use super::question::{Part, Question};
@@ -36,8 +37,9 @@ pub(super) struct Hit {
 }
 
 /// Returns the passages that answer.
-pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
-    let mut hits = met(question, index);
+pub(super) fn rank(query: &Query, index: &LexicalIndex) -> Vec<Hit> {
+    let (question, language) = (&Question::of(&query.text, query.language, index), query.language);
+    let mut hits = met(question, query.pages_only, index);
     hits.retain(|hit| hit.named || hit.coverage >= MIN_COVERAGE || hit.likeness >= MIN_LIKENESS);
     let mut hits = ordered(hits, question, language, index);
     index.keep_own_language(&mut hits, language, |hit| hit.piece);
@@ -48,8 +50,9 @@ pub(super) fn rank(question: &Question, language: Language, index: &LexicalIndex
 }
 
 /// Returns the passages that share a term with the question.
-pub(super) fn rank_all(question: &Question, language: Language, index: &LexicalIndex) -> Vec<Hit> {
-    let mut hits = met(question, index);
+pub(super) fn rank_all(query: &Query, index: &LexicalIndex) -> Vec<Hit> {
+    let (question, language) = (&Question::of(&query.text, query.language, index), query.language);
+    let mut hits = met(question, query.pages_only, index);
     hits.retain(|hit| hit.score > 0.0);
     let mut hits = ordered(hits, question, language, index);
     settle_ties(&mut hits, question, index);
@@ -65,7 +68,7 @@ fn ordered(mut hits: Vec<Hit>, question: &Question, language: Language, index: &
 }
 
 /// Returns all passages with their raw scores, or none if the question has no searchable words.
-fn met(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
+fn met(question: &Question, pages_only: bool, index: &LexicalIndex) -> Vec<Hit> {
     let weight = |part: &Part| part.idf * if part.weak { WEAK } else { 1.0 };
     let asked: f64 = question.parts.iter().map(weight).sum();
     let to_cover: f64 = question.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum();
@@ -100,7 +103,7 @@ fn met(question: &Question, index: &LexicalIndex) -> Vec<Hit> {
         likeness: likeness[piece],
         named: named[piece],
     });
-    hits.collect()
+    hits.filter(|hit| !pages_only || index.pieces[hit.piece].product.is_none()).collect()
 }
 
 fn fitness(hit: &Hit, question: &Question, language: Language, index: &LexicalIndex) -> f64 {

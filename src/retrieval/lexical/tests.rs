@@ -38,7 +38,7 @@ fn rules() -> SearchRules {
 }
 
 fn query(text: &str, language: Language, limit: usize) -> Query {
-    Query { text: text.to_owned(), language, limit }
+    Query { text: text.to_owned(), language, limit, pages_only: false }
 }
 
 /// When this test was written, the sample shop had recall@1 0.91 and recall@3 0.95 on 128 questions, answered 0.96 of

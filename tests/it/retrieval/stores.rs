@@ -60,7 +60,8 @@ impl Shop {
 
     async fn ask(&self, folder: &str, text: &str, limit: usize) -> Found {
         let language = if text.is_ascii() && text.contains("the") { "en" } else { "vi" };
-        let query = Query { text: text.to_owned(), language: language.parse::<Language>().unwrap(), limit };
+        let query =
+            Query { text: text.to_owned(), language: language.parse::<Language>().unwrap(), limit, pages_only: false };
         self.knowledge.find(&[folder.to_owned()], &query).await
     }
 

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::rankers::stem;
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
-use crate::retrieval::Shelf;
 use crate::retrieval::document::guess_language;
+use crate::retrieval::{Query, Shelf};
 
 /// A question and the documents that answer it.
 #[derive(Clone, Debug, Deserialize)]
@@ -65,6 +65,11 @@ impl Question {
     fn parse(line: &str) -> anyhow::Result<Self> {
         serde_json::from_str(line)
             .context(r#"expected {"id":"…","query":"…","documents":["file name without extension", …]} on one line"#)
+    }
+
+    /// Returns the search for it.
+    pub fn to_query(&self, languages: &[LanguageProfile]) -> Query {
+        Query { text: self.query.clone(), language: self.language(languages), limit: usize::MAX, pages_only: false }
     }
 
     /// Returns the language of the line, else the detected language, else the first of these languages.

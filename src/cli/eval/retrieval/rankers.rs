@@ -39,7 +39,7 @@ impl Lexical {
     }
 
     fn places(&self, question: &Question) -> Vec<(usize, f64)> {
-        self.0.ranked(&question.query, question.language(self.0.languages()))
+        self.0.ranked(&question.to_query(self.0.languages()))
     }
 
     fn chunks(&self, places: impl IntoIterator<Item = usize>) -> Vec<Arc<Chunk>> {
@@ -58,7 +58,7 @@ impl Ranker for Lexical {
     }
 
     async fn declines(&self, question: &Question) -> anyhow::Result<bool> {
-        Ok(self.0.answering(&question.query, question.language(self.0.languages())).is_empty())
+        Ok(self.0.answering(&question.to_query(self.0.languages())).is_empty())
     }
 }
 
