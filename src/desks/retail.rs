@@ -209,7 +209,10 @@ impl Retail {
         }
         let earlier = memory.last_intent.replace(understood.intent());
         let greets = match self.config().cute_greeting {
-            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !understood.utterance.is_sour(),
+            CuteGreeting::OnChange => {
+                let changes = earlier.is_none() || (earlier != Some(understood.intent()) && !understood.is_settled);
+                changes && !understood.utterance.is_sour()
+            }
             CuteGreeting::Always => true,
             CuteGreeting::Off => false,
         };

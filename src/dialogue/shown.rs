@@ -1,7 +1,10 @@
 //! The products that a conversation last showed, and messages about them: "the second one", "anything cheaper?", "is it heavy?".
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
+use crate::domain::text::words;
 use crate::nlu::pick::{Pick, PickRules};
 use crate::retrieval::rows::Row;
 use crate::retrieval::search::Knowledge;
@@ -46,8 +49,12 @@ impl Shown {
         if knowledge.names_other_category(folders, &query.text, &category, query.language) {
             return None;
         }
-        let (pick, rest) = rules.pick(&query.text)?;
         let of_kind = || knowledge.rows_of_category(folders, &category, &self.asked, query.language);
+        let (pick, rest) = rules.pick(&query.text)?;
+        let named = named(of_kind(), &query.text);
+        if !named.is_empty() {
+            return Some(self.list(named));
+        }
         match pick {
             Pick::Nth(n) => self.only(&rows, n),
             Pick::Last => self.only(&rows, rows.len() - 1),
@@ -66,10 +73,11 @@ impl Shown {
                 let mut cheaper = of_kind();
                 cheaper.retain(|row| row.in_stock && row.price.is_some_and(|price| price < least));
                 cheaper.sort_by_key(|row| std::cmp::Reverse(row.price));
-                self.list(cheaper, query.limit)
+                cheaper.truncate(query.limit);
+                (!cheaper.is_empty()).then(|| self.list(cheaper))
             }
-            Pick::Least(attribute) => self.list(sorted(of_kind(), &attribute, 1.0), 1),
-            Pick::Most(attribute) => self.list(sorted(of_kind(), &attribute, -1.0), 1),
+            Pick::Least(attribute) => Some(self.find(sorted(of_kind(), &attribute, 1.0).first()?)),
+            Pick::Most(attribute) => Some(self.find(sorted(of_kind(), &attribute, -1.0).first()?)),
         }
     }
 
@@ -87,13 +95,33 @@ impl Shown {
         Self { current: None, ..self.clone() }.about(rows)
     }
 
-    /// The best rows, which are the shown ones from now on.
-    fn list(&self, mut rows: Vec<Row>, most: usize) -> Option<Chosen> {
-        rows.truncate(most);
-        let ids = rows.iter().map(|row| row.id.clone()).collect();
-        let shown = Self { asked: self.asked.clone(), ids, current: (rows.len() == 1).then_some(0) };
-        (!rows.is_empty()).then(|| shown.about(rows))
+    /// The row is the current one of the shown ones from now on.
+    fn find(&self, row: &Row) -> Chosen {
+        let mut shown = self.clone();
+        let at = shown.ids.iter().position(|id| *id == row.id).unwrap_or(shown.ids.len());
+        if at == shown.ids.len() {
+            shown.ids.push(row.id.clone());
+        }
+        Chosen { passages: vec![row.passage.clone()], shown: Self { current: Some(at), ..shown } }
     }
+
+    /// The rows are the shown ones from now on.
+    fn list(&self, rows: Vec<Row>) -> Chosen {
+        let ids = rows.iter().map(|row| row.id.clone()).collect();
+        let current = (rows.len() == 1).then_some(0);
+        Self { asked: self.asked.clone(), ids, current }.about(rows)
+    }
+}
+
+/// Returns the rows, at most three, that a message names by a word of their title that few others have.
+fn named(rows: Vec<Row>, text: &str) -> Vec<Row> {
+    const MOST: usize = 3;
+    let said: HashSet<String> = words(text).into_iter().collect();
+    let titles: Vec<Vec<String>> = rows.iter().map(|row| words(&row.passage.title)).collect();
+    let is_rare = |word: &String| titles.iter().filter(|title| title.contains(word)).count() <= MOST;
+    let names = |title: &Vec<String>| title.iter().any(|word| word.len() > 2 && said.contains(word) && is_rare(word));
+    let named: Vec<Row> = rows.into_iter().zip(&titles).filter(|(_, title)| names(title)).map(|(row, _)| row).collect();
+    if named.len() > MOST { Vec::new() } else { named }
 }
 
 /// Sorts rows in stock by an attribute. Rows without it are left out.

@@ -29,6 +29,8 @@ pub(super) struct Understood {
     pub clarify_needed: bool,
     /// Whether the model was too late; it is not asked again in this turn.
     pub model_is_late: bool,
+    /// Whether the conversation or the documents decided on the intent.
+    pub is_settled: bool,
     /// The model's reason.
     rationale: Option<String>,
     /// Why the model's answer was not used.
@@ -43,6 +45,7 @@ impl Understood {
             source: IntentSource::Rules,
             clarify_needed: false,
             model_is_late: false,
+            is_settled: false,
             rationale: None,
             model_error: None,
         }
@@ -59,6 +62,7 @@ impl Understood {
         self.utterance.acts.retain(|act| !matches!(act, Act::Chat(_)));
         self.utterance.confidence = self.utterance.confidence.max(SETTLED);
         self.clarify_needed = false;
+        self.is_settled = true;
     }
 
     /// Returns the classification for the receipt.
@@ -170,6 +174,7 @@ fn by_rules(utterance: Utterance, source: IntentSource, threshold: f64, unusable
         clarify_needed: utterance.intent.is_none() || utterance.confidence < threshold,
         utterance,
         source,
+        is_settled: false,
         model_is_late: unusable.as_ref().is_some_and(|unusable| unusable.is_late),
         rationale: None,
         model_error: unusable.map(|unusable| unusable.reason),
@@ -188,6 +193,7 @@ fn by_model(answer: ModelVerdict, mut utterance: Utterance, threshold: f64) -> U
         clarify_needed: utterance.intent.is_none() || answer.clarify_needed || answer.confidence < threshold,
         utterance,
         source: IntentSource::Llm,
+        is_settled: false,
         model_is_late: false,
         rationale: Some(answer.rationale),
         model_error: None,

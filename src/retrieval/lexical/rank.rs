@@ -10,6 +10,10 @@ use crate::domain::Language;
 pub const MIN_COVERAGE: f64 = 0.5;
 /// The similarity to a listed question from which its section is an answer.
 const MIN_LIKENESS: f64 = 0.5;
+/// The same for a question without meaningful words: "how long does it take?".
+const ALIKE: f64 = 0.6;
+/// The coverage that a passage needs as well.
+const LIKELY_COVERAGE: f64 = 0.3;
 /// The factor for the score of a page in another language than the customer's.
 pub const OTHER_LANGUAGE: f64 = 0.7;
 /// Passages with less than this share of the best score are left out.
@@ -73,7 +77,7 @@ fn met(question: &Question, pages_only: bool, index: &LexicalIndex) -> Vec<Hit> 
     let asked: f64 = question.parts.iter().map(weight).sum();
     let to_cover: f64 = question.parts.iter().filter(|part| !part.weak).map(|part| part.idf).sum();
     let likeness = index.likeness(&question.text);
-    if to_cover <= 0.0 && !likeness.iter().any(|likeness| *likeness >= MIN_LIKENESS) {
+    if to_cover <= 0.0 && !likeness.iter().any(|likeness| *likeness >= ALIKE) {
         return Vec::new();
     }
     let none = (0.0_f64, 0.0_f64);
@@ -96,12 +100,15 @@ fn met(question: &Question, pages_only: bool, index: &LexicalIndex) -> Vec<Hit> 
     }
     let mut named = vec![false; index.pieces.len()];
     question.named_categories(index).into_iter().for_each(|piece| named[piece] = true);
-    let hits = totals.into_iter().enumerate().map(|(piece, (score, coverage))| Hit {
-        piece,
-        score: (score / asked.max(f64::MIN_POSITIVE)).max(likeness[piece]),
-        coverage: coverage / to_cover.max(f64::MIN_POSITIVE),
-        likeness: likeness[piece],
-        named: named[piece],
+    let hits = totals.into_iter().enumerate().map(|(piece, (score, coverage))| {
+        // "How much is …" is the frame of many questions: the likeness counts if the passage has a part of the content, too.
+        let (coverage, likely) = match to_cover > 0.0 {
+            true => (coverage / to_cover, coverage / to_cover >= LIKELY_COVERAGE),
+            false => (0.0, likeness[piece] >= ALIKE),
+        };
+        let likeness = if likely { likeness[piece] } else { 0.0 };
+        let score = if asked > 0.0 { score / asked } else { 0.0 };
+        Hit { piece, score: score.max(likeness), coverage, likeness, named: named[piece] }
     });
     hits.filter(|hit| !pages_only || index.pieces[hit.piece].product.is_none()).collect()
 }
