@@ -213,8 +213,13 @@ impl Knowledge {
 
     /// Whether the question has so few meaningful words that it depends on earlier messages.
     pub fn says_little(&self, folders: &[String], query: &Query) -> bool {
-        let shelves = self.shelves.load();
-        shelves.views.get(folders).is_some_and(|view| view.index.strong_words(&query.text, query.language) <= FEW_WORDS)
+        let few = |view: &View| view.index.strong_words(&query.text, query.language) <= FEW_WORDS;
+        self.with_view(folders, few).unwrap_or_default()
+    }
+
+    /// Whether the question has no meaningful word at all.
+    pub fn names_nothing(&self, folders: &[String], query: &Query) -> bool {
+        self.with_view(folders, |view| view.index.strong_words(&query.text, query.language) == 0).unwrap_or(true)
     }
 
     /// Logs why search by meaning fails: as a warning the first time, then as debug output.

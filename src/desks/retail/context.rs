@@ -13,8 +13,8 @@ use super::{Incoming, Retail, kind};
 use crate::desks::Turn;
 use crate::dialogue::shown::Chosen;
 use crate::dialogue::{Act, Social};
-use crate::domain::Message;
 use crate::domain::serial::{Likeness, PossibleSerial};
+use crate::domain::{IntentSource, Message};
 use crate::replies::ReplyKey;
 use crate::retrieval::Query;
 
@@ -22,6 +22,9 @@ use crate::retrieval::Query;
 const LIKELY: f64 = 0.6;
 /// The probability from which it decides where the rules say nothing.
 const VERY_LIKELY: f64 = 0.8;
+
+/// The score from which a question without a meaningful word is one that a page lists.
+const LISTED: f64 = 0.85;
 
 /// The kind of a message, by the examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,12 +65,12 @@ impl Retail {
             guess.as_ref().filter(|guess| guess.probability >= least).and_then(|guess| kind_of(guess.label))
         };
         let is_shop = guessed(LIKELY) == Some(Guessed::Shop);
-        let is_unclear = understood.clarify_needed && utterance.social().is_none();
+        let by_rules = understood.source != IntentSource::Llm;
+        let is_unclear = understood.clarify_needed && utterance.social().is_none() && by_rules;
         let asks_for_serial = understood.intent() == Intent::Warranty;
         let folders = &turn.persona.knowledge;
         let query = Query { text: text.clone(), language: turn.language(), limit: 3, pages_only: false };
-        let is_business = !understood.clarify_needed || is_unclear;
-        let shown = memory.shown.as_ref().filter(|_| is_business && !is_shop);
+        let shown = memory.shown.as_ref().filter(|_| !is_shop && (is_unclear || !understood.clarify_needed));
         if let Some(chosen) =
             shown.and_then(|shown| shown.choose(&self.services.knowledge, folders, &self.picks, &query))
         {
