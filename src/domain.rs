@@ -34,5 +34,6 @@ pub use link_host::{InvalidLinkHost, LinkHost};
 pub use message::{Author, Kind, Message, Metadata, Sender};
 pub use serial::Serial;
 pub use step::{IllegalStep, Step};
+pub(crate) use string_enum::string_enum;
 pub use vocabulary::Vocabulary;
 pub use warranty::WarrantyRecord;

@@ -8,7 +8,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use uuid::Uuid;
 
 use super::entities::console_audit::{ActiveModel, Column, Entity, Model};
-use super::{Store, StoreError, TenantStore};
+use super::{Result, Store, TenantStore, unreadable};
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 
 /// The number of entries removed in one statement.
@@ -42,12 +42,12 @@ impl<'a> TenantStore<'a> {
     }
 
     /// Stores an action that changes nothing else in the database.
-    pub async fn record_console_act(&self, act: &ConsoleAct) -> Result<(), StoreError> {
+    pub async fn record_console_act(&self, act: &ConsoleAct) -> Result<()> {
         insert(self.store.writer()?, self.tenant, act).await
     }
 
     /// Stores the action of [`Self::noting`], if any, in the change's transaction.
-    pub(super) async fn record_act(&self, connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+    pub(super) async fn record_act(&self, connection: &impl ConnectionTrait) -> Result<()> {
         match self.act {
             Some(act) => insert(connection, self.tenant, act).await,
             None => Ok(()),
@@ -55,12 +55,8 @@ impl<'a> TenantStore<'a> {
     }
 
     /// Lists at most `limit` entries of the shop, newest first.
-    pub async fn list_console_audit(
-        &self,
-        filter: &ConsoleAuditFilter<'_>,
-        limit: u64,
-    ) -> Result<Vec<ConsoleEntry>, StoreError> {
-        let mut query = Entity::find().filter(Column::TenantId.eq(self.tenant.as_str()));
+    pub async fn list_console_audit(&self, filter: &ConsoleAuditFilter<'_>, limit: u64) -> Result<Vec<ConsoleEntry>> {
+        let mut query = self.rows::<Entity>();
         if let Some(who) = filter.who {
             query = query.filter(Column::Who.eq(who));
         }
@@ -77,7 +73,7 @@ impl<'a> TenantStore<'a> {
 
 impl Store {
     /// Removes some entries older than `before`. Returns `false` when none are left.
-    pub async fn forget_console_audit(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn forget_console_audit(&self, before: DateTime<Utc>) -> Result<bool> {
         let old: Vec<Uuid> = Entity::find()
             .select_only()
             .column(Column::Id)
@@ -94,11 +90,7 @@ impl Store {
     }
 }
 
-pub(super) async fn insert(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    act: &ConsoleAct,
-) -> Result<(), StoreError> {
+pub(super) async fn insert(connection: &impl ConnectionTrait, tenant: &TenantId, act: &ConsoleAct) -> Result<()> {
     let row = ActiveModel {
         id: Set(Uuid::now_v7()),
         tenant_id: Set(tenant.to_string()),
@@ -114,8 +106,8 @@ pub(super) async fn insert(
     Ok(())
 }
 
-fn read_entry(row: Model) -> Result<ConsoleEntry, StoreError> {
-    let unreadable = || StoreError::Unreadable { table: "console_audit", reason: format!("what is {}", row.what) };
+fn read_entry(row: Model) -> Result<ConsoleEntry> {
+    let unreadable = || unreadable("console_audit", format!("what is {}", row.what));
     let act = ConsoleAct {
         what: ConsoleDeed::parse(&row.what).ok_or_else(unreadable)?,
         who: row.who,

@@ -1,10 +1,27 @@
 //! The tables as sea-orm entities. Only `store` uses them.
 
-use sea_orm::EntityTrait;
+use sea_orm::{ColumnTrait, DeleteMany, EntityTrait, QueryFilter, Select, UpdateMany};
+
+use crate::domain::TenantId;
 
 /// An entity whose rows belong to a tenant: every entity that the `table!` macro declares.
 pub trait TenantEntity: EntityTrait {
     const TENANT: Self::Column;
+
+    /// Selects the tenant's rows.
+    fn of(tenant: &TenantId) -> Select<Self> {
+        Self::find().filter(Self::TENANT.eq(tenant.as_str()))
+    }
+
+    /// Updates rows of the tenant.
+    fn update_of(tenant: &TenantId) -> UpdateMany<Self> {
+        Self::update_many().filter(Self::TENANT.eq(tenant.as_str()))
+    }
+
+    /// Deletes rows of the tenant.
+    fn delete_of(tenant: &TenantId) -> DeleteMany<Self> {
+        Self::delete_many().filter(Self::TENANT.eq(tenant.as_str()))
+    }
 }
 
 /// Declares the entity of a table: a module with sea-orm's types for it. The columns in brackets are the primary key.

@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 
 use super::columns::{from_db, to_db};
 use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
-use super::{Store, StoreError, console_audit};
+use super::{Result, Store, console_audit};
 use crate::domain::{ConsoleAct, TenantId};
 
 /// A stored text of a persona's file.
@@ -23,15 +23,11 @@ pub struct PersonaVersion {
 
 impl Store {
     /// Lists the stored versions, newest first.
-    pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>, StoreError> {
+    pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>> {
         Ok(versions(persona).all(&self.read).await?.into_iter().map(read_version).collect())
     }
 
-    pub async fn find_persona_version(
-        &self,
-        persona: &str,
-        version: u32,
-    ) -> Result<Option<PersonaVersion>, StoreError> {
+    pub async fn find_persona_version(&self, persona: &str, version: u32) -> Result<Option<PersonaVersion>> {
         let found = versions(persona).filter(Column::Version.eq(to_db(version))).one(&self.read).await?;
         Ok(found.map(read_version))
     }
@@ -46,7 +42,7 @@ impl Store {
         saved_by: Option<&str>,
         keep: u32,
         act: Option<(&TenantId, &ConsoleAct)>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let transaction = self.begin().await?;
         let newest = versions(persona).one(&transaction).await?;
         if newest.as_ref().is_some_and(|newest| newest.text == text) {
@@ -78,7 +74,7 @@ fn versions(persona: &str) -> Select<Entity> {
         .order_by_desc(Column::Version)
 }
 
-async fn forget(transaction: &DatabaseTransaction, persona: &str, up_to: u32) -> Result<(), StoreError> {
+async fn forget(transaction: &DatabaseTransaction, persona: &str, up_to: u32) -> Result<()> {
     Entity::delete_many()
         .filter(Column::TenantId.eq(TenantId::DEFAULT))
         .filter(Column::Persona.eq(persona))

@@ -5,7 +5,7 @@ use sea_orm::{FromQueryResult, Statement};
 use uuid::Uuid;
 
 use super::columns::{from_db, to_db};
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore, unreadable};
 use crate::domain::{ConversationId, Language};
 
 /// Why a question got no answer.
@@ -46,7 +46,7 @@ impl TenantStore<'_> {
         since: DateTime<Utc>,
         only: Option<Unanswered>,
         limit: u32,
-    ) -> Result<Vec<UnansweredQuestion>, StoreError> {
+    ) -> Result<Vec<UnansweredQuestion>> {
         let sort = match only {
             None => "",
             Some(Unanswered::Clarify) => "AND answer.metadata ->> 'type' = 'clarify'",
@@ -71,8 +71,8 @@ impl TenantStore<'_> {
     }
 }
 
-fn read_question(row: Row) -> Result<UnansweredQuestion, StoreError> {
-    let unreadable = |_| StoreError::Unreadable { table: "conversations", reason: "preferred_language".to_owned() };
+fn read_question(row: Row) -> Result<UnansweredQuestion> {
+    let unreadable = |_| unreadable("conversations", "preferred_language");
     Ok(UnansweredQuestion {
         conversation: ConversationId(row.conversation_id),
         turn: from_db(row.turn),
