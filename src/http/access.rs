@@ -143,8 +143,9 @@ impl Guest {
 }
 
 impl From<TooManyStreams> for ApiError {
-    fn from(TooManyStreams: TooManyStreams) -> Self {
-        Self::RateLimited { retry_after: 10, detail: "This API key has too many open streams; close some of them." }
+    fn from(TooManyStreams { limit }: TooManyStreams) -> Self {
+        let limit = format!("The API keys of a shop may have {limit} open streams: close some of them");
+        Self::RateLimited { limit, retry_after: 10 }
     }
 }
 

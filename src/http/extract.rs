@@ -19,7 +19,7 @@ use crate::store::idempotency::IdempotencyKey;
 /// The most bytes of any body, whatever `BODY_MAX_BYTES` says: a safety net in addition to the limiting layer.
 const BODY_CEILING: usize = 16 * 1024 * 1024;
 
-/// A JSON object in the body. An empty body counts as `{}`.
+/// A JSON object in the body. An empty body counts as `{}` if no field is required.
 pub(super) struct Body<T> {
     pub value: T,
     /// A hash of the JSON value, which does not depend on white space or the order of fields.
@@ -37,9 +37,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         let mut sorted = value.clone();
         sorted.sort_all_objects();
         let hash = hex(&Sha256::digest(sorted.to_string()));
-        let value =
-            serde_json::from_value(value).map_err(|error| ApiError::InvalidRequest(sentence(&error.to_string())))?;
-        Ok(Self { value, hash })
+        match serde_path_to_error::deserialize(value) {
+            Ok(value) => Ok(Self { value, hash }),
+            Err(_) if bytes.is_empty() => Err(ApiError::InvalidJson),
+            Err(error) => {
+                Err(ApiError::InvalidRequest(json_problem(&error.path().to_string(), &error.inner().to_string())))
+            }
+        }
     }
 }
 
@@ -102,6 +106,20 @@ fn refuse_nul(value: &Value) -> Result<(), ApiError> {
     } else {
         Ok(())
     }
+}
+
+/// Describes why a JSON value does not fit. serde calls an array a sequence, and an object a map or a struct.
+fn json_problem(path: &str, problem: &str) -> String {
+    let types = problem.strip_prefix("invalid type: ").and_then(|types| types.rsplit_once(", expected "));
+    let Some((found, expected)) = types else { return sentence(problem) };
+    let in_json = |name: &str| match name.trim_start_matches("a ") {
+        "sequence" => "an array".to_owned(),
+        "map" => "an object".to_owned(),
+        name if name.starts_with("struct ") => "an object".to_owned(),
+        _ => name.to_owned(),
+    };
+    let path = if path == "." { "The request body" } else { path };
+    format!("{path} has the wrong type: send {}, not {}.", in_json(expected), in_json(found))
 }
 
 /// Turns an error message into a sentence: with a capital letter and a period.
@@ -211,6 +229,21 @@ mod tests {
         assert_eq!(conversation_id(&id.to_string().to_uppercase()).unwrap(), id);
         for bad in ["", "x", &format!("{{{id}}}"), &id.0.simple().to_string(), &format!("urn:uuid:{id}")] {
             assert!(conversation_id(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_type_names_field_and_json_types() {
+        for (problem, detail) in [
+            ("invalid type: sequence, expected a string", "text has the wrong type: send a string, not an array."),
+            ("invalid type: map, expected a sequence", "text has the wrong type: send an array, not an object."),
+            (
+                "invalid type: integer `7`, expected struct X",
+                "text has the wrong type: send an object, not integer `7`.",
+            ),
+            ("missing field `text`", "Missing field `text`."),
+        ] {
+            assert_eq!(json_problem("text", problem), detail);
         }
     }
 

@@ -43,14 +43,16 @@ pub enum AcceptError {
     #[error("the idempotency key was used with a different body")]
     KeyReused,
     #[error("too many turns of this conversation are waiting")]
-    TooManyWaiting,
+    TooManyWaiting { limit: u64 },
     #[error("too many turns of this conversation in a minute")]
     TooManyPerMinute {
+        limit: u64,
         /// Seconds until the next message is accepted.
         retry_after: u64,
     },
     #[error("too many turns of this shop in a day")]
     TooManyPerDay {
+        limit: u64,
         /// Seconds until the next day.
         retry_after: u64,
     },
@@ -118,9 +120,13 @@ impl Engine {
             }
             Acceptance::KeyReused => Err(AcceptError::KeyReused),
             Acceptance::Full if draining => Err(AcceptError::Draining),
-            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting),
-            Acceptance::TooManyPerMinute { retry_after } => Err(AcceptError::TooManyPerMinute { retry_after }),
-            Acceptance::TooManyPerDay { retry_after } => Err(AcceptError::TooManyPerDay { retry_after }),
+            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting { limit: new.waiting_max }),
+            Acceptance::TooManyPerMinute { retry_after } => {
+                Err(AcceptError::TooManyPerMinute { limit: new.per_minute.unwrap_or_default(), retry_after })
+            }
+            Acceptance::TooManyPerDay { retry_after } => {
+                Err(AcceptError::TooManyPerDay { limit: new.per_day.unwrap_or_default(), retry_after })
+            }
             Acceptance::Full => Err(AcceptError::Overloaded),
             Acceptance::NotTaken => Err(AcceptError::NotTaken),
             Acceptance::NotFound => Err(AcceptError::NotFound),
