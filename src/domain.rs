@@ -13,6 +13,7 @@ pub mod id;
 pub mod identity;
 pub mod language;
 pub mod link_host;
+pub mod list;
 pub mod message;
 pub mod network;
 pub mod returns;

@@ -54,7 +54,7 @@ pub(super) struct UploadView {
     unchanged: u64,
     /// Rows that repeat an earlier one; no other count includes them.
     repeated: u64,
-    /// The first 200 invalid rows, in the order of the file.
+    /// The invalid values of the first 200 invalid rows, in the order of the file.
     refused: Vec<RefusedView>,
     refused_count: u64,
     /// The first 50 changed rows, with their old and new values.
@@ -67,7 +67,7 @@ pub(super) struct UploadView {
     file_hash: String,
 }
 
-/// An invalid row.
+/// An invalid value, or an invalid row.
 #[derive(Serialize, ToSchema)]
 struct RefusedView {
     /// The line of the file on which the row begins, counted from 1.
