@@ -5,7 +5,6 @@
 pub mod audit;
 pub mod calendar;
 pub mod commerce;
-pub mod console;
 pub mod conversation;
 pub mod event;
 pub mod figures;
@@ -24,8 +23,7 @@ pub mod text;
 pub mod vocabulary;
 pub mod warranty;
 
-pub use audit::{AuditEntry, AuditKind};
-pub use console::{ConsoleAct, ConsoleDeed};
+pub use audit::{AuditEntry, AuditKind, ConsoleAct, ConsoleDeed};
 pub use conversation::{Conversation, ConversationStatus, Handoff, LanguageSource};
 pub use event::{ErrorCode, Event, GuardReason, IntentSource, SourceItem, Timings, TurnStatus};
 pub use figures::TurnFigures;

@@ -25,8 +25,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend};
-use sea_orm::{QueryFilter, Select, TryInsertResult, Value};
+use sea_orm::{
+    ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, QueryFilter, Select,
+    TryInsertResult, Value,
+};
+use serde_json::{Map, Value as Json};
 
 use crate::domain::{ConsoleAct, TenantId};
 use entities::TenantEntity;
@@ -37,7 +40,6 @@ use transaction::Transaction;
 
 pub mod acceptance;
 pub mod audit;
-mod columns;
 pub mod console_audit;
 pub mod conversations;
 mod entities;
@@ -256,6 +258,23 @@ fn sqlite_connection(
             further(sqlite.filename(&path).in_memory(false).shared_cache(false).busy_timeout(timeout))
         });
     connect
+}
+
+/// Returns the object in a JSON column.
+fn object(value: Json) -> Map<String, Json> {
+    match value {
+        Json::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Turn and event numbers are counted from 0 and stay far below 2³¹.
+fn to_db(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+fn from_db(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
 }
 
 /// Whether every row was inserted. sea-orm returns `Inserted(0)` for a row that already exists.

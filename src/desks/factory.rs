@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use super::{Desk, Services};
 use crate::domain::{Conversation, Kind, Language};
 use crate::persona::{PromptError, Prompts};
@@ -48,7 +51,7 @@ pub enum ConsolePanel {
 }
 
 /// A row of a panel: a name and a value, shown as they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PanelRow {
     pub name: String,
     pub value: String,

@@ -15,16 +15,16 @@ use super::access::{Access, Guest, Opener, Shop};
 use super::browser::{accepted_languages, is_encrypted, is_own_page, set_cookie};
 use super::client::ClientAddress;
 use super::console::console_act;
-use super::error::with_store_timeout;
-use super::error::{ApiError, KEY_REUSED};
+use super::error::{ApiError, KEY_REUSED, with_store_timeout};
 use super::extract::{
     Body, ConversationPath, EmptyBody, Query, bad_cursor, conversation_id, cut_page, idempotency, page_limit,
 };
 use super::limit::OnlyRepeats;
 use super::refusals::{RefusedCreate, RefusedList, RefusedRead, RefusedWrite};
-use super::views::{ConversationView, MessageView, time};
+use super::views::{ConversationView, MessageView};
 use crate::app::personal_files::DeleteError;
 use crate::app::{App, NewConversation, OpenError, Opened};
+use crate::domain::calendar::time;
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, Language};
 
 /// A conversation to open. Every field is optional.
@@ -221,10 +221,7 @@ pub(super) struct ConversationList {
 /// Lists the shop's conversations, newest first.
 #[utoipa::path(
     get, path = "/conversations", operation_id = "list_conversations", tag = "conversations", params(ListQuery),
-    responses(
-        (status = 200, description = "a page", body = ConversationList),
-        RefusedList,
-    )
+    responses((status = 200, description = "a page", body = ConversationList), RefusedList)
 )]
 pub(super) async fn list(
     shop: Shop,
@@ -246,10 +243,7 @@ pub(super) async fn list(
 /// Returns one conversation.
 #[utoipa::path(
     get, path = "/conversations/{id}", operation_id = "get_conversation", tag = "conversations", params(("id" = String, Path)),
-    responses(
-        (status = 200, description = "the conversation", body = ConversationView),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the conversation", body = ConversationView), RefusedRead)
 )]
 pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Json<ConversationView>, ApiError> {
     let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;

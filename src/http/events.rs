@@ -8,8 +8,7 @@ use axum::response::Response;
 use utoipa::IntoParams;
 
 use super::access::Guest;
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, with_store_timeout};
 use super::refusals::RefusedRead;
 use super::sse;
 use crate::app::App;

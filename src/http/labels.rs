@@ -9,8 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, with_store_timeout};
 use super::extract::Query;
 use crate::app::App;
 

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Guest;
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, with_store_timeout};
 use super::extract::{Body, idempotency};
 use super::limit::OnlyRepeats;
 use super::refusals::RefusedMessage;
@@ -76,10 +74,7 @@ impl From<Accepted> for MessageAccepted {
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body return the same turn for 24 h"),
     ),
     request_body = PostMessage,
-    responses(
-        (status = 202, description = "stored", body = MessageAccepted),
-        RefusedMessage,
-    )
+    responses((status = 202, description = "stored", body = MessageAccepted), RefusedMessage)
 )]
 pub(super) async fn post(
     guest: Guest,

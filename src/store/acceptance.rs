@@ -7,10 +7,9 @@ use sea_orm::sea_query::{ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
 use serde_json::json;
 
-use super::columns::{from_db, to_db};
 use super::entities::{TenantEntity, conversations, daily_turns, idempotency_keys, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
-use super::{Result, TenantStore};
+use super::{Result, TenantStore, from_db, to_db};
 use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TurnStatus};
 
 /// A message to accept as a turn.

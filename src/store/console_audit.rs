@@ -5,21 +5,39 @@
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::entities::console_audit::{ActiveModel, Column, Entity, Model};
 use super::{Result, Store, TenantStore, unreadable};
+use crate::domain::calendar::time;
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 
 /// The number of entries removed in one statement.
 const ROWS_AT_ONCE: u64 = 500;
 
-/// A stored entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One action at the console.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = AuditView)]
 pub struct ConsoleEntry {
-    /// The cursor for the next page.
     pub id: Uuid,
-    pub act: ConsoleAct,
+    #[serde(serialize_with = "time")]
+    pub at: DateTime<Utc>,
+    /// The name given at sign-in; empty if none was given. The name of a refused sign-in is not verified.
+    pub who: String,
+    /// `signed_in`, `sign_in_refused`, `signed_out`, `taken`, `given_back`, `closed`, `reopened`, `answered`, `deleted`,
+    /// `list_imported`, `persona_saved`, `rma_advanced` or `escalation_resolved`.
+    #[schema(value_type = String)]
+    pub what: ConsoleDeed,
+    /// The address that the request came from.
+    pub client: Option<String>,
+    /// The conversation, which may be deleted.
+    pub conversation_id: Option<ConversationId>,
+    /// The number or name of an RMA, a ticket, a persona or a list.
+    pub subject: Option<String>,
+    /// The result, such as the RMA's new state.
+    pub detail: Option<String>,
 }
 
 /// Which entries to list.
@@ -108,14 +126,14 @@ pub(super) async fn insert(connection: &impl ConnectionTrait, tenant: &TenantId,
 
 fn read_entry(row: Model) -> Result<ConsoleEntry> {
     let unreadable = || unreadable("console_audit", format!("what is {}", row.what));
-    let act = ConsoleAct {
+    Ok(ConsoleEntry {
+        id: row.id,
+        at: row.at,
         what: ConsoleDeed::parse(&row.what).ok_or_else(unreadable)?,
         who: row.who,
         client: row.client,
-        conversation: row.conversation_id.map(ConversationId),
+        conversation_id: row.conversation_id.map(ConversationId),
         subject: row.subject,
         detail: row.detail,
-        at: row.at,
-    };
-    Ok(ConsoleEntry { id: row.id, act })
+    })
 }

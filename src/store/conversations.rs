@@ -6,12 +6,11 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
-use super::columns::{from_db, object, to_db};
 use super::entities::{TenantEntity, conversations, idempotency_keys};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
 use super::personal::erase::{Reach, erase};
 use super::personal::person::Person;
-use super::{Result, TenantStore, all_inserted, unreadable};
+use super::{Result, TenantStore, all_inserted, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, EventId, Handoff, Language, LanguageSource, Message, TenantId,

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use sea_orm::sqlx;
 use sea_orm::sqlx::error::DatabaseError;
 use sea_orm::sqlx::sqlite::SqliteError;
-use sea_orm::{DbErr, RuntimeErr};
+use sea_orm::{DbErr, RuntimeErr, sqlx};
 
 use super::Outage;
 

@@ -3,9 +3,8 @@
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait};
 
-use super::Result;
-use super::columns::to_db;
 use super::entities::idempotency_keys;
+use super::{Result, to_db};
 use crate::domain::{Message, TenantId};
 
 /// How long an `Idempotency-Key` is kept, as the wire contract promises.

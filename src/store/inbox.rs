@@ -8,11 +8,10 @@ use sea_orm::{ColumnTrait, Condition, ConnectionTrait, QueryFilter, QueryOrder, 
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::columns::to_db;
 use super::conversations::read_conversation;
 use super::entities::{audit, conversations, customers, messages, orders};
 use super::messages::read_message;
-use super::{Result, TenantStore};
+use super::{Result, TenantStore, to_db};
 use crate::domain::text::fold;
 use crate::domain::{Conversation, ConversationId, ConversationStatus, Message, Sender};
 

@@ -14,15 +14,13 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait};
-use sea_orm::{QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::columns::from_db;
 use super::entities::{jobs, messages};
-use super::{Result, Store, TenantStore, unreadable};
+use super::{Result, Store, TenantStore, from_db, unreadable};
 use crate::domain::{ConversationId, MessageId, TenantId};
 
 /// Messages that get a job in one statement.

@@ -10,11 +10,10 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::Value;
 
-use super::columns::to_db;
 use super::entities::{conversations, events, messages, turns};
 use super::jobs::{NewJob, enqueue};
 use super::turns::StoredEvent;
-use super::{Result, Store, StoreError, all_inserted};
+use super::{Result, Store, StoreError, all_inserted, to_db};
 use crate::domain::{
     ConversationId, ConversationStatus, Language, LanguageSource, Message, TenantId, Timings, TurnFigures, TurnStatus,
 };

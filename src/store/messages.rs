@@ -8,10 +8,9 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::columns::{from_db, object, to_db};
 use super::entities::{conversations, messages};
 use super::jobs::{LeasedJob, NewJob, enqueue};
-use super::{Result, Store, TenantStore, unreadable};
+use super::{Result, Store, TenantStore, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
 

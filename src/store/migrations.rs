@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 
 use chrono::Utc;
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait};
-use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait, SqliteTransactionMode,
+    TransactionOptions, TransactionTrait,
+};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::seaql_migrations;
 use tokio::time::sleep;

@@ -5,10 +5,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use super::columns::{from_db, to_db};
 use super::entities::{TenantEntity, order_misses};
 use super::orders::lock_order;
-use super::{Result, TenantStore};
+use super::{Result, TenantStore, from_db, to_db};
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::identity::Contact;
 use crate::domain::identity::attempts::{AttemptCount, AttemptLimit, AttemptSubject};

@@ -6,9 +6,8 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
-use super::columns::from_db;
 use super::entities::{TenantEntity, customers, order_items, orders, rma_items, rmas};
-use super::{Result, TenantStore, unreadable};
+use super::{Result, TenantStore, from_db, unreadable};
 use crate::domain::TenantId;
 use crate::domain::commerce::{
     Currency, Customer, CustomerId, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus,

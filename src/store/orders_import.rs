@@ -12,10 +12,9 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::json;
 
 use super::audit::record;
-use super::columns::to_db;
 use super::entities::{TenantEntity, customers, order_items, orders};
 use super::orders::{list_customers, list_orders_with, lock_orders};
-use super::{Result, TenantStore};
+use super::{Result, TenantStore, to_db};
 use crate::domain::commerce::{Customer, CustomerId, Order, OrderItem, OrderNumber, OrderStatus};
 use crate::domain::returns::ListedOrder;
 use crate::domain::{AuditEntry, TenantId};

@@ -5,9 +5,8 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, Select};
 
-use super::columns::{from_db, to_db};
 use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
-use super::{Result, Store, console_audit};
+use super::{Result, Store, console_audit, from_db, to_db};
 use crate::domain::{ConsoleAct, TenantId};
 
 /// A stored text of a persona's file.

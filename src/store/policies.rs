@@ -6,9 +6,8 @@ use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder};
 use serde_json::json;
 
 use super::audit::record;
-use super::columns::{from_db, to_db};
 use super::entities::{TenantEntity, return_policies};
-use super::{Result, TenantStore, unreadable};
+use super::{Result, TenantStore, from_db, to_db, unreadable};
 use crate::domain::returns::{Policy, Scope};
 use crate::domain::{AuditEntry, TenantId};
 

@@ -10,8 +10,10 @@ use std::sync::Arc;
 use futures_util::future::{BoxFuture, ready};
 use sea_orm::sqlx::pool::PoolConnectionMetadata;
 use sea_orm::sqlx::{self, Connection, SqliteConnection};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement};
-use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm::{
+    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, SqliteTransactionMode, Statement,
+    TransactionOptions, TransactionTrait,
+};
 use tracing::debug;
 
 use super::health::Health;

@@ -4,30 +4,42 @@ use chrono::{DateTime, Utc};
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::ExprTrait;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::columns::{from_db, to_db};
 use super::conversations::read_conversation;
 use super::entities::{TenantEntity, conversations, events, messages, turns};
 use super::messages::read_message;
-use super::{Result, Store, TenantStore, unreadable};
+use super::{Result, Store, TenantStore, from_db, to_db, unreadable};
+use crate::domain::calendar::optional_time;
 use crate::domain::figures::CountedTurn;
 use crate::domain::{
     Conversation, ConversationId, EventId, Kind, Message, MessageId, Sender, TenantId, Timings, TurnStatus,
 };
 
-/// A stored turn.
-#[derive(Clone, Debug, PartialEq)]
+/// The state of a turn.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = TurnView)]
 pub struct TurnRecord {
     pub turn: u32,
+    #[serde(skip)]
     pub message_id: MessageId,
     pub status: TurnStatus,
+    #[serde(serialize_with = "optional_time")]
     pub started_at: Option<DateTime<Utc>>,
+    #[serde(serialize_with = "optional_time")]
     pub ended_at: Option<DateTime<Utc>>,
+    /// The duration of each step, by name.
+    #[serde(rename = "timings_ms")]
+    #[schema(value_type = Object)]
     pub timings: Timings,
     /// The number of events, 0 until the turn has ended.
+    #[serde(skip)]
     pub events: u32,
     /// Whether the events are still stored.
+    #[serde(skip)]
     pub events_kept: bool,
+    #[serde(skip)]
     pub cancel_requested: bool,
 }
 

@@ -8,8 +8,7 @@ use tokio::time::timeout;
 
 use super::settings::{may_create_in, nearest_folder};
 use super::{Check, TIMEOUT};
-use crate::cli::chat;
-use crate::cli::serve;
+use crate::cli::{chat, serve};
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::store::settings::SERVING_AT;

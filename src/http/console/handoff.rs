@@ -13,8 +13,7 @@ use super::owner::Owner;
 use crate::app::App;
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConsoleDeed, Handoff};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, with_store_timeout};
 use crate::http::extract::{Body, ConversationPath, EmptyBody, idempotency};
 use crate::http::limit::OnlyRepeats;
 use crate::http::messages::{MessageAccepted, PostMessage, accept_message};
@@ -34,10 +33,7 @@ macro_rules! hand_over {
         $(#[$doc])*
         #[utoipa::path(
             post, path = $path, operation_id = $operation, tag = "console", params(("id" = String, Path)),
-            responses(
-                (status = 200, description = "the updated conversation", body = HandedOver),
-                RefusedWrite,
-            )
+            responses((status = 200, description = "the updated conversation", body = HandedOver), RefusedWrite)
         )]
         pub(super) async fn $name(
             $owner: Owner,

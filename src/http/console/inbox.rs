@@ -11,12 +11,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::owner::Owner;
 use crate::app::App;
+use crate::domain::calendar::{optional_time, time};
 use crate::domain::{Conversation, ConversationId, ConversationStatus, Kind, Message, Sender};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, with_store_timeout};
 use crate::http::extract::{Query, bad_cursor, cut_page, page_limit};
 use crate::http::refusals::RefusedConsoleQuery;
-use crate::http::views::{ConversationView, optional_time, time};
+use crate::http::views::ConversationView;
 use crate::store::inbox::{InboxQuery, Place};
 use crate::store::{StoreError, TenantStore};
 
@@ -156,10 +156,7 @@ impl From<Message> for LastMessage {
 #[utoipa::path(
     get, path = "/console/api/conversations", operation_id = "console_conversations", tag = "console",
     params(ConversationsQuery),
-    responses(
-        (status = 200, description = "a page", body = Inbox),
-        RefusedConsoleQuery,
-    )
+    responses((status = 200, description = "a page", body = Inbox), RefusedConsoleQuery)
 )]
 pub(super) async fn list(
     owner: Owner,

@@ -18,15 +18,7 @@ use crate::http::refusals::RefusedRead;
 #[derive(Serialize, ToSchema)]
 pub(super) struct Panel {
     /// `null` if the desk has no panel.
-    rows: Option<Vec<Row>>,
-}
-
-/// A name and a value, shown as they are.
-#[derive(Serialize, ToSchema)]
-#[schema(as = PanelRow)]
-pub(super) struct Row {
-    name: String,
-    value: String,
+    rows: Option<Vec<PanelRow>>,
 }
 
 /// The rows that the conversation's desk shows next to it.
@@ -46,6 +38,5 @@ pub(super) async fn get(
         Some(ConsolePanel::Rows(read)) => Some(read(&conversation)),
         Some(ConsolePanel::Orders) | None => None,
     };
-    let shown = |PanelRow { name, value }| Row { name, value };
-    Ok(Json(Panel { rows: rows.map(|rows| rows.into_iter().map(shown).collect()) }))
+    Ok(Json(Panel { rows }))
 }

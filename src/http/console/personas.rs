@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tracing::error;
 use utoipa::ToSchema;
@@ -14,11 +13,9 @@ use super::owner::Editor;
 use crate::app::App;
 use crate::app::personas::{PersonaEdit, PersonaError, PersonaFile, PersonaProblem, SavedVersion};
 use crate::domain::{ConsoleAct, ConsoleDeed};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, with_store_timeout};
 use crate::http::extract::{Body, PathParameters};
 use crate::http::refusals::{RefusedBody, RefusedConsole, RefusedRead, RefusedWrite};
-use crate::http::views::time;
 use crate::persona::Persona;
 
 /// All personas.
@@ -48,18 +45,7 @@ pub(super) struct PersonaView {
     /// A hash of the text, to send with an edited text.
     hash: String,
     /// The last ten versions, newest first; empty before the first edit.
-    versions: Vec<VersionView>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct VersionView {
-    version: u32,
-    #[serde(serialize_with = "time")]
-    saved_at: DateTime<Utc>,
-    /// Who saved it; null for a person without a name or a direct edit of the file.
-    saved_by: Option<String>,
-    /// Whether this is the text of the file now.
-    current: bool,
+    versions: Vec<SavedVersion>,
 }
 
 /// The text of an earlier version.
@@ -131,10 +117,7 @@ pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<Persona
 #[utoipa::path(
     get, path = "/console/api/personas/{id}", operation_id = "console_persona", tag = "console",
     params(("id" = String, Path)),
-    responses(
-        (status = 200, description = "the file", body = PersonaView),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the file", body = PersonaView), RefusedRead)
 )]
 pub(super) async fn get(
     _: Editor,
@@ -149,10 +132,7 @@ pub(super) async fn get(
 #[utoipa::path(
     get, path = "/console/api/personas/{id}/versions/{version}", operation_id = "console_persona_version", tag = "console",
     params(("id" = String, Path), ("version" = String, Path, description = "counted from 1")),
-    responses(
-        (status = 200, description = "the text", body = VersionText),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the text", body = VersionText), RefusedRead)
 )]
 pub(super) async fn version(
     _: Editor,
@@ -167,10 +147,7 @@ pub(super) async fn version(
 #[utoipa::path(
     post, path = "/console/api/personas/{id}/check", operation_id = "console_check_persona", tag = "console",
     params(("id" = String, Path)), request_body = PersonaText,
-    responses(
-        (status = 200, description = "the persona, or the problem in the text", body = PersonaCheck),
-        RefusedBody,
-    )
+    responses((status = 200, description = "the persona, or the problem in the text", body = PersonaCheck), RefusedBody)
 )]
 pub(super) async fn check(
     _: Editor,
@@ -214,14 +191,7 @@ pub(super) async fn put(
 impl PersonaView {
     fn new(id: String, file: PersonaFile) -> Self {
         let PersonaFile { text, hash, versions } = file;
-        Self { id, text, hash, versions: versions.into_iter().map(Into::into).collect() }
-    }
-}
-
-impl From<SavedVersion> for VersionView {
-    fn from(saved: SavedVersion) -> Self {
-        let SavedVersion { version, saved_at, saved_by, current } = saved;
-        Self { version, saved_at, saved_by, current }
+        Self { id, text, hash, versions }
     }
 }
 

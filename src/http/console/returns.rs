@@ -17,8 +17,7 @@ use crate::domain::returns::{
     DamageWords, Hand, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber,
 };
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, with_store_timeout};
 use crate::http::extract::{Body, ConversationPath, PathParameters, sentence};
 use crate::http::refusals::{RefusedRead, RefusedWrite};
 use crate::store::returns::By;
@@ -69,10 +68,7 @@ pub(super) struct ResolvedView {
 #[utoipa::path(
     get, path = "/console/api/conversations/{id}/returns", operation_id = "console_returns", tag = "console",
     params(("id" = String, Path)),
-    responses(
-        (status = 200, description = "the lists, which may be empty", body = ReturnsView),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the lists, which may be empty", body = ReturnsView), RefusedRead)
 )]
 pub(super) async fn get(
     owner: Owner,

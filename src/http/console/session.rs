@@ -15,15 +15,14 @@ use utoipa::ToSchema;
 use super::owner::{Owner, console_act, record};
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
+use crate::domain::calendar::optional_time;
 use crate::domain::{ConsoleDeed, TenantId};
 use crate::http::access::Access;
 use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
 use crate::http::client::ClientAddress;
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, with_store_timeout};
 use crate::http::extract::Body;
 use crate::http::refusals::{RefusedBody, RefusedConsole};
-use crate::http::views::optional_time;
 
 /// The longest display name, in characters.
 const NAME_MAX_CHARS: usize = 80;

@@ -18,13 +18,12 @@ use crate::domain::returns::{
 };
 use crate::domain::{AuditEntry, Step, TenantId};
 use crate::store::audit::record;
-use crate::store::columns::to_db;
 use crate::store::entities::{TenantEntity, rma_items, rmas, tickets};
 use crate::store::jobs::{NewJob, enqueue};
 use crate::store::mails::{MailId, NewMail, queue};
 use crate::store::orders::lock_order;
 use crate::store::policies::list_policies;
-use crate::store::{Result, TenantStore};
+use crate::store::{Result, TenantStore, to_db};
 
 /// Makes the mail about a new RMA, if there is one.
 pub type MailAbout<'a> = dyn Fn(&Order, &Rma) -> Option<NewMail> + Sync + 'a;

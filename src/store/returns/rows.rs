@@ -12,9 +12,8 @@ use crate::domain::returns::ticket::Resolved;
 use crate::domain::returns::{
     Action, Claim, Label, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket, TicketKind,
 };
-use crate::store::columns::from_db;
 use crate::store::entities::{labels, rma_items, rmas, tickets};
-use crate::store::{Result, StoreError, unreadable};
+use crate::store::{Result, StoreError, from_db, unreadable};
 
 /// Loads the lines and labels of RMAs. Keeps the order of the rows.
 pub(super) async fn load_rmas(connection: &impl ConnectionTrait, found: Vec<rmas::Model>) -> Result<Vec<Rma>> {

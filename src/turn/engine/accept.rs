@@ -3,9 +3,11 @@
 
 use std::sync::atomic::Ordering;
 
+use async_trait::async_trait;
 use chrono::Utc;
 
 use super::Engine;
+use crate::channels::{Announced, Announcement, Announcer};
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConversationId, MessageId, TenantId};
 use crate::store::StoreError;
@@ -130,6 +132,33 @@ impl Engine {
             Acceptance::Full => Err(AcceptError::Overloaded),
             Acceptance::NotTaken => Err(AcceptError::NotTaken),
             Acceptance::NotFound => Err(AcceptError::NotFound),
+        }
+    }
+}
+
+/// A message that the shop starts is a turn in its conversation's lane, like a person's answer.
+#[async_trait]
+impl Announcer for Engine {
+    async fn announce(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        announcement: Announcement,
+    ) -> Result<Announced, StoreError> {
+        let Announcement { text, metadata, key } = announcement;
+        let message = Message {
+            author: Author::Shop { metadata },
+            text,
+            idempotency: Some(IdempotencyKey { body_hash: key.clone(), key }),
+            caller: Caller::default(),
+            act: None,
+            new: true,
+        };
+        match self.accept(tenant, conversation, message).await {
+            // A deleted conversation needs no announcement.
+            Ok(_) | Err(AcceptError::NotFound | AcceptError::KeyReused) => Ok(Announced::Done),
+            Err(AcceptError::Store(cause)) => Err(cause),
+            Err(_) => Ok(Announced::Later),
         }
     }
 }

@@ -35,13 +35,12 @@ fn read_csv(file: impl Read) -> anyhow::Result<Listed> {
     Ok(Listed { rows, ragged, ignored_columns, place: "line" })
 }
 
+const EXPECTED: &str =
+    r#"the file must be a JSON array of orders, such as [{"order_number": "77893", …, "items": [{…}]}]"#;
+
 /// Reads an array of orders, each with its items in `items`.
 fn read_json(file: impl Read) -> anyhow::Result<Listed> {
-    let Value::Array(orders) = serde_json::from_reader(file).context("the file is not valid JSON")? else {
-        bail!(
-            "the file must be a JSON array of orders, such as [{{\"order_number\": \"77893\", …, \"items\": [{{…}}]}}]"
-        )
-    };
+    let Value::Array(orders) = serde_json::from_reader(file).context(EXPECTED)? else { bail!("{EXPECTED}") };
     let mut listed = Listed { place: "order", ..Listed::default() };
     for (place, order) in (1..).zip(orders) {
         let Value::Object(mut order) = order else {
@@ -124,7 +123,7 @@ mod tests {
         for (file, says) in [
             ("{}", "JSON array of orders"),
             ("[[]]", "order 1 is not an object"),
-            ("[", "not valid JSON"),
+            ("[", "JSON array of orders"),
             (r#"[{"order_number": "77893"}]"#, "order 1 has no items"),
             (r#"[{"items": [1]}]"#, "an item of order 1 is not an object"),
             (r#"[{"order_number": {}, "items": [{}]}]"#, "order_number of order 1"),
