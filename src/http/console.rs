@@ -20,7 +20,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Result};
 
 mod audit;
 mod figures;
@@ -76,7 +76,7 @@ const DAYS_MAX: u32 = 366;
 const DAYS: u32 = 30;
 
 /// Returns the number of days to report, including today.
-fn days_wanted(days: Option<u32>) -> Result<u32, ApiError> {
+fn days_wanted(days: Option<u32>) -> Result<u32> {
     let days = days.unwrap_or(DAYS);
     if (1..=DAYS_MAX).contains(&days) {
         return Ok(days);

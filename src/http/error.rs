@@ -9,6 +9,9 @@ use crate::app::App;
 use crate::store::StoreError;
 use crate::turn::{AcceptError, CancelError};
 
+/// The result of a handler.
+pub type Result<T, E = ApiError> = std::result::Result<T, E>;
+
 /// An error response. Its detail is one sentence for the developer of a client; it never contains the text of a provider, SQL,
 /// a path or a key.
 #[derive(Debug)]
@@ -208,7 +211,7 @@ impl IntoResponse for ApiError {
 pub(super) async fn with_store_timeout<T, E: Into<ApiError>>(
     app: &App,
     work: impl Future<Output = Result<T, E>>,
-) -> Result<T, ApiError> {
+) -> Result<T> {
     match tokio::time::timeout(app.config.http.store_timeout, work).await {
         Ok(outcome) => outcome.map_err(Into::into),
         Err(_) => {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::Guest;
-use super::error::{ApiError, with_store_timeout};
+use super::error::{ApiError, Result, with_store_timeout};
 use super::extract::{Query, bad_cursor, cut_page, page_limit};
 use super::refusals::RefusedQuery;
 use super::views::{ConversationView, MessageView};
@@ -51,7 +51,7 @@ pub(super) async fn get(
     guest: Guest,
     State(app): State<Arc<App>>,
     Query(query): Query<HistoryQuery>,
-) -> Result<Json<History>, ApiError> {
+) -> Result<Json<History>> {
     let limit = page_limit(query.limit)?;
     let after = match query.after.as_deref() {
         Some(text) => Some(cursor(text).ok_or_else(bad_cursor)?),

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
 use super::access::Guest;
-use super::error::{ApiError, with_store_timeout};
+use super::error::{ApiError, Result, with_store_timeout};
 use super::extract::{Body, EmptyBody};
 use super::refusals::{RefusedRead, RefusedWrite};
 use crate::app::App;
@@ -23,7 +23,7 @@ pub(super) async fn get(
     guest: Guest,
     path: Path<(String, String)>,
     State(app): State<Arc<App>>,
-) -> Result<Json<TurnRecord>, ApiError> {
+) -> Result<Json<TurnRecord>> {
     let turn = turn_number(&path.0.1)?;
     let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn)).await?;
     found.map(Json).ok_or(ApiError::NotFound)
@@ -45,14 +45,14 @@ pub(super) async fn cancel(
     path: Path<(String, String)>,
     State(app): State<Arc<App>>,
     _: Body<EmptyBody>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let turn = turn_number(&path.0.1)?;
     with_store_timeout(&app, app.engine.cancel(&guest.tenant, guest.conversation, turn)).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
 /// Parses a turn number, which has one spelling: neither `+1` nor `01` is found.
-pub(super) fn turn_number(text: &str) -> Result<u32, ApiError> {
+pub(super) fn turn_number(text: &str) -> Result<u32> {
     let turn = text.parse().ok().filter(|n: &u32| (1..=i32::MAX.unsigned_abs()).contains(n) && n.to_string() == text);
     turn.ok_or(ApiError::NotFound)
 }

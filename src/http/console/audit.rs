@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::figures::start_of_day;
 use super::owner::Owner;
 use crate::app::App;
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Query, bad_cursor, cut_page, page_limit};
 use crate::http::refusals::RefusedConsoleQuery;
 use crate::store::console_audit::{ConsoleAuditFilter, ConsoleEntry};
@@ -52,7 +52,7 @@ pub(super) async fn get(
     owner: Owner,
     State(app): State<Arc<App>>,
     Query(query): Query<AuditQuery>,
-) -> Result<Json<AuditPage>, ApiError> {
+) -> Result<Json<AuditPage>> {
     let limit = page_limit(query.limit)?;
     let filter = ConsoleAuditFilter {
         who: query.who.as_deref(),
@@ -66,7 +66,7 @@ pub(super) async fn get(
 }
 
 /// Returns the start of the day and of the next one.
-fn day_of(text: &str, app: &App) -> Result<(DateTime<Utc>, DateTime<Utc>), ApiError> {
+fn day_of(text: &str, app: &App) -> Result<(DateTime<Utc>, DateTime<Utc>)> {
     let zone = app.config.retail.time_zone;
     let day: Option<NaiveDate> = text.parse().ok();
     let days = day.and_then(|day| Some((day, day.checked_add_days(Days::new(1))?)));

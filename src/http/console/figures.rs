@@ -13,7 +13,7 @@ use super::days_wanted;
 use super::owner::Owner;
 use crate::app::{App, Parts};
 use crate::domain::figures::{Day, days};
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{Result, with_store_timeout};
 use crate::http::extract::Query;
 use crate::http::refusals::RefusedConsoleQuery;
 
@@ -46,7 +46,7 @@ pub(super) async fn get(
     owner: Owner,
     State(app): State<Arc<App>>,
     Query(query): Query<FiguresQuery>,
-) -> Result<Json<Figures>, ApiError> {
+) -> Result<Json<Figures>> {
     let wanted = days_wanted(query.days)?;
     let zone = app.config.retail.time_zone;
     let last = Utc::now().with_timezone(&zone).date_naive();

@@ -13,7 +13,7 @@ use super::owner::Owner;
 use crate::app::App;
 use crate::domain::calendar::{optional_time, time};
 use crate::domain::{Conversation, ConversationId, ConversationStatus, Kind, Message, Sender};
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Query, bad_cursor, cut_page, page_limit};
 use crate::http::refusals::RefusedConsoleQuery;
 use crate::http::views::ConversationView;
@@ -162,7 +162,7 @@ pub(super) async fn list(
     owner: Owner,
     State(app): State<Arc<App>>,
     Query(query): Query<ConversationsQuery>,
-) -> Result<Json<Inbox>, ApiError> {
+) -> Result<Json<Inbox>> {
     let limit = page_limit(query.limit)?;
     let text = query.q.as_deref().map(str::trim).filter(|text| !text.is_empty());
     if text.is_some_and(|text| text.chars().count() > SEARCH_MAX_CHARS) {

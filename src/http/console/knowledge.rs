@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::app::questions::{QuestionGroup, QuestionsError};
 use crate::domain::Language;
 use crate::domain::calendar::time;
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Query, page_limit};
 use crate::http::refusals::{RefusedConsole, RefusedConsoleQuery};
 use crate::retrieval::search::Overview;
@@ -29,7 +29,7 @@ use crate::store::unanswered::{Unanswered, UnansweredQuestion};
         (status = 404, description = "`not_found`: the console is off, or the documents belong to another shop"),
     )
 )]
-pub(super) async fn documents(_: Editor, State(app): State<Arc<App>>) -> Result<Json<Overview>, ApiError> {
+pub(super) async fn documents(_: Editor, State(app): State<Arc<App>>) -> Result<Json<Overview>> {
     Ok(Json(app.knowledge().await))
 }
 
@@ -88,7 +88,7 @@ pub(super) async fn questions(
     owner: Owner,
     State(app): State<Arc<App>>,
     Query(query): Query<QuestionsQuery>,
-) -> Result<Json<QuestionsView>, ApiError> {
+) -> Result<Json<QuestionsView>> {
     let limit = page_limit(query.limit)?;
     let days = days_wanted(query.days)?;
     let only = match query.kind {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::owner::Owner;
 use crate::app::App;
 use crate::desks::{ConsolePanel, PanelRow};
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::ConversationPath;
 use crate::http::refusals::RefusedRead;
 
@@ -31,7 +31,7 @@ pub(super) async fn get(
     owner: Owner,
     ConversationPath(id): ConversationPath,
     State(app): State<Arc<App>>,
-) -> Result<Json<Panel>, ApiError> {
+) -> Result<Json<Panel>> {
     let store = app.store.tenant(&owner.tenant);
     let conversation = with_store_timeout(&app, store.find_conversation(id)).await?.ok_or(ApiError::NotFound)?;
     let rows = match app.desks().console_panel(&conversation.persona) {

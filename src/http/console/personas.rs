@@ -13,7 +13,7 @@ use super::owner::Editor;
 use crate::app::App;
 use crate::app::personas::{PersonaEdit, PersonaError, PersonaFile, PersonaProblem, SavedVersion};
 use crate::domain::{ConsoleAct, ConsoleDeed};
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, PathParameters};
 use crate::http::refusals::{RefusedBody, RefusedConsole, RefusedRead, RefusedWrite};
 use crate::persona::Persona;
@@ -123,7 +123,7 @@ pub(super) async fn get(
     _: Editor,
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
-) -> Result<Json<PersonaView>, ApiError> {
+) -> Result<Json<PersonaView>> {
     let file = with_store_timeout(&app, app.personas.get(&id)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
@@ -138,7 +138,7 @@ pub(super) async fn version(
     _: Editor,
     State(app): State<Arc<App>>,
     PathParameters((id, version)): PathParameters<(String, u32)>,
-) -> Result<Json<VersionText>, ApiError> {
+) -> Result<Json<VersionText>> {
     let found = with_store_timeout(&app, app.personas.find_version(&id, version)).await?;
     found.map(|version| Json(VersionText { text: version.text })).ok_or(ApiError::NotFound)
 }
@@ -154,7 +154,7 @@ pub(super) async fn check(
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
     body: Body<PersonaText>,
-) -> Result<Json<PersonaCheck>, ApiError> {
+) -> Result<Json<PersonaCheck>> {
     match app.personas.check(&id, &body.value.text).await {
         Ok(persona) => Ok(Json(PersonaCheck::of(&persona))),
         Err(PersonaError::Invalid(PersonaProblem { line, problem })) => {
@@ -180,7 +180,7 @@ pub(super) async fn put(
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
     body: Body<PutPersona>,
-) -> Result<Json<PersonaView>, ApiError> {
+) -> Result<Json<PersonaView>> {
     let PutPersona { text, hash } = body.value;
     let act = ConsoleAct { subject: Some(id.clone()), ..owner.act(ConsoleDeed::PersonaSaved) };
     let edit = PersonaEdit { text, hash, act: Some((owner.tenant, act)), saved_by: owner.name };
