@@ -56,7 +56,7 @@ pub(super) fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
     })
 }
 
-/// Opens a file for reading. The error says how to fix it.
+/// Opens a file for reading. The error includes the fix.
 pub(super) fn open(path: &Path) -> anyhow::Result<File> {
     let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
         true => Err(ErrorKind::IsADirectory.into()),
@@ -65,7 +65,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<File> {
     opened.map_err(explain)
 }
 
-/// Describes a frequent error of a file in words that say how to fix it.
+/// Describes a frequent error of a file, with its fix.
 pub(super) fn explain(error: io::Error) -> anyhow::Error {
     match error.kind() {
         ErrorKind::NotFound => anyhow!("there is no such file or folder; check the path"),
