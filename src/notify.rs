@@ -13,6 +13,10 @@ use crate::persona::{PromptError, Prompts};
 use crate::providers::email::{Email, EmailError, Mailer};
 use crate::store::mails::Mail;
 
+mod check;
+
+pub use check::check_mail;
+
 /// A rendered mail: plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenderedMail {
@@ -34,6 +38,14 @@ impl RenderedMail {
 pub struct RenderError {
     template: String,
     cause: minijinja::Error,
+}
+
+impl RenderError {
+    /// No shop has the template.
+    pub fn missing(template: &str) -> Self {
+        let cause = minijinja::Error::new(minijinja::ErrorKind::TemplateNotFound, "no persona uses its desk");
+        Self { template: template.to_owned(), cause }
+    }
 }
 
 /// The mail templates of one desk in all of its languages.
