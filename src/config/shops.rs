@@ -22,6 +22,8 @@ pub struct ShopConfig {
     pub knowledge: Option<PathBuf>,
     /// The shop's default persona; `None` = the default shop's.
     pub persona: Option<String>,
+    /// The sender of the shop's e-mails; `None` = `MAIL_FROM`.
+    pub mail_from: Option<String>,
     pub time_zone: Tz,
     pub currency: Currency,
 }
@@ -43,6 +45,7 @@ pub struct ShopsConfig {
 #[serde(default, deny_unknown_fields)]
 struct ShopFile {
     persona: Option<String>,
+    mail_from: Option<String>,
     #[serde(deserialize_with = "time_zone")]
     time_zone: Option<Tz>,
     currency: Option<Currency>,
@@ -110,7 +113,7 @@ impl ShopsConfig {
 impl Config {
     /// Returns the settings of the shop that serves the tenant.
     ///
-    /// Without other shops, that is the default shop. Otherwise a tenant without a folder of its own has the default shop's personas
+    /// Without other shops, that is the default shop. Otherwise a tenant without a folder has the default shop's personas
     /// and texts, but no documents.
     pub fn shop(&self, tenant: &TenantId) -> ShopConfig {
         let shops = &self.shops;
@@ -119,6 +122,7 @@ impl Config {
             prompts: None,
             knowledge: Some(self.knowledge.folder.clone()),
             persona: None,
+            mail_from: None,
             time_zone: shops.time_zone,
             currency: shops.currency,
         };
@@ -128,6 +132,7 @@ impl Config {
                 prompts: Some(shops.folder.join(tenant.as_str()).join("prompts")),
                 knowledge: Some(shops.folder.join(tenant.as_str()).join("knowledge")),
                 persona: file.persona.clone(),
+                mail_from: file.mail_from.clone(),
                 time_zone: file.time_zone.unwrap_or(default.time_zone),
                 currency: file.currency.unwrap_or(default.currency),
             },

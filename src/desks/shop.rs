@@ -11,6 +11,7 @@ use crate::config::ShopConfig;
 use crate::domain::{Language, TenantId};
 use crate::persona::texts::{ByLanguage, CommonTexts, ConsoleTexts, PageTexts};
 use crate::persona::{PromptError, PromptErrors, Prompts};
+use crate::providers::email::{InvalidSender, check_sender};
 use crate::retrieval::search::Knowledge;
 use crate::retrieval::{RetrievalError, SearchRules, Warning};
 
@@ -32,6 +33,8 @@ pub enum ShopError {
     Prompts(#[from] PromptError),
     #[error(transparent)]
     Knowledge(#[from] RetrievalError),
+    #[error("mail_from in the shop.toml of {0}: {1}")]
+    Sender(TenantId, InvalidSender),
 }
 
 impl From<PromptErrors> for ShopError {
@@ -48,7 +51,7 @@ impl ShopError {
             Self::Prompts(PromptError { file, line, hint }) => {
                 Warning { file: file.clone(), line: *line, problem: unused(hint) }
             }
-            Self::Knowledge(cause) => Warning { file: String::new(), line: None, problem: unused(&cause.to_string()) },
+            cause => Warning { file: String::new(), line: None, problem: unused(&cause.to_string()) },
         }
     }
 }
@@ -255,7 +258,12 @@ impl Shops {
         let default = Arc::new(Prompts::load(&config.prompts.folder, &config.prompts.persona)?);
         let mut named = BTreeMap::new();
         for tenant in config.shops.others() {
-            let services = services.of_shop(config.shop(tenant));
+            let shop = config.shop(tenant);
+            if let Some(from) = &shop.mail_from {
+                check_sender(from).map_err(|cause| ShopError::Sender(tenant.clone(), cause))?;
+                services.notifier.set_sender(tenant, from.clone());
+            }
+            let services = services.of_shop(shop);
             named.insert(tenant.clone(), Slot::load(registry, services, &default)?);
         }
         let others = match config.shops.has_one_shop() {
@@ -268,7 +276,7 @@ impl Shops {
         Ok(Self { default: Slot::load(registry, services.clone(), &default)?, named, others })
     }
 
-    /// Loads changed files of all shops. A shop whose files cannot be used stays as it is.
+    /// Loads changed files of all shops. A shop whose files cannot be used does not change.
     pub fn reload(&self) {
         let config = &self.default.services.config;
         let default = Prompts::load(&config.prompts.folder, &config.prompts.persona).map(Arc::new);

@@ -49,7 +49,12 @@ impl TwoShops {
             ("knowledge/giao-hang.md", document("30.000đ")),
             ("shops/acme/knowledge/giao-hang.md", document("70.000đ")),
             ("shops/acme/prompts/system_persona_vi.md", persona("Acme chào ạ!")),
-            ("shops/acme/shop.toml", format!("time_zone = \"America/New_York\"\napi_keys = [\"{ACME}\"]\n")),
+            (
+                "shops/acme/shop.toml",
+                format!(
+                    "time_zone = \"America/New_York\"\nmail_from = \"Acme <returns@acme.example>\"\napi_keys = [\"{ACME}\"]\n"
+                ),
+            ),
         ] {
             std::fs::create_dir_all(path(name).parent().unwrap()).unwrap();
             std::fs::write(path(name), text).unwrap();
@@ -234,5 +239,6 @@ async fn mails_use_the_texts_of_their_shop() {
         assert_eq!(shops.ask_in(key, &id, "yes").await.kinds(), ["return_ticket", "follow_up"]);
     }
     let subjects = mails(&shops.app).iter().filter(|mail| mail.contains("Subject: Acme: ")).count();
-    assert_eq!((mails(&shops.app).len(), subjects), (2, 1));
+    let senders = mails(&shops.app).iter().filter(|mail| mail.contains("From: Acme <returns@acme.example>")).count();
+    assert_eq!((mails(&shops.app).len(), subjects, senders), (2, 1, 1));
 }
