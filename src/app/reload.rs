@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{error, warn};
 
 use crate::config::Config;
 use crate::desks::Shops;
@@ -42,7 +42,11 @@ pub(super) async fn keep_fresh(reloading: Reloading, stop: CancellationToken) {
             () = edited.notified() => {}
             () = changed(&mut watch) => {}
         }
-        shops.reload();
+        let all = shops.clone();
+        // Reads and indexes every file, which would block other tasks.
+        if let Err(died) = tokio::task::spawn_blocking(move || all.reload()).await {
+            error!(error = %died, "Could not reload prompts and documents");
+        }
         read.notify_one();
     }
 }

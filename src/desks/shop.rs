@@ -68,7 +68,7 @@ impl Shop {
         Ok(loaded.open(registry, services, prompts))
     }
 
-    /// Makes this shop's desks again with other services.
+    /// Makes the desks of prompts that were loaded before, with other services.
     ///
     /// # Errors
     /// The first text that cannot be used.
@@ -198,7 +198,7 @@ fn read_knowledge(services: &Services, prompts: &Prompts) -> Result<(), ShopErro
         if persona.id == default.id && shop.prompts.is_none() {
             return Err(missing.into());
         }
-        warn!(%shop.tenant, persona = persona.id, problem = %missing, "A persona has no documents to answer from");
+        warn!(tenant = %shop.tenant, persona = persona.id, problem = %missing, "A persona has no documents to answer from");
     }
     let folders = prompts.personas().map(|persona| persona.knowledge.clone()).collect();
     Ok(services.knowledge.read(&folders, &SearchRules::read(prompts)?)?)

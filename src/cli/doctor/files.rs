@@ -8,7 +8,7 @@ use crate::desks::{DeskRegistry, Shop};
 use crate::domain::TenantId;
 use crate::domain::check::Check;
 use crate::persona::{Persona, PromptErrors, Prompts};
-use crate::retrieval::{LexicalIndex, Report, SearchRules, Warning};
+use crate::retrieval::{Library, Report, SearchRules, Warning};
 
 /// Returns the checks of every shop, and the prompts that can be read.
 pub(super) fn examine(config: &Config) -> (Vec<Check>, Vec<Arc<Prompts>>) {
@@ -45,7 +45,7 @@ fn examine_shop(config: &Config, shop: &ShopConfig) -> (Vec<Check>, Option<Arc<P
     if let Some(folder) = &shop.knowledge {
         match SearchRules::read(&prompts) {
             Err(mistake) => checks.push(Check::fail("prompts", mistake.to_string())),
-            Ok(rules) => checks.extend(knowledge(folder, &rules)),
+            Ok(rules) => checks.extend(knowledge(config, folder, &prompts, &rules)),
         }
         let missing = prompts.missing_knowledge(folder);
         checks.extend(missing.map(|(_, missing)| Check::warn("knowledge", missing.to_string())));
@@ -62,14 +62,16 @@ fn personas(prompts: &Prompts) -> String {
     format!("personas {}; default {}", personas.join(", "), prompts.default_persona().id)
 }
 
-fn knowledge(folder: &Path, rules: &SearchRules) -> Vec<Check> {
+/// Checks the documents that the personas search.
+fn knowledge(config: &Config, folder: &Path, prompts: &Prompts, rules: &SearchRules) -> Vec<Check> {
     const NAME: &str = "knowledge";
     let shown = folder.display();
-    let index = match LexicalIndex::load(folder, rules) {
-        Ok(index) => index,
+    let folders: Vec<&str> = prompts.knowledge_folders().into_iter().collect();
+    let library = match Library::load(folder, folders.iter().copied(), rules, &config.knowledge.chunks) {
+        Ok(library) => library,
         Err(error) => return vec![Check::fail(NAME, format!("{error}; check KNOWLEDGE_PATH"))],
     };
-    let Report { documents, chunks, warnings, .. } = index.report();
+    let Report { documents, chunks, warnings, .. } = library.shelf_of(&folders).report;
     let mut checks = vec![match documents {
         0 => Check::warn(
             NAME,
