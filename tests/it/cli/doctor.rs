@@ -145,7 +145,7 @@ fn doctor_checks_texts_documents_and_database() {
 fn unreachable_embedding_model_is_reported_with_its_fix() {
     let (code, lines) = doctor(&Shop::new(), &[("EMBED", "auto"), ("OLLAMA_HOST", "127.0.0.1:1")]);
     let line = lines.iter().find(|line| line.contains("embedding model: ")).unwrap();
-    assert!(line.starts_with(WARN) && line.contains("http://127.0.0.1:1") && line.contains("`ollama serve`"), "{line}");
+    assert!(line.starts_with(WARN) && line.contains("127.0.0.1:1") && line.contains("`ollama serve`"), "{line}");
     assert_eq!(code, Some(0));
 }
 
@@ -164,12 +164,12 @@ fn doctor_checks_the_files_of_every_shop() {
     has(&lines, WARN, "knowledge: shop beta: no documents, since database/shops/beta does not exist: create it");
     assert_eq!(code, Some(1));
     shop.write("database/shops/acme/prompts/host.md", "Who.\nGreeting: Hi\n");
-    shop.write("database/shops/acme/shop.toml", "persona = \"nobody\"\n");
+    shop.write("database/shops/acme/shop.toml", "persona = \"guest\"\n");
     let (_, lines) = doctor(&shop, &[]);
     has(
         &lines,
         FAIL,
-        "prompts: shop acme: database/shops/acme/shop.toml: there is no persona 'nobody': write one of host",
+        "prompts: shop acme: database/shops/acme/shop.toml: there is no persona 'guest': write one of host",
     );
 }
 
