@@ -26,11 +26,11 @@ use crate::store::unanswered::{Unanswered, UnansweredQuestion};
     responses(
         (status = 200, description = "the documents", body = Overview),
         RefusedConsole,
-        (status = 404, description = "`not_found`: the console is off, or the documents belong to another shop"),
+        (status = 404, description = "`not_found`: the console is off, or the shop has no folder"),
     )
 )]
-pub(super) async fn documents(_: Editor, State(app): State<Arc<App>>) -> Result<Json<Overview>> {
-    Ok(Json(app.knowledge().await))
+pub(super) async fn documents(Editor(owner): Editor, State(app): State<Arc<App>>) -> Result<Json<Overview>> {
+    Ok(Json(app.knowledge(&owner.tenant).await))
 }
 
 /// The questions to list.

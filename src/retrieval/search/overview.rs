@@ -19,7 +19,7 @@ use crate::retrieval::sync::{SyncError, SyncReport, plan};
 /// The timeout for counting the vectors of a collection.
 const COUNTING: Duration = Duration::from_secs(2);
 
-/// The indexed documents.
+/// The indexed documents of a shop.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = KnowledgeView)]
 pub struct Overview {
