@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use frontdesk::cli::lists::Destination;
+use frontdesk::cli::lists::{Destination, ImportOptions};
 use frontdesk::cli::upsert_warranty;
 use frontdesk::domain::text::clean;
 use reqwest::{Method, RequestBuilder};
@@ -90,9 +90,7 @@ impl Shop {
         upsert_warranty::import(&upsert_warranty::Args {
             file,
             destination: Destination::new(tenant.parse().unwrap(), &self.app.database_url),
-            skip_invalid: false,
-            json: false,
-            max_refused_shown: 10,
+            options: ImportOptions::default(),
         })
         .await
         .unwrap();
