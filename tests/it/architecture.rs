@@ -105,12 +105,13 @@ impl Code {
     }
 }
 
-fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
+/// Adds the files below `folder` whose names end in `ending`.
+fn list_files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            list_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            list_files(&path, ending, found);
+        } else if path.to_str().unwrap().ends_with(ending) {
             found.push(path);
         }
     }
@@ -119,7 +120,7 @@ fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn read_source() -> Vec<File> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
-    list_files(&source, &mut paths);
+    list_files(&source, ".rs", &mut paths);
     assert!(paths.len() > 50, "too few source files: {paths:?}");
     paths.sort();
     let files = paths.iter().filter_map(|path| {
@@ -223,4 +224,33 @@ fn desk_names_stay_in_their_folder() {
         }
     }
     assert!(found.is_empty(), "a desk is named outside its folder:\n{}", found.join("\n"));
+}
+
+#[test]
+fn test_names_have_at_most_eight_words() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rust = r"#\[(?:tokio::)?test\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:async )?fn (\w+)";
+    let page = r#"(?m)^\s*test\(["`]([^"`]+)"#;
+    let mut long = Vec::new();
+    let mut count = 0;
+    for (folder, ending, pattern) in [
+        ("src", ".rs", rust),
+        ("tests/it", ".rs", rust),
+        ("tests/js/browser", ".test.js", page),
+        ("tests/js/unit", ".js", page),
+    ] {
+        let mut paths = Vec::new();
+        list_files(&root.join(folder), ending, &mut paths);
+        for path in paths {
+            let source = std::fs::read_to_string(&path).unwrap();
+            for found in regex::Regex::new(pattern).unwrap().captures_iter(&source) {
+                count += 1;
+                if found[1].split(['_', ' ']).filter(|word| !word.is_empty()).count() > 8 {
+                    long.push(format!("{}: {}", path.display(), &found[1]));
+                }
+            }
+        }
+    }
+    assert!(count > 1000, "found only {count} tests");
+    assert!(long.is_empty(), "these names are too long:\n{}", long.join("\n"));
 }

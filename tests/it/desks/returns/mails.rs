@@ -7,7 +7,7 @@ use super::shop::{Chat, mails, open};
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn the_link_in_the_mail_opens_the_label_and_no_other_link_does() {
+async fn only_the_mailed_link_opens_the_label() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["return order 77893", "john.doe@example.com", "yes"]).await;

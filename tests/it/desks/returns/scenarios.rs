@@ -12,7 +12,7 @@ use crate::support::app::TestApp;
 const JOHN: &str = "john.doe@example.com";
 
 #[tokio::test]
-async fn a_return_goes_from_the_question_to_the_mail() {
+async fn return_without_model_runs_to_the_mail() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     assert_eq!(chat.say("I want to return my order").await.kinds(), ["order_prompt"]);
@@ -35,7 +35,7 @@ async fn a_return_goes_from_the_question_to_the_mail() {
 }
 
 #[tokio::test]
-async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
+async fn refund_in_window_covers_unreturned_items() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let done = chat.say_all(&["I want a refund for order 77900", "buyer-77900@example.com", "yes"]).await;
@@ -45,7 +45,7 @@ async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
 }
 
 #[tokio::test]
-async fn where_only_the_other_window_is_open_it_is_offered() {
+async fn other_open_window_is_offered() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let offered = chat.say_all(&["refund for 77893 please", JOHN, "yes"]).await;
@@ -69,7 +69,7 @@ async fn a_status_is_shown_without_a_question() {
 }
 
 #[tokio::test]
-async fn a_wrong_number_is_asked_again_and_then_found() {
+async fn corrected_order_number_is_found() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let missed = chat.say_all(&["Where's my order 77999?", JOHN]).await;
@@ -80,7 +80,7 @@ async fn a_wrong_number_is_asked_again_and_then_found() {
 }
 
 #[tokio::test]
-async fn the_same_return_twice_is_one_ticket_and_one_mail() {
+async fn duplicate_return_is_one_ticket_and_mail() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let first = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
@@ -96,7 +96,7 @@ async fn the_same_return_twice_is_one_ticket_and_one_mail() {
 }
 
 #[tokio::test]
-async fn a_mail_that_fails_is_told_and_sent_again_when_asked() {
+async fn failed_mail_is_reported_then_resent() {
     let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
     // Where the folder should be, there is a file.
     let in_the_way = app.folder().join("outbox");
@@ -113,7 +113,7 @@ async fn a_mail_that_fails_is_told_and_sent_again_when_asked() {
 }
 
 #[tokio::test]
-async fn a_mail_that_fails_may_go_to_another_address_or_be_left() {
+async fn failed_mail_can_be_redirected_or_dropped() {
     let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
     let in_the_way = app.folder().join("outbox");
     std::fs::write(&in_the_way, "").unwrap();
@@ -130,7 +130,7 @@ async fn a_mail_that_fails_may_go_to_another_address_or_be_left() {
 }
 
 #[tokio::test]
-async fn a_no_asks_for_another_order_and_a_second_no_ends_it() {
+async fn second_no_ends_the_conversations_flow() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let other = chat.say_all(&["return order 77893", JOHN, "no"]).await;
@@ -142,7 +142,7 @@ async fn a_no_asks_for_another_order_and_a_second_no_ends_it() {
 }
 
 #[tokio::test]
-async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tells_a_status() {
+async fn status_return_status_in_one_conversation() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["where is order 77893", JOHN]).await;
@@ -155,7 +155,7 @@ async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tell
 }
 
 #[tokio::test]
-async fn two_orders_one_after_the_other_are_two_tickets() {
+async fn two_orders_in_sequence_get_two_tickets() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let first = chat.say_all(&["return ABC-100003", "julia.weber@example.com", "yes"]).await;
@@ -209,7 +209,7 @@ async fn every_refusal_says_why_and_carries_the_decision() {
 }
 
 #[tokio::test]
-async fn an_order_that_was_not_shipped_is_cancelled_instead() {
+async fn unshipped_order_is_cancelled_instead() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let offered = chat.say_all(&["cancel order ABC-100001", "an.nguyen@example.com", "yes"]).await;
@@ -222,7 +222,7 @@ async fn an_order_that_was_not_shipped_is_cancelled_instead() {
 }
 
 #[tokio::test]
-async fn an_order_that_is_there_already_is_not_sent_back_because_it_was_to_be_cancelled() {
+async fn delivered_order_needs_confirmation_to_be_returned() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let offered = chat.say_all(&["cancel order 77893", JOHN, "yes"]).await;
@@ -236,7 +236,7 @@ async fn an_order_that_is_there_already_is_not_sent_back_because_it_was_to_be_ca
 }
 
 #[tokio::test]
-async fn only_what_the_customer_names_comes_back_and_the_status_tells_of_every_return() {
+async fn partial_returns_are_listed_in_the_status() {
     let app = open(TestApp::builder()).await;
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);
@@ -262,7 +262,7 @@ async fn only_what_the_customer_names_comes_back_and_the_status_tells_of_every_r
 }
 
 #[tokio::test]
-async fn damage_that_is_told_when_the_return_is_there_already_goes_to_a_person() {
+async fn damage_after_an_existing_return_is_escalated() {
     let app = open(TestApp::builder()).await;
     let mut first = Chat::open(&app).await;
     let made = first.say_all(&["return order 77895", "buyer-77895@example.com", "yes"]).await;
@@ -282,7 +282,7 @@ async fn damage_that_is_told_when_the_return_is_there_already_goes_to_a_person()
 }
 
 #[tokio::test]
-async fn damaged_return_ends_with_a_person_and_a_lock() {
+async fn damaged_return_is_escalated_and_locked() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let said = "I want to return my hiking boots from order 77893. They're too small.";
@@ -300,7 +300,7 @@ async fn damaged_return_ends_with_a_person_and_a_lock() {
 }
 
 #[tokio::test]
-async fn damage_goes_to_a_person_before_anything_is_made() {
+async fn damage_is_escalated_before_any_return() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open_with(&app, json!({"language": "vi"})).await;
     let ended = chat.say_all(&["tôi muốn trả đơn 77893, giày bị rách", JOHN, "đúng rồi"]).await;
@@ -311,7 +311,7 @@ async fn damage_goes_to_a_person_before_anything_is_made() {
 }
 
 #[tokio::test]
-async fn the_same_goes_in_vietnamese_with_and_without_marks() {
+async fn vietnamese_return_works_with_and_without_diacritics() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open_with(&app, json!({})).await;
     let done = chat.say_all(&["toi muon tra hang", "đơn 77893", JOHN, "đúng rồi em"]).await;
