@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod database;
+pub mod dialogue;
 pub mod echo_desk;
 pub mod ollama;
 pub mod sse;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::shop::{Chat, assert_chat, open};
+use super::shop::{Chat, open};
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 
 #[tokio::test]
 async fn policy_question_is_answered_and_flow_continues() {
@@ -15,7 +16,7 @@ async fn policy_question_is_answered_and_flow_continues() {
     assert!(asked.text("reply").contains("30 days"), "{asked:?}");
     assert!(asked.first("sources")["items"][0]["file"].as_str().unwrap().starts_with("returns/"), "{asked:?}");
     assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
-    assert_chat!("policy_in_the_middle", chat);
+    assert_dialogue!("returns_policy_in_the_middle", chat);
 }
 
 #[tokio::test]

@@ -6,8 +6,9 @@ use frontdesk::domain::commerce::OrderStatus;
 use frontdesk::domain::returns::ListedOrder;
 use serde_json::json;
 
-use super::shop::{Chat, assert_chat, mails, metadata, open};
+use super::shop::{Chat, mails, metadata, open};
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 
 const JOHN: &str = "john.doe@example.com";
 
@@ -27,7 +28,7 @@ async fn return_without_model_runs_to_the_mail() {
     assert_eq!((&told["eligibility"]["reason_code"], &told["email_status"]), (&json!("APPROVED"), &json!("sent")));
     let text = done.text("return_ticket");
     assert!(text.contains("j***@example.com") && text.contains("$129.99") && !text.contains(JOHN), "{text}");
-    assert_chat!("happy_path", chat);
+    assert_dialogue!("returns_happy_path", chat);
     let sent = mails(&app);
     assert_eq!(sent.len(), 1);
     let ticket = told["action_ticket"]["id"].as_str().unwrap();
@@ -41,7 +42,7 @@ async fn refund_in_window_covers_unreturned_items() {
     let done = chat.say_all(&["I want a refund for order 77900", "buyer-77900@example.com", "yes"]).await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert!(done.text("return_ticket").contains("$59.00"), "{done:?}");
-    assert_chat!("refund", chat);
+    assert_dialogue!("returns_refund", chat);
 }
 
 #[tokio::test]
@@ -52,7 +53,7 @@ async fn other_open_window_is_offered() {
     assert_eq!(offered.kinds(), ["action_prompt"]);
     assert_eq!(metadata(&offered, "action_prompt")["eligibility"]["is_refund_eligible"], false);
     assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
-    assert_chat!("only_return", chat);
+    assert_dialogue!("returns_only_return", chat);
 }
 
 #[tokio::test]
@@ -65,7 +66,7 @@ async fn a_status_is_shown_without_a_question() {
     for part in ["77899", "Shipped", "Hiking Boots", "Tracking"] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    assert_chat!("status", chat);
+    assert_dialogue!("returns_status", chat);
 }
 
 #[tokio::test]
@@ -76,7 +77,7 @@ async fn corrected_order_number_is_found() {
     assert!(missed.text("order_prompt").contains("77999"), "{missed:?}");
     let found = chat.say("sorry, it is 77893").await;
     assert_eq!(found.kinds(), ["order_status", "follow_up"]);
-    assert_chat!("not_found", chat);
+    assert_dialogue!("returns_not_found", chat);
 }
 
 #[tokio::test]
@@ -92,7 +93,7 @@ async fn duplicate_return_is_one_ticket_and_mail() {
     let third = other.say_all(&["return order 77893", JOHN, "yes"]).await;
     assert_eq!(metadata(&third, "return_ticket")["action_ticket"], again["action_ticket"]);
     assert_eq!(mails(&app).len(), 1);
-    assert_chat!("duplicate", chat);
+    assert_dialogue!("returns_duplicate", chat);
 }
 
 #[tokio::test]
@@ -109,7 +110,7 @@ async fn failed_mail_is_reported_then_resent() {
     let sent = chat.say("try again").await;
     assert_eq!(metadata(&sent, "return_ticket")["email_status"], "sent");
     assert_eq!(mails(&app).len(), 1);
-    assert_chat!("mail_failed", chat);
+    assert_dialogue!("returns_mail_failed", chat);
 }
 
 #[tokio::test]
@@ -137,7 +138,7 @@ async fn second_no_ends_the_conversations_flow() {
     assert_eq!(other.kinds(), ["order_prompt"]);
     assert_eq!(chat.say("77893").await.kinds(), ["order_confirm"]);
     assert_eq!(chat.say("no, wrong order").await.kinds(), ["reply", "follow_up"]);
-    assert_chat!("declined", chat);
+    assert_dialogue!("returns_declined", chat);
     assert_eq!(mails(&app), [] as [String; 0]);
 }
 
@@ -151,7 +152,7 @@ async fn status_return_status_in_one_conversation() {
     assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
     let status = chat.say_all(&["what's the status of order 77893?"]).await;
     assert!(status.text("order_status").contains("Return initiated"), "{status:?}");
-    assert_chat!("status_return_status", chat);
+    assert_dialogue!("returns_status_return_status", chat);
 }
 
 #[tokio::test]
@@ -168,7 +169,7 @@ async fn two_orders_in_sequence_get_two_tickets() {
         "variants"
     );
     assert_eq!(mails(&app).len(), 2);
-    assert_chat!("two_orders", chat);
+    assert_dialogue!("returns_two_orders", chat);
 }
 
 #[tokio::test]
@@ -218,7 +219,7 @@ async fn unshipped_order_is_cancelled_instead() {
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert!(metadata(&done, "return_ticket")["action_ticket"]["id"].as_str().unwrap().starts_with("TICKET-"));
     assert_eq!(chat.status().await, "waiting", "a person must stop the order");
-    assert_chat!("cancelled", chat);
+    assert_dialogue!("returns_cancelled", chat);
 }
 
 #[tokio::test]
@@ -296,7 +297,7 @@ async fn damaged_return_is_escalated_and_locked() {
     let locked = store.tenant(&TenantId::default()).find_rma(&rma.parse().unwrap()).await.unwrap();
     assert!(locked.unwrap().escalated);
     assert_eq!(chat.status().await, "waiting");
-    assert_chat!("damage_later", chat);
+    assert_dialogue!("returns_damage_later", chat);
 }
 
 #[tokio::test]
@@ -307,7 +308,7 @@ async fn damage_is_escalated_before_any_return() {
     assert_eq!(ended.kinds(), ["escalation", "follow_up"]);
     assert_eq!(metadata(&ended, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
     assert_eq!(mails(&app), [] as [String; 0]);
-    assert_chat!("damaged_vi", chat);
+    assert_dialogue!("returns_damaged_vi", chat);
 }
 
 #[tokio::test]
@@ -318,5 +319,5 @@ async fn vietnamese_return_works_with_and_without_diacritics() {
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert!(done.text("return_ticket").starts_with("Dạ"), "{done:?}");
     assert!(mails(&app)[0].contains("Subject: =?utf-8?"), "{:?}", mails(&app));
-    assert_chat!("happy_path_vi", chat);
+    assert_dialogue!("returns_happy_path_vi", chat);
 }
