@@ -142,7 +142,7 @@ async fn turn_at_deadline_keeps_partial_text() {
 #[tokio::test]
 async fn silent_failed_turn_leaves_a_notice() {
     let ollama = ScriptedOllama::start().await;
-    let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 4).env("INTENT_TIMEOUT_MS", 600_000)).await;
+    let shop = open_shop(builder(&ollama).env("TURN_DEADLINE_SECONDS", 0.5).env("INTENT_TIMEOUT_MS", 600_000)).await;
     ollama.play_answer(Play::new().stalls());
     assert_dialogue!("retail_turn_deadline_nothing_said", shop.chat().await.say("cái này thế nào").await);
     ollama.play_answer(Play::new().stalls());

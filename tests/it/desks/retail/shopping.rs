@@ -1,7 +1,5 @@
 //! Replies from the shop's documents.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::json;
 
@@ -82,7 +80,7 @@ async fn split_letters_and_lines_arrive_whole() {
         Play::new().says(said).torn_inside('ổ').torn_inside('ứ').torn_inside('đ').torn_inside('💖').done(),
         Play::reply(said).torn_lines(),
         Play::reply(said).in_packets_of(1),
-        Play::reply(said).in_packets_of(7).paced(Duration::from_millis(2)),
+        Play::reply(said).in_packets_of(7),
     ] {
         ollama.play(play);
         let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
