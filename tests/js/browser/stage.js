@@ -40,8 +40,7 @@ export class Stage {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       // Chromium's sandbox does not work as root, the user of a container.
       chromiumSandbox: process.getuid() !== 0,
-      // The headless shell isolates sites, as the desktop's Chromium does.
-      // The list of disabled features replaces Playwright's of disabled features, which would change the storage of frames.
+      // Isolates sites also in the headless shell. The list replaces Playwright's, which would change the storage of frames.
       args: ["--site-per-process", "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades"],
     });
     return stage;
