@@ -74,7 +74,7 @@ async fn each_kind_of_event_has_accepted_form() {
         let names = samples.0.keys().filter_map(|name| name.strip_prefix(prefix));
         names.map(|name| name.split(' ').next().unwrap().to_owned()).collect()
     };
-    assert_eq!(sampled(""), types, "the greeting and `reset` are no events of a turn");
+    assert_eq!(sampled(""), types, "a turn has neither a greeting nor a `reset`");
     assert_eq!(sampled("message.end "), kinds);
     assert_dialogue!("events", samples);
 }
@@ -107,7 +107,7 @@ async fn add_retail(samples: &mut Samples) {
     let turn = answer(&shop.app, &waiting.id, "Em là Lan ạ.").await;
     live.until_done(turn).await;
     samples.add(&live.so_far().await);
-    // Without a deadline for classifying, the turn ends at its own and nothing is said.
+    // The turn reaches its deadline while it is classified, so it ends without a reply.
     let builder =
         TestApp::builder().ollama(&ollama).env("TURN_DEADLINE_SECONDS", 0.5).env("INTENT_TIMEOUT_MS", 600_000);
     let shop = open_shop(builder).await;

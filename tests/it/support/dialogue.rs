@@ -1,4 +1,4 @@
-//! A conversation as a reader sees it, for snapshots: who says what, of which kind, and what the desk understood.
+//! Renders conversations for snapshots: sender, intent, kind and text of each message.
 
 use std::path::PathBuf;
 
