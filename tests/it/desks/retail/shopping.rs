@@ -133,7 +133,7 @@ async fn full_queue_replies_without_model() {
     assert_eq!(shop.app.post(&path, &body).send().await.unwrap().status(), 202);
     crate::support::eventually("the model is busy", || !ollama.chats().is_empty()).await;
     let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
-    assert_dialogue!("retail_shopping_with_a_full_line", events);
+    assert_dialogue!("retail_shopping_without_a_model", events);
     assert_eq!(ollama.chats().len(), 1);
 }
 
