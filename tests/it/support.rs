@@ -1,4 +1,4 @@
-//! What the tests stand on.
+//! Shared parts of the tests.
 
 pub mod app;
 pub mod database;

@@ -10,7 +10,7 @@ use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::dialogue::assert_well_formed;
 use crate::support::sse::{Events, parse, read_events};
 
-/// What the shop of these tests knows: small and its own, so that no change of the sample shop changes a stream.
+/// The documents of these tests. They are small and separate, so that no change of the sample shop changes a dialogue.
 const DOCUMENTS: [(&str, &str); 3] = [
     (
         "giao-hang.md",
@@ -169,7 +169,7 @@ impl Chat<'_> {
         self.request(Method::GET, "").send().await.unwrap().json().await.unwrap()
     }
 
-    /// The messages of the stream, and nothing else, stand in the history, with the same texts and metadata.
+    /// The history has exactly the messages of the stream, with the same texts and metadata.
     async fn check_history(&self, events: &Events) {
         let history = self.history().await;
         let stored: Vec<(&str, &str, &Value)> = history

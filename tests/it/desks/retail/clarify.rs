@@ -70,7 +70,7 @@ async fn small_talk_without_model_uses_topic_texts() {
         assert_eq!(events.kinds(), ["social"], "{text}");
         let answer = events.text("social");
         assert!(answer.ends_with(&format!(" {REDIRECT_VI}")), "{text}: {answer}");
-        assert!(!answers.contains(&answer), "{text} has an answer of its own: {answer}");
+        assert!(!answers.contains(&answer), "{text} has a separate answer: {answer}");
         answers.push(answer);
     }
     let social = shop.chat().await.say("how are you today?").await.text("social");

@@ -1,4 +1,4 @@
-//! The language model fails: before its first word the customer notices nothing, after it what was said stays.
+//! The language model fails. Before its first word the customer notices nothing; later the text so far stays.
 
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn model_failing_midway_leaves_text_and_one_error() {
         ollama.play(play);
         assert_dialogue!("retail_model_breaks", shop.chat().await.say(QUESTION).await);
     }
-    // A deadline of its own: on a slow machine the others must not run into it.
+    // A separate shop, because on a slow machine the other replies could reach this deadline.
     let shop = open_shop(builder(&ollama).env("LLM_BETWEEN_TOKENS_SECONDS", 0.3)).await;
     ollama.play(said().stalls());
     assert_dialogue!("retail_model_breaks_with_silence", shop.chat().await.say(QUESTION).await);

@@ -1,4 +1,4 @@
-//! A server that is killed between what a step does and the state that says so.
+//! The server is killed between an action and the commit of its state.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::returns::MailNumber;

@@ -1,4 +1,4 @@
-//! Seed 000's twelve scenarios and seed 001's two conversations, with a model that does its work.
+//! The documented conversations of the returns desk, with a model that calls the right tools.
 
 use serde_json::json;
 
