@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_cannot_be_taken_says_what_to_write() {
+    fn invalid_policy_row_explains_the_fix() {
         for (row, says) in [
             ("|vip||120|", "2 name \"\": it is empty"),
             ("a|||120|", "2 scope \"\": it is empty"),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_policies_for_the_same_the_second_is_refused() {
+    fn second_policy_of_one_scope_is_refused() {
         for (rows, says) in [
             (["a|vip||120|", "b|vip||90|"], "3 scope \"vip\": line 2 says the same"),
             (["a|general||30|", "b|general||31|"], "3 scope \"general\""),

@@ -19,7 +19,7 @@ use crate::retrieval::sync::{SyncError, SyncReport, plan};
 /// The timeout for counting the vectors of a collection.
 const COUNTING: Duration = Duration::from_secs(2);
 
-/// The indexed documents of a shop.
+/// The documents of a shop and their vectors.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = KnowledgeView)]
 pub struct Overview {
