@@ -7,7 +7,7 @@
 //!
 //! To add a job, implement [`Job`] and pass it to [`JobRunner::register`]:
 //!
-//! - [`embed_message`]: embeds messages, and removes the vectors of deleted messages and conversations
+//! - [`embed_message`]: embeds messages; [`forget`]: removes the vectors of deleted messages and conversations
 //! - [`send_mail`]: sends e-mails
 //! - jobs of one desk are in the desk's folder
 
@@ -19,6 +19,7 @@ use crate::channels::Announcer;
 use crate::store::{Store, StoreError};
 
 pub mod embed_message;
+pub mod forget;
 mod runner;
 pub mod send_mail;
 

@@ -13,4 +13,4 @@ pub mod embedding;
 pub mod llm;
 pub mod vector;
 
-pub use address::{InvalidAddress, base_url, is_local, reason, same_model, use_loopback};
+pub use address::{InvalidAddress, base_url, same_model};

@@ -1,4 +1,4 @@
-//! Embeds messages, so that later turns can find them by meaning, and removes the vectors of deleted ones.
+//! Embeds messages, so that later turns can find them by meaning.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::{Job, JobContext, JobError, JobRunner, LeasedJob};
 use crate::domain::{ConversationId, Message};
 use crate::retrieval::memory::{Memory, MemoryError};
 use crate::store::StoreError;
-use crate::store::jobs::{EMBED_MESSAGE, FORGET_CONVERSATION, FORGET_MESSAGE};
+use crate::store::jobs::EMBED_MESSAGE;
 
 /// The queue of the embedding model and the vectors.
-const EMBEDDING_QUEUE: &str = "embedding";
+pub(super) const EMBEDDING_QUEUE: &str = "embedding";
 /// How often a turn looks whether the runner has finished its jobs.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
@@ -69,47 +69,6 @@ impl Job for EmbedMessage {
             messages.iter().filter(|(_, message)| !is_left(message)).map(|(_, message)| message.id.0).collect();
         if !deleted.is_empty() {
             self.memory.forget(tenant, &deleted).await?;
-        }
-        Ok(())
-    }
-}
-
-/// Removes vectors from the index.
-pub struct Forget {
-    name: &'static str,
-    memory: Arc<Memory>,
-}
-
-impl Forget {
-    /// Removes the vector of a deleted message.
-    pub fn message(memory: Arc<Memory>) -> Self {
-        Self { name: FORGET_MESSAGE, memory }
-    }
-
-    /// Removes the vectors of a deleted conversation.
-    pub fn conversation(memory: Arc<Memory>) -> Self {
-        Self { name: FORGET_CONVERSATION, memory }
-    }
-}
-
-#[async_trait]
-impl Job for Forget {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn queue(&self) -> &'static str {
-        EMBEDDING_QUEUE
-    }
-
-    fn is_ready(&self) -> bool {
-        self.memory.is_up()
-    }
-
-    async fn run(&self, _: &JobContext, job: &LeasedJob) -> Result<(), JobError> {
-        match self.name {
-            FORGET_MESSAGE => self.memory.forget(&job.tenant, &[job.subject]).await?,
-            _ => self.memory.forget_conversation(&job.tenant, ConversationId(job.subject)).await?,
         }
         Ok(())
     }

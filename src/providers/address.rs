@@ -37,23 +37,19 @@ pub fn base_url(host: &str, port: Option<u16>) -> Result<Url, InvalidAddress> {
         let default = if host.contains("://") { None } else { Some(DEFAULT_PORT) };
         url.set_port(port.or(default)).map_err(|()| InvalidAddress("it cannot have a port".to_owned()))?;
     }
-    use_loopback(&mut url);
+    let loopback = match address(&url) {
+        Some(IpAddr::V4(ip)) if ip.is_unspecified() => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        Some(IpAddr::V6(ip)) if ip.is_unspecified() => Some(IpAddr::V6(Ipv6Addr::LOCALHOST)),
+        _ => None,
+    };
+    if let Some(ip) = loopback {
+        url.set_ip_host(ip).map_err(|()| InvalidAddress("it cannot have a host".to_owned()))?;
+    }
     if !url.path().ends_with('/') {
         let path = format!("{}/", url.path());
         url.set_path(&path);
     }
     Ok(url)
-}
-
-/// Replaces an unspecified address (`0.0.0.0`), on which a server listens, by loopback, at which clients reach it.
-pub fn use_loopback(url: &mut Url) {
-    let loopback = match address(url) {
-        Some(IpAddr::V4(ip)) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        Some(IpAddr::V6(ip)) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        _ => return,
-    };
-    // Fails only for URLs without a host.
-    let _ = url.set_ip_host(loopback);
 }
 
 /// Formats a host without a scheme for a URL.
@@ -79,7 +75,7 @@ fn address(url: &Url) -> Option<IpAddr> {
 }
 
 /// Returns whether the URL is on this machine, which needs no proxy.
-pub fn is_local(url: &Url) -> bool {
+fn is_local(url: &Url) -> bool {
     url.host_str() == Some("localhost") || address(url).is_some_and(|ip| ip.is_loopback())
 }
 
@@ -109,7 +105,7 @@ pub(super) fn client(base: &Url, connect_timeout: Duration) -> reqwest::ClientBu
 }
 
 /// Returns the innermost cause of an error, such as `Connection refused`.
-pub fn reason(error: &dyn Error) -> String {
+pub(super) fn reason(error: &dyn Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
         deepest = source;

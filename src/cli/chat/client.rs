@@ -11,7 +11,6 @@ use serde_json::json;
 
 use super::events::{self, Frame};
 use crate::domain::Language;
-use crate::providers::{is_local, reason};
 
 /// The read timeout, longer than the interval of keep-alive comments.
 const READ_TIMEOUT: Duration = Duration::from_secs(90);
@@ -72,13 +71,15 @@ impl Client {
     pub fn new(address: &str, key: Option<String>) -> anyhow::Result<Self> {
         let url =
             Url::parse(address).with_context(|| format!("{address} is not a URL, such as http://127.0.0.1:8080"))?;
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
         let mut http = reqwest::Client::builder()
             .user_agent(concat!("frontdesk-chat/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(5))
             .read_timeout(READ_TIMEOUT)
             // Never send the key to another server.
             .redirect(reqwest::redirect::Policy::none());
-        if is_local(&url) {
+        if local {
             http = http.no_proxy();
         }
         let base = url.as_str().trim_end_matches('/').to_owned();
@@ -159,7 +160,12 @@ async fn read<T: DeserializeOwned>(response: Response) -> Result<T, Failure> {
 }
 
 fn lost(error: reqwest::Error) -> Failure {
-    Failure::Lost(format!("cannot reach the server ({})", reason(&error)))
+    // The innermost cause is the clearest, such as "Connection refused".
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    Failure::Lost(format!("cannot reach the server ({cause})"))
 }
 
 async fn refusal(response: Response) -> Failure {

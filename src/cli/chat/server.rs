@@ -1,6 +1,6 @@
 //! Finds the server of this database, or starts a temporary one.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -11,7 +11,6 @@ use super::client::Client;
 use crate::app::PartState;
 use crate::cli::serve::{self, Preparation, Prepared};
 use crate::config::{Config, LlmMode};
-use crate::providers::use_loopback;
 
 /// How long to wait for a server that is starting.
 const STARTING: Duration = Duration::from_secs(10);
@@ -84,7 +83,15 @@ pub(super) async fn find_or_start(mut config: Config) -> anyhow::Result<Server> 
 /// Returns the address that a client uses: loopback for a server that listens on every interface.
 pub(super) fn reachable(address: &str) -> anyhow::Result<String> {
     let mut url = Url::parse(address).with_context(|| format!("{address} is not the address of a server"))?;
-    use_loopback(&mut url);
+    let loopback = match url.host_str() {
+        Some("0.0.0.0") => Some(Ipv4Addr::LOCALHOST.into()),
+        Some("[::]") => Some(Ipv6Addr::LOCALHOST.into()),
+        _ => None,
+    };
+    if let Some(ip) = loopback {
+        // Fails only for URLs without a host.
+        let _ = url.set_ip_host(ip);
+    }
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
