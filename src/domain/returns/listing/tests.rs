@@ -130,6 +130,9 @@ fn invalid_row_error_names_field_and_fix() {
         assert_eq!((bad[0].place, bad[0].field, bad[0].value.as_str()), (2, field, text));
         assert!(bad[0].hint.contains(says), "{} lacks {says:?}", bad[0].hint);
     }
+    let several = with(&[(Field::CustomerEmail, "an"), (Field::Status, "Lost"), (Field::UnitPrice, "x")]);
+    let fields: Vec<Field> = read(&[several]).1.into_iter().map(|bad| bad.field).collect();
+    assert_eq!(fields, [Field::CustomerEmail, Field::Status, Field::UnitPrice], "all errors of a row are reported");
     for status in ["Return_Initiated", "returned"] {
         let (orders, bad) = read(&[with(&[(Field::Status, status)])]);
         assert_eq!((orders.len(), bad[0].field), (0, Field::Status));

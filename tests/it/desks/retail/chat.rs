@@ -1,6 +1,6 @@
 //! A customer of the retail desk, and what must hold of every turn, whatever its path.
 
-use frontdesk::cli::lists::Destination;
+use frontdesk::cli::lists::{Destination, ImportOptions};
 use frontdesk::cli::upsert_warranty;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -88,9 +88,7 @@ impl Shop {
         upsert_warranty::import(&upsert_warranty::Args {
             file,
             destination: Destination::new(tenant.parse().unwrap(), &self.app.database_url),
-            skip_invalid: false,
-            json: false,
-            max_refused_shown: 10,
+            options: ImportOptions::default(),
         })
         .await
         .unwrap();
