@@ -1,4 +1,4 @@
-//! The server is killed between an action and the commit of its state.
+//! A server that is killed after an effect and before its state is saved.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::returns::MailNumber;

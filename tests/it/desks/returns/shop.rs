@@ -13,7 +13,7 @@ use crate::support::dialogue::{Dialogue, assert_well_formed};
 use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::Events;
 
-/// A server with the sample orders whose default persona is of the returns desk.
+/// Starts a server with the sample orders and the returns desk as default persona.
 pub async fn open(builder: TestAppBuilder) -> TestApp {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let app = builder.env("PERSONA_PATH", root.join("prompts/returns_en.md").display()).start().await;

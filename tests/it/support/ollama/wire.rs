@@ -34,7 +34,7 @@ pub(super) async fn serve(listener: TcpListener, stage: Arc<Stage>) {
                 if let Ok((stream, _)) = accepted && !stage.down.load(Ordering::SeqCst) {
                     let stage = Arc::clone(&stage);
                     connections.spawn(async move {
-                        // It is no error that a client leaves.
+                        // A client may leave at any time.
                         let _ = connection(stream, &stage).await;
                     });
                 }

@@ -1,4 +1,4 @@
-//! The documented conversations of the returns desk, with a model that calls the right tools.
+//! Whole conversations with a model that works as instructed.
 
 use serde_json::json;
 
