@@ -13,9 +13,7 @@ use crate::dialogue::Social;
 use crate::dialogue::language::{self, Settled};
 use crate::dialogue::social::{SocialModel, SocialTexts, Written};
 use crate::domain::{Kind, Language, Metadata, Vocabulary};
-use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding, Piece, joined};
-use crate::nlu::facts::Lexicon;
+use crate::grounding::{Canary, Grounding, GroundingRules, Piece, joined};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
@@ -118,8 +116,7 @@ impl Retail {
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = LanguageRules::read(prompts)?;
         let rules = RetailRules::read(prompts)?;
-        let facts = Lexicon::read(prompts)?;
-        let claims = Arc::new(ClaimRules::read(prompts)?);
+        let grounding = GroundingRules::read(prompts)?;
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();
         Ok(move |services: &Services| Self {
@@ -132,8 +129,7 @@ impl Retail {
             social_prompt,
             failed_attempts,
             grounding: Grounding::new(
-                facts,
-                claims,
+                grounding,
                 services.config.grounding.link_hosts.clone(),
                 Canary::new(rand::random()),
             ),
@@ -189,14 +185,15 @@ impl Retail {
         Ok(turn.report_intent(intent, confidence, understood.source, understood.clarify_needed).await?)
     }
 
-    /// Greets with the first clear intent of a conversation and when the intent changes, unless the customer sounds unhappy.
+    /// Greets with the first clear intent of a conversation and when the intent changes, unless the customer complains or leaves.
     async fn greet(&self, turn: &mut Turn, understood: &Understood, memory: &mut Memory) -> Result<(), DeskError> {
         if understood.clarify_needed {
             return Ok(());
         }
         let earlier = memory.last_intent.replace(understood.intent());
+        let is_out_of_place = understood.utterance.complains() || understood.utterance.says_farewell();
         let greets = match self.config().cute_greeting {
-            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !understood.utterance.is_sour(),
+            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !is_out_of_place,
             CuteGreeting::Always => true,
             CuteGreeting::Off => false,
         };

@@ -107,7 +107,7 @@ impl Returns {
         for (language, texts) in texts.iter() {
             texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
-        let common = ByLanguage::load(prompts, "common", languages)?;
+        let common: ByLanguage<CommonTexts> = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
         // Carriers read the label, so it is in the first language.
@@ -120,10 +120,10 @@ impl Returns {
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
             services.labels.set_texts(label);
-            let renderer = mail::renderer(mails, services.labels.clone());
+            let renderer = mail::renderer(mails, common.clone(), services.labels.clone());
             services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
             services.jobs.register(Arc::new(jobs::IssueLabel));
-            services.jobs.register(Arc::new(jobs::AnnounceDecision { texts: texts.clone() }));
+            services.jobs.register(Arc::new(jobs::AnnounceDecision { texts: texts.clone(), common: common.clone() }));
             let services = services.clone();
             let agent = agent(&services);
             Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }

@@ -18,8 +18,10 @@ pub enum Act<T> {
     Greet,
     /// Says goodbye, and asks for nothing.
     Leave,
-    /// Sounds unhappy or leaves, whatever else it says: a cheerful greeting would be out of place.
-    Sour,
+    /// Says goodbye, whatever else it says.
+    Farewell,
+    /// Complains or says that something is broken, whatever else it says.
+    Complain,
     /// Refers to what was discussed before: "it", "this order".
     PointBack,
     /// Wants a person of the shop.
@@ -143,8 +145,12 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
         self.does(Act::Greet)
     }
 
-    pub fn is_sour(&self) -> bool {
-        self.does(Act::Sour)
+    pub fn says_farewell(&self) -> bool {
+        self.does(Act::Farewell)
+    }
+
+    pub fn complains(&self) -> bool {
+        self.does(Act::Complain)
     }
 
     pub fn says_goodbye(&self) -> bool {

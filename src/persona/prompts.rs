@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::rules::languages_in;
 use super::{Persona, file};
 use crate::domain::text::clean;
 
@@ -63,11 +64,12 @@ impl Prompts {
     pub fn load_all(folder: &Path, default_persona: &Path) -> Result<Self, PromptErrors> {
         let mut files = BTreeMap::new();
         read_folder(folder, folder, &mut files)?;
+        let languages = languages_in(&files);
         let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
         for (name, content) in &files {
             if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
                 let shown = folder.join(name).display().to_string();
-                match file::parse(&shown, id, content) {
+                match file::parse(&shown, id, content, &languages) {
                     Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
                     Err(error) => errors.push(error),
                 }
@@ -85,7 +87,7 @@ impl Prompts {
                 let shown = default_persona.display().to_string();
                 let content = read(default_persona)
                     .map_err(|error| PromptError { hint: format!("{} (set by PERSONA_PATH)", error.hint), ..error })?;
-                let persona = Arc::new(file::parse(&shown, &id, &content)?);
+                let persona = Arc::new(file::parse(&shown, &id, &content, &languages)?);
                 personas.insert(id, persona.clone());
                 (persona, Some(default_persona.to_owned()))
             }
@@ -96,7 +98,7 @@ impl Prompts {
     /// Returns a copy with another text for one persona, as if its file had changed. Does not read files.
     pub fn with_persona(&self, id: &str, content: &str) -> Result<Self, PromptError> {
         let shown = self.persona_file(id).display().to_string();
-        let persona = Arc::new(file::parse(&shown, id, content)?);
+        let persona = Arc::new(file::parse(&shown, id, content, &languages_in(&self.files))?);
         let mut changed = self.clone();
         if persona.id == changed.default_persona.id {
             changed.default_persona = persona.clone();

@@ -1,9 +1,12 @@
 //! Reads the rule files, `prompts/rules/`: the shop's languages, and for each set of rules one file per language.
 
+use std::collections::BTreeMap;
+
 use serde::de::{DeserializeOwned, Error as _};
 use toml::{Table, Value};
 
 use super::{PromptError, Prompts};
+use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
 use crate::domain::serial::SerialWords;
 
@@ -13,6 +16,14 @@ const LANGUAGES: &str = "rules/languages.toml";
 #[serde(deny_unknown_fields)]
 struct LanguagesFile {
     languages: Vec<LanguageProfile>,
+}
+
+/// Returns the codes of the shop's languages. [`Prompts::languages`] reports a file that cannot be read.
+pub(super) fn languages_in(files: &BTreeMap<String, String>) -> Vec<Language> {
+    match files.get(LANGUAGES).map(|text| toml::from_str::<LanguagesFile>(text)) {
+        Some(Ok(file)) => file.languages.into_iter().map(|language| language.code).collect(),
+        _ => vec![Language::default()],
+    }
 }
 
 impl Prompts {
@@ -172,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn error_names_file_and_line_of_the_quoted_text() {
+    fn error_names_file_and_line_of_quote() {
         let rules = prompts(&[("a.en", "l = [\"one\"]"), ("a.vi", "l = [\n  \"<hai>\"]")]);
         let error =
             rules.rules(&["a"], |_: Table| Err::<(), _>("unknown \"<hai>\"")).expect_err("an error").to_string();

@@ -10,7 +10,7 @@ use super::texts::ReturnsTexts;
 use crate::channels::{Announced, Announcement};
 use crate::domain::returns::{Hand, Notice, RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
-use crate::persona::texts::ByLanguage;
+use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 
 /// Issues the label of an RMA.
@@ -39,6 +39,7 @@ impl Job for IssueLabel {
 /// Announces a person's decision in the chat, in the customer's language.
 pub(super) struct AnnounceDecision {
     pub texts: Arc<ByLanguage<ReturnsTexts>>,
+    pub common: ByLanguage<CommonTexts>,
 }
 
 #[async_trait]
@@ -61,7 +62,8 @@ impl Job for AnnounceDecision {
         // The variant depends on the job alone, so that a repeated job says the same.
         let variant = usize::from(job.subject.as_bytes()[0]);
         let language = self.texts.closest(conversation.language);
-        let text = decisions::text(self.texts.get(language), language, &notice, variant).map_err(JobError::failed)?;
+        let numbers = &self.common.get(language).number_format;
+        let text = decisions::text(self.texts.get(language), numbers, &notice, variant).map_err(JobError::failed)?;
         let (metadata, key) = (decisions::metadata(&notice), format!("decision:{}", job.subject));
         match announcer.announce(&job.tenant, id, Announcement { text, metadata, key }).await? {
             Announced::Done => Ok(()),
