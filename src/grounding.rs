@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use crate::domain::commerce::Currency;
 use crate::domain::{GuardReason, LinkHost};
 use crate::nlu::facts::{Known, Lexicon};
 use crate::persona::texts::CommonTexts;
@@ -46,6 +47,12 @@ impl GroundingRules {
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
         let claims = Arc::new(ClaimRules::read(prompts)?);
         Ok(Self { facts: Lexicon::read(prompts)?, claims, links: LinkWords::read(prompts)? })
+    }
+
+    /// Returns the rules for a shop with this currency.
+    #[must_use]
+    pub fn in_currency(self, currency: Currency) -> Self {
+        Self { facts: self.facts.in_currency(currency), ..self }
     }
 }
 

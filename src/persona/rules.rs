@@ -1,7 +1,5 @@
 //! Reads the rule files, `prompts/rules/`: the shop's languages, and for each set of rules one file per language.
 
-use std::collections::BTreeMap;
-
 use serde::de::{DeserializeOwned, Error as _};
 use toml::{Table, Value};
 
@@ -10,7 +8,7 @@ use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
 use crate::domain::serial::SerialWords;
 
-const LANGUAGES: &str = "rules/languages.toml";
+pub(super) const LANGUAGES: &str = "rules/languages.toml";
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,9 +16,9 @@ struct LanguagesFile {
     languages: Vec<LanguageProfile>,
 }
 
-/// Returns the codes of the shop's languages. [`Prompts::languages`] reports a file that cannot be read.
-pub(super) fn languages_in(files: &BTreeMap<String, String>) -> Vec<Language> {
-    match files.get(LANGUAGES).map(|text| toml::from_str::<LanguagesFile>(text)) {
+/// Returns the codes of the languages in the text of [`LANGUAGES`]. [`Prompts::languages`] reports a file that cannot be read.
+pub(super) fn languages_in(text: Option<&String>) -> Vec<Language> {
+    match text.map(|text| toml::from_str::<LanguagesFile>(text)) {
         Some(Ok(file)) => file.languages.into_iter().map(|language| language.code).collect(),
         _ => vec![Language::default()],
     }

@@ -52,6 +52,7 @@ impl Agent {
         let grounding = GroundingRules::read(prompts)?;
         Ok(move |services: &Services| {
             let hosts = services.config.grounding.link_hosts.clone();
+            let grounding = grounding.in_currency(services.shop.currency);
             let grounding = Grounding::new(grounding, hosts, Canary::new(rand::random()));
             Self { instructions, decision_words, grounding }
         })

@@ -1,16 +1,12 @@
 //! The background jobs of the returns desk.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono::Utc;
 
-use super::decisions;
-use super::texts::ReturnsTexts;
+use super::{ShopCommon, ShopTexts, decisions};
 use crate::channels::{Announced, Announcement};
 use crate::domain::returns::{Hand, Notice, RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
-use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 
 /// Issues the label of an RMA.
@@ -38,8 +34,8 @@ impl Job for IssueLabel {
 
 /// Announces a person's decision in the chat, in the customer's language.
 pub(super) struct AnnounceDecision {
-    pub texts: Arc<ByLanguage<ReturnsTexts>>,
-    pub common: ByLanguage<CommonTexts>,
+    pub texts: ShopTexts,
+    pub common: ShopCommon,
 }
 
 #[async_trait]
@@ -58,12 +54,13 @@ impl Job for AnnounceDecision {
             return Ok(());
         };
         let found = context.store.tenant(&job.tenant).find_conversation(id).await?;
-        let Some(conversation) = found else { return Ok(()) };
+        let (Some(conversation), Some(texts)) = (found, self.texts.get(&job.tenant)) else { return Ok(()) };
         // The variant depends on the job alone, so that a repeated job says the same.
         let variant = usize::from(job.subject.as_bytes()[0]);
-        let language = self.texts.closest(conversation.language);
-        let numbers = &self.common.get(language).number_format;
-        let text = decisions::text(self.texts.get(language), numbers, &notice, variant).map_err(JobError::failed)?;
+        let Some(common) = self.common.get(&job.tenant) else { return Ok(()) };
+        let language = texts.closest(conversation.language);
+        let numbers = &common.get(language).number_format;
+        let text = decisions::text(texts.get(language), numbers, &notice, variant).map_err(JobError::failed)?;
         let (metadata, key) = (decisions::metadata(&notice), format!("decision:{}", job.subject));
         match announcer.announce(&job.tenant, id, Announcement { text, metadata, key }).await? {
             Announced::Done => Ok(()),

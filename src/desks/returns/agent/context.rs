@@ -160,7 +160,7 @@ impl ReturnsContext<'_> {
     /// Returns the order as the model sees it.
     pub fn shown(&self, order: &Order) -> Value {
         let numbers = &self.desk.common.get(self.turn.language()).number_format;
-        let zone = self.desk.services.config.returns.time_zone;
+        let zone = self.desk.services.shop.time_zone;
         let day = |at| day_of(at, zone);
         let items = order.items.iter().map(|item| {
             let rma = item.rma.as_ref();

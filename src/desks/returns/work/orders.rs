@@ -120,7 +120,7 @@ impl Returns {
         OrderSnapshot {
             number: order.number.clone(),
             status: order.status,
-            ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
+            ordered_on: day_of(order.ordered_at, self.services.shop.time_zone),
             items: order
                 .items
                 .iter()
@@ -134,7 +134,7 @@ impl Returns {
     pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = &state.order else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
-        let zone = self.services.config.returns.time_zone;
+        let zone = self.services.shop.time_zone;
         let seen = self.order_snapshot(&order);
         if state.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
