@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invalid_serial_is_refused_with_reason() {
+    fn serials_become_upper_case_or_explain_errors() {
         assert_eq!("abc-123".parse::<Serial>().map(|s| s.to_string()), Ok("ABC-123".to_owned()));
         for (text, wrong) in [
             ("", InvalidSerial::Length),
@@ -94,7 +94,7 @@ mod tests {
 
     /// The table comes from `tests/data/make_serials.py`: Python's `re` with the pattern of serial numbers.
     #[test]
-    fn serials_match_pythons_regular_expression() {
+    fn serial_parser_agrees_with_the_reference_pattern() {
         let table = include_str!("../../tests/data/serials.tsv");
         let mut rows = 0;
         for line in table.lines() {

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn distinctive_words_or_pairs_name_goods() {
+    fn goods_match_unique_or_adjacent_words() {
         let vocabulary = vocabulary();
         for (word, names) in [("keychron", true), ("k2", true), ("gaming", false), ("lg", false), ("990", false)] {
             assert_eq!(vocabulary.names_goods(word), names, "{word}");

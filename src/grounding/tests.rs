@@ -65,7 +65,7 @@ fn shown(grounding: &Grounding, text: &str) -> String {
 }
 
 #[test]
-fn numbers_without_a_source_are_replaced() {
+fn unsupported_numbers_are_replaced() {
     let grounding = grounding();
     for (text, expected) in [
         ("Dạ giá 15,99 triệu ạ.", "Dạ giá 15,99 triệu ạ."),
@@ -194,7 +194,7 @@ fn a_third_replaced_figure_ends_the_reply() {
 }
 
 #[test]
-fn text_without_numbers_waits_only_for_words() {
+fn text_without_numbers_waits_one_word() {
     let grounding = grounding();
     let mut speech = Grounded::new(&grounding, &PLACEHOLDERS, &sources());
     for word in ["Dạ ", "laptop ", "này ", "rất ", "tốt, ", "quý ", "khách ", "đến ", "ngày ", "nào ", "ạ? "]
@@ -208,7 +208,7 @@ fn text_without_numbers_waits_only_for_words() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn packets_do_not_change_the_result(
+    fn packet_boundaries_do_not_change_the_output(
         parts in proptest::collection::vec(prop::sample::select(PARTS.to_vec()), 1..14),
         cuts in proptest::collection::vec(0usize..10_000, 0..40),
     ) {

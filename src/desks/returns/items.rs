@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_is_named_by_a_word_that_no_other_item_has() {
+    fn unique_word_names_its_item() {
         let items = |names: &[&str]| -> Vec<ItemSnapshot> {
             let item = |(at, name): (usize, &&str)| ItemSnapshot {
                 line: at as u32 + 1,

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_kept_in_upper_case_and_says_what_is_wrong_with_it() {
+    fn order_numbers_become_upper_case_or_explain_errors() {
         assert_eq!("abc-123456".parse::<OrderNumber>().unwrap().as_str(), "ABC-123456");
         assert_eq!("77893".parse::<OrderNumber>().unwrap().as_str(), "77893", "the seed's own number");
         for (text, wrong) in [

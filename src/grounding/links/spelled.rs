@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn text_waits_only_while_maybe_a_host() {
+    fn text_waits_only_for_possible_hosts() {
         for (text, is_held) in [
             ("evil ", false),
             ("e v", true),

@@ -93,7 +93,7 @@ fn invisible_characters_hide_no_number() {
 }
 
 #[test]
-fn facts_are_compared_by_value_not_spelling() {
+fn facts_match_by_value_in_any_spelling() {
     let lexicon = lexicon();
     let shop = "Laptop giá 15.990.000đ, bảo hành 24 tháng, đổi trong 7 ngày. Kỳ hạn 3, 6 hoặc 12 tháng, phí 4%. Mở cửa 8:30 đến 20:30, \
         tổng đài 1900 636 979, trước 31/12/2026. RTX 4060 8 GB, Core i5-13420H, SSD 1 TB, 15.6 inch. price: 1890000; Còn: 5. 36 or 60 months.";
@@ -175,7 +175,7 @@ fn facts_are_compared_by_value_not_spelling() {
 }
 
 #[test]
-fn customer_words_support_quantities_and_budgets_only() {
+fn customers_words_support_quantities_but_no_price() {
     let lexicon = lexicon();
     let mut known = Known::default();
     known.add_customer("Mình có 16 triệu, cần 10 máy RAM 16GB, serial ABC-123, đơn 8823411, sđt 0901 234 567, giảm 50% nhé, bảo hành 5 năm, ngày 31/12", &lexicon);
@@ -205,7 +205,7 @@ fn customer_words_support_quantities_and_budgets_only() {
 }
 
 #[test]
-fn budget_is_never_repeated_as_price() {
+fn budget_is_never_quoted_as_price() {
     let lexicon = lexicon();
     let mut known = Known::default();
     known.add_customer("mình có 1 triệu", &lexicon);

@@ -14,7 +14,7 @@ fn rules() -> LanguageRules {
 }
 
 #[test]
-fn request_for_a_language_is_granted() {
+fn language_request_is_recognized() {
     let rules = rules();
     let mut wrong = Vec::new();
     for (to, text) in WISHES {
@@ -136,7 +136,7 @@ fn what_else_the_message_asks_is_the_rest() {
 }
 
 #[test]
-fn only_the_personas_languages_can_be_requested() {
+fn only_persona_languages_can_be_requested() {
     let rules = rules();
     assert_eq!(rules.switch("speak english please", &[Language::VI]), None);
     assert_eq!(rules.detect("how much is this laptop", &[Language::VI]).filter(|l| *l != Language::VI), None);
@@ -209,7 +209,7 @@ fn a_message_is_read_in_its_own_language() {
 /// `tests/data/languages.tsv`: messages without marks, of both desks. A message that says nothing sure keeps the conversation's language,
 /// which costs nothing; a message that is taken for the other language is answered in it.
 #[test]
-fn message_without_diacritics_keeps_its_language() {
+fn text_without_diacritics_keeps_its_language() {
     let rules = rules();
     let mut enough = true;
     for language in ALLOWED {

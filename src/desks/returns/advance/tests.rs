@@ -182,7 +182,7 @@ fn check(state: &State) {
 }
 
 #[test]
-fn a_walk_of_ten_thousand_events_never_leaves_the_legal_states_nor_makes_a_ticket_or_a_mail_twice() {
+fn random_events_keep_states_legal_and_effects_single() {
     let dice = StdRng::seed_from_u64(7);
     let mut world = World { dice, tickets: BTreeMap::new(), mailed: BTreeSet::new(), rows: BTreeSet::new() };
     let (mut state, mut steps) = (State::default(), 0);

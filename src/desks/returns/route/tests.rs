@@ -125,7 +125,7 @@ fn rows() -> Vec<(u8, &'static str, State, ReturnsStep)> {
 }
 
 #[test]
-fn every_row_of_the_table_decides_what_it_says() {
+fn every_routing_row_decides_as_documented() {
     for (row, case, state, step) in rows() {
         assert_eq!(decide(&state), (row, step), "row {row}: {case}");
     }
@@ -138,7 +138,7 @@ fn every_row_of_the_table_decides_what_it_says() {
 }
 
 #[test]
-fn rows_are_evaluated_in_the_order_of_the_table() {
+fn routing_rows_apply_in_table_order() {
     let numbers: Vec<u8> = TABLE.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, (1..=17).collect::<Vec<_>>());
     for (row, case, state, _) in rows() {
@@ -148,7 +148,7 @@ fn rows_are_evaluated_in_the_order_of_the_table() {
 }
 
 #[test]
-fn a_first_no_asks_for_another_order_and_a_second_one_ends_it() {
+fn second_no_to_orders_ends_the_flow() {
     let confirm = State {
         intent: Some(Intent::Return),
         order_number: Some(sample::number()),
@@ -166,7 +166,7 @@ fn a_first_no_asks_for_another_order_and_a_second_one_ends_it() {
 }
 
 #[test]
-fn a_new_flow_forgets_the_old_one_and_keeps_who_the_customer_is() {
+fn new_flow_keeps_only_the_customers_identity() {
     let meta = Meta {
         idempotency_key: Some("k".to_owned()),
         contact: Some("a@example.com".to_owned()),
@@ -188,7 +188,7 @@ fn a_new_flow_forgets_the_old_one_and_keeps_who_the_customer_is() {
 }
 
 #[test]
-fn nothing_that_was_shipped_or_doubted_is_called_off() {
+fn shipped_or_doubtful_orders_are_not_cancelled() {
     let offered = State {
         eligibility: Some(sample::refused(Cause::NotShipped)),
         user_confirmed_order: Some(true),
@@ -215,7 +215,7 @@ fn nothing_that_was_shipped_or_doubted_is_called_off() {
 }
 
 #[test]
-fn a_yes_that_names_another_order_is_no_yes_to_this_one() {
+fn yes_naming_another_order_is_no_confirmation() {
     let number = Found { number: "77894".parse().expect("a number"), confidence: Confidence::Named };
     for asked in [Question::Confirm, Question::OnlyReturn, Question::OfferCancel] {
         let state = State {

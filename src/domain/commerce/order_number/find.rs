@@ -333,7 +333,7 @@ pub(in crate::domain) mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_called_an_orders_may_be_a_phones() {
+    fn unlabelled_number_may_be_a_phone() {
         for (text, phone) in [
             ("912345678", Some("912345678")),
             ("it is 14155550123", Some("14155550123")),
@@ -347,7 +347,7 @@ pub(in crate::domain) mod tests {
     }
 
     #[test]
-    fn a_phone_number_a_price_a_date_or_goods_are_no_order() {
+    fn phones_prices_dates_and_goods_are_no_orders() {
         for text in [
             "0912345678",
             "my phone is 91234567",

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_number_or_a_date_is_no_phone_number_and_stands_in_none() {
+    fn order_numbers_and_dates_are_no_phones() {
         for (text, numbers, phones) in [
             ("order 20261105", vec!["20261105"], vec![]),
             ("bought 05-11-2026, order 77893", vec!["77893"], vec![]),

@@ -68,7 +68,7 @@ fn mail_failed() -> State {
 }
 
 #[test]
-fn a_no_behind_a_yes_whose_turn_was_cut_off_takes_the_yes_back() {
+fn no_after_cancelled_yes_takes_it_back() {
     let decided = State { eligibility: Some(sample::approved()), ..confirmed() };
     let acting = State { desired_action: Some(Action::Return), ..decided.clone() };
     for state in [confirmed(), decided, acting] {
@@ -83,7 +83,7 @@ fn a_no_behind_a_yes_whose_turn_was_cut_off_takes_the_yes_back() {
 }
 
 #[test]
-fn what_has_its_ticket_is_not_called_off_by_a_never_mind() {
+fn never_mind_after_the_ticket_cancels_nothing() {
     let never_mind = || Event::Said(Utterance { answer: Some(Answer::Cancel), ..says("never mind") });
     let next = advance(ticketed(), never_mind());
     assert_eq!(next.ticket, ticketed().ticket);
@@ -92,7 +92,7 @@ fn what_has_its_ticket_is_not_called_off_by_a_never_mind() {
 }
 
 #[test]
-fn an_order_that_was_to_be_called_off_is_not_returned_unasked() {
+fn shipped_order_is_not_returned_instead_of_cancelled() {
     let cancel = || {
         let utterance = Utterance { intent: Some(Intent::Return), ..says("cancel my order") };
         utterance.with(Act::Request(Topic::Cancellation))
@@ -120,7 +120,7 @@ fn an_order_that_was_to_be_called_off_is_not_returned_unasked() {
 }
 
 #[test]
-fn items_that_are_named_are_shown_again_before_they_come_back_without_the_others() {
+fn named_items_are_confirmed_before_a_partial_return() {
     let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
     let mut order = sample::order();
     order.items.push(socks);
@@ -138,7 +138,7 @@ fn items_that_are_named_are_shown_again_before_they_come_back_without_the_others
 }
 
 #[test]
-fn damage_is_handed_over_while_a_mail_is_asked_about_and_after_a_return_that_was_there_before() {
+fn damage_is_escalated_during_mail_questions_and_duplicates() {
     let shattered = || {
         let utterance = Utterance { intent: Some(Intent::Return), ..says("they arrived shattered") };
         utterance.with(Act::Report(Topic::Damage))
@@ -162,7 +162,7 @@ fn damage_is_handed_over_while_a_mail_is_asked_about_and_after_a_return_that_was
 }
 
 #[test]
-fn another_order_ends_the_question_about_a_mail_that_failed() {
+fn another_order_ends_the_failed_mail_question() {
     let mail = mail_failed();
     let other = Utterance { entities: order("77894"), intent: Some(Intent::OrderStatus), ..says("where is 77894?") };
     let next = advance(mail.clone(), Event::Said(other));
@@ -173,7 +173,7 @@ fn another_order_ends_the_question_about_a_mail_that_failed() {
 }
 
 #[test]
-fn an_order_that_the_contact_of_another_one_does_not_open_asks_for_its_own() {
+fn second_order_needs_its_own_contact() {
     let meta = Meta { contact: Some("a@example.com".to_owned()), contact_fits: true, ..Meta::default() };
     let second = State {
         intent: Some(Intent::Return),
@@ -198,7 +198,7 @@ fn an_order_that_the_contact_of_another_one_does_not_open_asks_for_its_own() {
 }
 
 #[test]
-fn damage_is_that_of_the_order_talked_of_and_not_of_a_return_of_another_one() {
+fn damage_belongs_to_the_current_order() {
     let torn = || Event::Said(says("it arrived torn").with(Act::Report(Topic::Damage)));
     let shown = |last_returned: &str| State {
         intent: Some(Intent::OrderStatus),
@@ -242,7 +242,7 @@ fn wish_after_status_keeps_the_order_shown() {
 }
 
 #[test]
-fn a_no_or_a_goodbye_where_a_number_is_asked_for_ends_it_and_a_greeting_does_not() {
+fn no_or_goodbye_ends_the_number_question() {
     for question in [Question::OrderNumber, Question::OtherOrder, Question::Contact, Question::NotFound] {
         let asked = State { intent: Some(Intent::Return), stage: Stage::Asked(question), ..State::default() };
         let bye = Utterance { intent: Some(Intent::Other), ..says("bye") };
@@ -261,7 +261,7 @@ fn a_no_or_a_goodbye_where_a_number_is_asked_for_ends_it_and_a_greeting_does_not
 }
 
 #[test]
-fn a_bare_number_where_a_contact_was_asked_for_is_a_phones() {
+fn bare_number_as_contact_is_a_phone() {
     let asked = State {
         intent: Some(Intent::OrderStatus),
         order_number: Some(sample::number()),
