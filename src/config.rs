@@ -32,7 +32,7 @@ pub use knowledge::{ChunkConfig, EvalConfig, KnowledgeConfig};
 pub use llm::{AgentConfig, GroundingConfig, LlmConfig, LlmMode};
 pub use log::{LogConfig, LogFormat, TraceConfig};
 pub use mail::MailConfig;
-pub use retail::{Classifier, CuteGreeting, RetailConfig};
+pub use retail::{Classifier, CuteGreeting, DeskConfig, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::{SearchConfig, VectorConfig};
 pub use shops::{ShopConfig, ShopsConfig};
@@ -56,6 +56,7 @@ pub struct Config {
     pub shops: ShopsConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
+    pub desks: DeskConfig,
     pub retail: RetailConfig,
     pub returns: ReturnsConfig,
     pub mail: MailConfig,
@@ -164,6 +165,7 @@ impl Config {
                 poll: Some(env_ref.seconds("FILES_POLL_SECONDS", 0)).filter(|every| !every.is_zero()),
             },
             knowledge: KnowledgeConfig::read(env_ref),
+            desks: DeskConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
             returns: ReturnsConfig::read(env_ref),
             shops,

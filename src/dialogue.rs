@@ -2,6 +2,7 @@
 //!
 //! - [`turn`]: a [`Turn`] while a desk runs it, and how its events are emitted; [`show`](Turn::show) writes grounded text
 //! - [`utterance`]: the parsed message
+//! - [`social`]: small talk
 //! - [`history`]: the part of the conversation that a language model sees
 //! - [`language`]: settles which language the conversation uses
 //! - [`model`]: asks the language model and reports the position in its queue
@@ -17,9 +18,11 @@ pub mod history;
 pub mod language;
 pub mod model;
 mod show;
+pub mod social;
 pub mod turn;
 pub mod utterance;
 
+pub use social::Social;
 pub use turn::{Caller, Sink, SinkClosed, Step, Stored, Turn};
 pub use utterance::{Act, Answer, Utterance};
 

@@ -16,13 +16,65 @@ pub trait ReplyKey: Copy + Ord + DeserializeOwned + 'static {
 
     /// The placeholders that a variant may name.
     fn placeholders(self) -> &'static [&'static str];
+
+    /// The placeholders that every variant names.
+    fn required(self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
-/// The texts in one language: some variants for each key.
+/// Declares the keys of a desk's texts. After each key come the placeholders that its text may name, then those that it must name.
+macro_rules! reply_keys {
+    ($(#[$doc:meta])* $vis:vis enum $keys:ident {
+        $($(#[$about:meta])* $name:ident = $key:literal [$($may:literal)*] $(must [$($must:literal)*])?,)+
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+        $vis enum $keys {
+            $($(#[$about])* #[serde(rename = $key)] $name,)+
+        }
+
+        impl $crate::replies::ReplyKey for $keys {
+            const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $key,)+ }
+            }
+
+            fn placeholders(self) -> &'static [&'static str] {
+                match self { $(Self::$name => &[$($may,)* $($($must,)*)?],)+ }
+            }
+
+            fn required(self) -> &'static [&'static str] {
+                match self { $(Self::$name => &[$($($must,)*)?],)+ }
+            }
+        }
+    };
+}
+pub(crate) use reply_keys;
+
+/// The texts in one language: one or more variants for each key.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(transparent, bound = "K: ReplyKey")]
+#[serde(from = "BTreeMap<K, Variants>", bound = "K: ReplyKey")]
 pub struct Replies<K> {
     variants: BTreeMap<K, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text or a list of texts")]
+enum Variants {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl<K: Ord> From<BTreeMap<K, Variants>> for Replies<K> {
+    fn from(written: BTreeMap<K, Variants>) -> Self {
+        let several = |variants| match variants {
+            Variants::One(text) => vec![text],
+            Variants::Several(texts) => texts,
+        };
+        Self { variants: written.into_iter().map(|(key, variants)| (key, several(variants))).collect() }
+    }
 }
 
 /// A variant names a placeholder that has no value.
@@ -34,17 +86,28 @@ pub struct MissingValue {
 }
 
 impl<K: ReplyKey> Replies<K> {
-    /// Checks that every key has at least `least` variants, all different, and that no variant names an unknown placeholder.
+    /// Checks that every key has at least `least` variants, all different, and that each names the right placeholders.
     ///
     /// # Errors
     /// The first mistake, for the person who edits the file.
     pub fn check(&self, least: usize) -> Result<(), String> {
-        for key in K::ALL {
-            let (name, variants) = (key.as_str(), self.variants(*key));
+        self.check_keys(K::ALL.iter().copied(), least)
+    }
+
+    /// Like [`check`](Self::check), for some of the keys.
+    pub fn check_keys(&self, keys: impl Iterator<Item = K>, least: usize) -> Result<(), String> {
+        for key in keys {
+            let (name, variants) = (key.as_str(), self.variants(key));
             if variants.len() < least {
-                return Err(format!("{name} must have at least {least} variants"));
+                let texts = if least == 1 { "one text".to_owned() } else { format!("{least} variants") };
+                return Err(format!("{name} must have at least {texts}"));
             }
             for variant in variants {
+                if let Some(missing) =
+                    key.required().iter().find(|name| !placeholders(variant).any(|has| has == **name))
+                {
+                    return Err(format!("{name} must contain {{{missing}}}"));
+                }
                 if let Some(unknown) = placeholders(variant).find(|name| !key.placeholders().contains(name)) {
                     let known = key.placeholders().join(", ");
                     let known = if known.is_empty() { "none" } else { &known };
@@ -63,6 +126,19 @@ impl<K: ReplyKey> Replies<K> {
     /// Returns the variants of a key, in the file's order.
     pub fn variants(&self, key: K) -> &[String] {
         self.variants.get(&key).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the first variant of a key, not filled in.
+    pub fn template(&self, key: K) -> &str {
+        self.variants(key).first().map_or("", String::as_str)
+    }
+
+    /// Returns the first variant of a key, filled in.
+    ///
+    /// # Errors
+    /// As for [`pick`](Self::pick).
+    pub fn text(&self, key: K, values: &[(&str, &str)]) -> Result<String, MissingValue> {
+        self.pick(key, None, values).map(|(text, _)| text)
     }
 
     /// Returns the variant after `last`, filled in, and its index.
@@ -115,4 +191,41 @@ impl<'a, K: ReplyKey> VariantPicker<'a, K> {
 /// Returns the names in braces.
 fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    reply_keys! {
+        enum Key {
+            Hello = "hello" ["name"],
+            Until = "until" ["name"] must ["date"],
+        }
+    }
+
+    fn replies(text: &str) -> Result<Replies<Key>, String> {
+        let replies: Replies<Key> = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        replies.check(1).map(|()| replies)
+    }
+
+    #[test]
+    fn text_may_have_one_or_several_variants() {
+        let replies = replies("hello = [\"Hi {name}\", \"Hey\"]\nuntil = \"until {date}\"").expect("valid");
+        assert_eq!(replies.text(Key::Until, &[("date", "May")]).as_deref(), Ok("until May"));
+        assert_eq!(replies.pick(Key::Hello, Some(1), &[("name", "An")]), Ok(("Hi An".to_owned(), 0)));
+    }
+
+    #[test]
+    fn missing_texts_and_placeholders_are_reported() {
+        for (text, hint) in [
+            ("hello = \"Hi\"", "until must have at least one text"),
+            ("hello = \"Hi\"\nuntil = \"then\"", "until must contain {date}"),
+            ("hello = \"Hi {nam}\"\nuntil = \"{date}\"", "hello names {nam}"),
+            ("hallo = \"Hi\"", "unknown variant `hallo`"),
+        ] {
+            let error = replies(text).expect_err(hint);
+            assert!(error.contains(hint), "{text}: {error}");
+        }
+    }
 }

@@ -21,6 +21,30 @@ pub enum CuteGreeting {
     Off,
 }
 
+/// Settings of every desk.
+#[derive(Clone, Debug)]
+pub struct DeskConfig {
+    /// `INTENT_TIMEOUT_MS`: how long the language model may take to classify.
+    pub intent_timeout: Duration,
+    /// `SOCIAL_TIMEOUT_MS`: how long it may take for small talk before a prepared reply is used.
+    pub social_timeout: Duration,
+    /// `HISTORY_MAX_CHARS`: characters of the conversation in the prompt.
+    pub history_max_chars: usize,
+    /// `RETRIEVE_MAX_CHARS`: characters of retrieved passages in the prompt.
+    pub context_max_chars: usize,
+}
+
+impl DeskConfig {
+    pub(super) fn read(env: &mut Env) -> Self {
+        Self {
+            intent_timeout: env.milliseconds("INTENT_TIMEOUT_MS", 4000),
+            social_timeout: env.milliseconds("SOCIAL_TIMEOUT_MS", 8000),
+            history_max_chars: env.number("HISTORY_MAX_CHARS", 6000),
+            context_max_chars: env.number("RETRIEVE_MAX_CHARS", 8000),
+        }
+    }
+}
+
 /// The retail desk.
 #[derive(Clone, Debug)]
 pub struct RetailConfig {
@@ -28,16 +52,8 @@ pub struct RetailConfig {
     pub classifier: Classifier,
     /// `INTENT_CONFIDENCE_THRESHOLD`: below it, the desk asks the customer.
     pub intent_threshold: f64,
-    /// `INTENT_TIMEOUT_MS`: how long the language model may take to classify.
-    pub intent_timeout: Duration,
-    /// `SOCIAL_TIMEOUT_MS`: how long it may take for small talk before a prepared reply is used.
-    pub social_timeout: Duration,
     /// `CUTE_GREETING`
     pub cute_greeting: CuteGreeting,
-    /// `HISTORY_MAX_CHARS`: characters of the conversation in the prompt.
-    pub history_max_chars: usize,
-    /// `RETRIEVE_MAX_CHARS`: characters of retrieved passages in the prompt.
-    pub context_max_chars: usize,
     /// `WARRANTY_MISS_LIMIT`: unknown serials within `miss_window` before the customer has to wait.
     pub miss_limit: usize,
     /// `WARRANTY_MISS_MINUTES`
@@ -59,15 +75,11 @@ impl RetailConfig {
                 Classifier::RulesFirst,
             ),
             intent_threshold,
-            intent_timeout: env.milliseconds("INTENT_TIMEOUT_MS", 4000),
-            social_timeout: env.milliseconds("SOCIAL_TIMEOUT_MS", 8000),
             cute_greeting: env.choice(
                 "CUTE_GREETING",
                 &[("on_change", CuteGreeting::OnChange), ("always", CuteGreeting::Always), ("off", CuteGreeting::Off)],
                 CuteGreeting::OnChange,
             ),
-            history_max_chars: env.number("HISTORY_MAX_CHARS", 6000),
-            context_max_chars: env.number("RETRIEVE_MAX_CHARS", 8000),
             miss_limit: env.number("WARRANTY_MISS_LIMIT", 5),
             miss_window: env.seconds_of_minutes("WARRANTY_MISS_MINUTES", 10),
             serials_max: env.number("WARRANTY_SERIALS_MAX", 5),

@@ -9,15 +9,16 @@ use async_trait::async_trait;
 
 use super::{Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
+use crate::dialogue::Social;
 use crate::dialogue::language::{self, Settled};
-use crate::domain::{IntentSource, Kind, Language, Vocabulary};
-use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding, Placeholders};
-use crate::nlu::facts::Lexicon;
+use crate::dialogue::social::{SocialModel, SocialTexts, Written};
+use crate::domain::{Kind, Language, Metadata, Vocabulary};
+use crate::grounding::{Canary, Grounding, GroundingRules, Piece, joined};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
+use crate::replies::{MissingValue, Replies, ReplyKey};
 
 mod classify;
 mod failed_attempts;
@@ -28,21 +29,21 @@ mod replay;
 mod reply;
 mod retrieve;
 pub mod rules;
-mod social;
 mod texts;
 mod warranty;
 
-use classify::{Understanding, Understood};
+use classify::Understood;
 use failed_attempts::FailedAttempts;
 use intent::Intent;
 use memory::Memory;
-use rules::RetailRules;
-use texts::RetailTexts;
+use rules::{RetailRules, Utterance};
+use texts::Text;
 
 /// The retail desk.
 pub struct Retail {
     services: Services,
-    texts: ByLanguage<RetailTexts>,
+    texts: ByLanguage<Replies<Text>>,
+    social: SocialTexts,
     common: ByLanguage<CommonTexts>,
     language_rules: LanguageRules,
     rules: RetailRules,
@@ -54,14 +55,21 @@ pub struct Retail {
     grounding: Grounding,
 }
 
-/// The customer's message and what the desk knows about it before it is classified.
+/// The parsed message, before it is classified.
 struct Incoming {
-    /// The language that the customer asked for, if they did.
-    switch: Option<Language>,
+    /// Whether the customer asked for another language.
+    switched: bool,
     /// The message without that request.
-    text: String,
+    utterance: Utterance,
     /// Whether the desk's last message asked for a serial number.
     waiting_for_serial: bool,
+}
+
+impl Incoming {
+    /// Whether the message holds nothing but a request for another language.
+    fn is_only_switch(&self) -> bool {
+        self.switched && self.utterance.text.is_empty()
+    }
 }
 
 /// Makes the desk, and keeps the failed attempts through a reload.
@@ -106,19 +114,20 @@ impl Retail {
         languages: &[Language],
         failed_attempts: Arc<FailedAttempts>,
     ) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
-        let texts = ByLanguage::<RetailTexts>::load(prompts, "retail", languages)?;
+        let texts = ByLanguage::<Replies<Text>>::load(prompts, "retail", languages)?;
         for (language, texts) in texts.iter() {
-            texts.check().map_err(|hint| prompts.error(&format!("texts/retail.{language}.toml"), None, hint))?;
+            texts.check(1).map_err(|hint| prompts.error(&format!("texts/retail.{language}.toml"), None, hint))?;
         }
+        let social = SocialTexts::load(prompts, languages)?;
         let common = ByLanguage::load(prompts, "common", languages)?;
         let language_rules = LanguageRules::read(prompts)?;
         let rules = RetailRules::read(prompts)?;
-        let facts = Lexicon::read(prompts)?;
-        let claims = Arc::new(ClaimRules::read(prompts)?);
+        let grounding = GroundingRules::read(prompts)?;
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();
         Ok(move |services: &Services| Self {
             texts,
+            social,
             common,
             language_rules,
             rules,
@@ -126,8 +135,7 @@ impl Retail {
             social_prompt,
             failed_attempts,
             grounding: Grounding::new(
-                facts.in_currency(services.shop.currency),
-                claims,
+                grounding.in_currency(services.shop.currency),
                 services.config.grounding.link_hosts.clone(),
                 Canary::new(rand::random()),
             ),
@@ -144,55 +152,59 @@ impl Retail {
         self.services.knowledge.vocabulary(&turn.persona.knowledge)
     }
 
-    fn texts(&self, turn: &Turn) -> &RetailTexts {
+    fn texts(&self, turn: &Turn) -> &Replies<Text> {
         self.texts.get(turn.language())
     }
 
+    /// Returns a text, filled in with these values and the hotline.
+    fn text(&self, turn: &Turn, text: Text, values: &[(&str, &str)]) -> Result<String, MissingValue> {
+        let hotline = ("hotline", self.hotline(turn));
+        self.texts(turn).text(text, &[&[hotline], values].concat())
+    }
+
+    async fn say(&self, turn: &mut Turn, kind: Kind, text: Text) -> Result<(), DeskError> {
+        let text = self.text(turn, text, &[])?;
+        Ok(turn.say(kind, &text).await?)
+    }
+
+    fn common(&self, turn: &Turn) -> &CommonTexts {
+        self.common.get(turn.language())
+    }
+
     fn hotline(&self, turn: &Turn) -> &str {
-        &self.common.get(turn.language()).hotline
+        &self.common(turn).hotline
     }
 
-    /// Returns the replacements for what the guards remove.
-    fn placeholders(&self, turn: &Turn) -> Placeholders<'_> {
-        Placeholders::of(self.common.get(turn.language()))
-    }
-
-    /// Settles the conversation's language and looks at what the customer was asked last.
+    /// Settles the conversation's language, parses the message, and looks at what the customer was asked last.
     fn listen(&self, turn: &mut Turn) -> Incoming {
         let waiting_for_serial = warranty::is_waiting(&turn.history, &self.texts);
         let Settled { switched_to, text } = language::settle(turn, &self.language_rules, str::to_owned);
-        Incoming { switch: switched_to, text, waiting_for_serial }
+        let utterance = self.rules.parse(&text, &self.vocabulary(turn));
+        Incoming { switched: switched_to.is_some(), utterance, waiting_for_serial }
     }
 
     async fn report_intent(&self, turn: &mut Turn, understood: &Understood) -> Result<(), DeskError> {
-        let intent = understood.intent.as_str();
         // More digits would suggest a precision that it does not have.
-        let confidence = (understood.confidence * 100.0).round() / 100.0;
-        let receipt = Understanding { intent, confidence, source: understood.source, why: &understood.receipt };
-        turn.note("intent", receipt);
+        let confidence = (understood.utterance.confidence * 100.0).round() / 100.0;
+        turn.note("intent", understood.receipt(confidence));
+        let intent = understood.intent().as_str();
         Ok(turn.report_intent(intent, confidence, understood.source, understood.clarify_needed).await?)
     }
 
-    async fn acknowledge(&self, turn: &mut Turn, incoming: &Incoming) -> Result<(), DeskError> {
-        if incoming.switch.is_some() {
-            turn.say(Kind::LanguageAck, &self.texts(turn).language_ack).await?;
-        }
-        Ok(())
-    }
-
-    /// Greets with the first clear intent of a conversation and when the intent changes.
+    /// Greets with the first clear intent of a conversation and when the intent changes, unless the customer complains or leaves.
     async fn greet(&self, turn: &mut Turn, understood: &Understood, memory: &mut Memory) -> Result<(), DeskError> {
         if understood.clarify_needed {
             return Ok(());
         }
-        let earlier = memory.last_intent.replace(understood.intent);
+        let earlier = memory.last_intent.replace(understood.intent());
+        let is_out_of_place = understood.utterance.complains() || understood.utterance.says_farewell();
         let greets = match self.config().cute_greeting {
-            CuteGreeting::OnChange => earlier != Some(understood.intent),
+            CuteGreeting::OnChange => earlier != Some(understood.intent()) && !is_out_of_place,
             CuteGreeting::Always => true,
             CuteGreeting::Off => false,
         };
         if greets {
-            turn.say(Kind::CuteGreeting, &self.texts(turn).cute_greeting).await?;
+            self.say(turn, Kind::CuteGreeting, Text::CuteGreeting).await?;
         }
         Ok(())
     }
@@ -200,7 +212,34 @@ impl Retail {
     async fn clarify(&self, turn: &mut Turn, memory: &mut Memory) -> Result<(), DeskError> {
         memory.clarify_attempts += 1;
         turn.note("clarify_attempts", memory.clarify_attempts);
-        Ok(turn.say(Kind::Clarify, &self.texts(turn).clarify).await?)
+        self.say(turn, Kind::Clarify, Text::Clarify).await
+    }
+
+    /// Makes small talk: the model's reply, or a written one on the topic, and the way back to business in the same message.
+    async fn chat(&self, turn: &mut Turn, topic: Social, model_is_late: bool) -> Result<(), DeskError> {
+        let common = self.common(turn);
+        let Written { mut text, holds_fact } = self.social.written(turn, topic, common)?;
+        // Without a console, no person would see it.
+        if topic == Social::Person && self.services.config.console.on {
+            turn.ask_for_person();
+            text = self.text(turn, Text::PersonTold, &[])?;
+        }
+        let redirect = self.texts(turn).template(Text::SocialRedirect);
+        let model = SocialModel {
+            gateway: &self.services.llm,
+            grounding: &self.grounding,
+            common,
+            prompt: &self.social_prompt,
+            persona_max_chars: self.services.config.prompts.persona_max_chars,
+            timeout: self.services.config.desks.social_timeout,
+            redirect,
+        };
+        let reply = if holds_fact || model_is_late { vec![Piece::Text(text)] } else { model.reply(turn, text).await };
+        turn.note("social_topic", topic.as_str());
+        // A customer who leaves is not asked for more.
+        let redirect = (topic != Social::Goodbye).then(|| Piece::Text(format!(" {redirect}")));
+        turn.show(Kind::Social, joined(reply.into_iter().chain(redirect))).await?;
+        Ok(turn.end_message(Metadata::of(Kind::Social)).await?)
     }
 
     async fn follow_up(&self, turn: &mut Turn) -> Result<(), DeskError> {
@@ -219,36 +258,22 @@ impl Desk for Retail {
         let incoming = read_text(turn.message.text.len(), || self.listen(turn));
         let understood = turn.step("classify").take(self.classify(turn, &incoming, &memory)).await;
         self.report_intent(turn, &understood).await?;
-        self.acknowledge(turn, &incoming).await?;
-        if incoming.switch.is_some() && incoming.text.is_empty() {
+        if incoming.switched {
+            self.say(turn, Kind::LanguageAck, Text::LanguageAck).await?;
+        }
+        if incoming.is_only_switch() {
             return self.prompt_again(turn, &incoming).await;
         }
         self.greet(turn, &understood, &mut memory).await?;
         // A turn that is cancelled after this has greeted.
         turn.state = memory.clone().into_state();
-        match (understood.clarify_needed, understood.intent) {
-            (true, _) if understood.social.is_some() => self.chat(turn, &understood).await?,
-            (true, _) | (_, Intent::Unknown) => self.clarify(turn, &mut memory).await?,
-            (false, Intent::Warranty) => self.warranty(turn, &incoming).await?,
-            (false, Intent::Shopping) => self.reply(turn, &incoming, &understood).await?,
+        match (understood.clarify_needed, understood.intent(), understood.utterance.social()) {
+            (true, _, Some(topic)) => self.chat(turn, topic, understood.model_is_late).await?,
+            (true, _, None) | (_, Intent::Unknown, _) => self.clarify(turn, &mut memory).await?,
+            (false, Intent::Warranty, _) => self.warranty(turn, &incoming).await?,
+            (false, Intent::Shopping, _) => self.reply(turn, &understood.utterance).await?,
         }
         turn.state = memory.into_state();
         Ok(())
-    }
-}
-
-impl Understood {
-    /// The message held only a request to switch the language: there is nothing to clarify or answer.
-    fn only_language() -> Self {
-        Self {
-            intent: Intent::Unknown,
-            confidence: 1.0,
-            source: IntentSource::Rules,
-            clarify_needed: false,
-            social: None,
-            names_nothing: false,
-            model_is_late: false,
-            receipt: classify::Receipt::default(),
-        }
     }
 }

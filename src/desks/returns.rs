@@ -52,7 +52,7 @@ use texts::{ReturnsTexts, VariantPicker};
 pub struct Returns {
     services: Services,
     texts: Arc<ByLanguage<ReturnsTexts>>,
-    common: ByLanguage<CommonTexts>,
+    common: Arc<ByLanguage<CommonTexts>>,
     language_rules: LanguageRules,
     rules: ReturnsRules,
     agent: Agent,
@@ -65,11 +65,15 @@ pub struct Returns {
 #[derive(Default)]
 pub struct Factory {
     texts: ShopTexts,
+    common: ShopCommon,
     mails: Arc<PerShop<Arc<MailTemplates>>>,
 }
 
 /// The texts of each shop, for jobs.
 type ShopTexts = Arc<PerShop<Arc<ByLanguage<ReturnsTexts>>>>;
+
+/// The texts of every desk for each shop, for jobs and e-mails.
+type ShopCommon = Arc<PerShop<Arc<ByLanguage<CommonTexts>>>>;
 
 #[async_trait]
 impl DeskFactory for Factory {
@@ -80,19 +84,21 @@ impl DeskFactory for Factory {
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Returns::load(prompts, languages)?;
         let mails = Arc::new(mail::read(prompts, languages)?);
-        let (all_texts, all_mails) = (self.texts.clone(), self.mails.clone());
+        let (all_texts, all_common, all_mails) = (self.texts.clone(), self.common.clone(), self.mails.clone());
         Ok(Box::new(move |services| {
             let desk = open(services);
             all_texts.set(&services.shop.tenant, desk.texts.clone());
+            all_common.set(&services.shop.tenant, desk.common.clone());
             all_mails.set(&services.shop.tenant, mails);
-            let renderer = mail::renderer(all_mails, services.labels.clone());
+            let renderer = mail::renderer(all_mails, all_common, services.labels.clone());
             services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
             Arc::new(desk)
         }))
     }
 
     fn jobs(&self) -> Vec<Arc<dyn Job>> {
-        vec![Arc::new(jobs::IssueLabel), Arc::new(jobs::AnnounceDecision { texts: self.texts.clone() })]
+        let (texts, common) = (self.texts.clone(), self.common.clone());
+        vec![Arc::new(jobs::IssueLabel), Arc::new(jobs::AnnounceDecision { texts, common })]
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
@@ -137,7 +143,7 @@ impl Returns {
         for (language, texts) in texts.iter() {
             texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
-        let common = ByLanguage::load(prompts, "common", languages)?;
+        let common = Arc::new(ByLanguage::load(prompts, "common", languages)?);
         let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
         // Carriers read the label, so it is in the first language.

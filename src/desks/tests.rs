@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
-use super::retail::rules::{Context, RetailRules};
+use super::retail::rules::RetailRules;
 use super::returns::rules::ReturnsRules;
 use crate::agent::reply_text::for_customer;
 use crate::app::list_file::Table;
@@ -130,7 +130,7 @@ fn doubling_a_text_never_triples_its_cost() {
         }),
         ("switch of language", MESSAGE, &|text| drop(language.switch(text, &languages))),
         ("returns desk", MESSAGE, &|text| drop(returns.parse(text))),
-        ("retail desk", MESSAGE, &|text| drop(retail.classify(text, &Context::default(), &vocabulary))),
+        ("retail desk", MESSAGE, &|text| drop(retail.parse(text, &vocabulary))),
         ("search text", MESSAGE, &|text| drop(retail.search_text(text, &vocabulary))),
         ("search", MESSAGE, &|text| {
             drop(index.search(&Query { text: text.to_owned(), language: Language::VI, limit: 8 }))

@@ -5,9 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use super::social::Social;
 use crate::domain::commerce::OrderNumber;
 use crate::domain::commerce::order_number::Found;
 use crate::domain::identity::Contact;
+use crate::domain::serial::PossibleSerial;
 
 /// One thing that a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +18,10 @@ pub enum Act<T> {
     Greet,
     /// Says goodbye, and asks for nothing.
     Leave,
+    /// Says goodbye, whatever else it says.
+    Farewell,
+    /// Complains or says that something is broken, whatever else it says.
+    Complain,
     /// Refers to what was discussed before: "it", "this order".
     PointBack,
     /// Wants a person of the shop.
@@ -30,6 +36,12 @@ pub enum Act<T> {
     LeaveOpen,
     /// Is nothing but an answer, a number or an address.
     OnlyAnswer,
+    /// Only fills a pause: polite words, or "one moment".
+    Stall,
+    /// Makes small talk, and wants nothing else.
+    Chat(Social),
+    /// Gives what the desk may have asked for.
+    Provide(T),
     /// Asks about a topic.
     Ask(T),
     /// Asks the shop to do something.
@@ -57,6 +69,8 @@ pub struct Entities {
     pub orders: Vec<Found>,
     /// E-mail addresses and phone numbers.
     pub contacts: Vec<Contact>,
+    /// Words that may be serial numbers of goods, in the order of the message.
+    pub serials: Vec<PossibleSerial>,
     /// The message may name an order in a way that the rules cannot read: "seven seven eight nine three".
     pub has_unread_order: bool,
 }
@@ -70,6 +84,10 @@ pub struct Utterance<I, T> {
     pub explanation: String,
     /// What the customer wants.
     pub intent: Option<I>,
+    /// How sure the rules are of the intent, or that there is none: 0 to 1. For desks that weigh their words.
+    pub confidence: f64,
+    /// The names of the rules that matched, for the receipt. Never the customer's words.
+    pub matched: Vec<String>,
     pub answer: Option<Answer>,
     /// The answer if the question was whether to cancel an order: "cancel it" is a yes there, and "keep it" a no.
     pub answer_to_cancel: Option<Answer>,
@@ -84,6 +102,8 @@ impl<I, T> Default for Utterance<I, T> {
             text: String::new(),
             explanation: String::new(),
             intent: None,
+            confidence: 0.0,
+            matched: Vec::new(),
             answer: None,
             answer_to_cancel: None,
             entities: Entities::default(),
@@ -125,6 +145,14 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
         self.does(Act::Greet)
     }
 
+    pub fn says_farewell(&self) -> bool {
+        self.does(Act::Farewell)
+    }
+
+    pub fn complains(&self) -> bool {
+        self.does(Act::Complain)
+    }
+
     pub fn says_goodbye(&self) -> bool {
         self.does(Act::Leave)
     }
@@ -155,6 +183,26 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
 
     pub fn only_answers(&self) -> bool {
         self.does(Act::OnlyAnswer)
+    }
+
+    pub fn stalls(&self) -> bool {
+        self.does(Act::Stall)
+    }
+
+    /// Returns the topic of a message that only makes small talk.
+    pub fn social(&self) -> Option<Social> {
+        self.acts.iter().find_map(|act| match act {
+            Act::Chat(topic) => Some(*topic),
+            _ => None,
+        })
+    }
+
+    pub fn cancels(&self) -> bool {
+        self.answer == Some(Answer::Cancel)
+    }
+
+    pub fn provides(&self, topic: T) -> bool {
+        self.does(Act::Provide(topic))
     }
 
     pub fn asks(&self, topic: T) -> bool {

@@ -8,7 +8,7 @@ use serde::Serialize;
 mod candidate;
 mod likeness;
 pub use candidate::{Candidate, find_candidates};
-pub use likeness::{Likeness, most_serial_like};
+pub use likeness::{KnownWord, Likeness, PossibleSerial, SerialWords, most_serial_like};
 
 /// The serial number of a product: 3 to 32 of `A-Z`, `0-9` and `-`, a digit among them.
 ///
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!("1".repeat(33).parse::<Serial>(), Err(InvalidSerial::Length));
     }
 
-    /// The table comes from `tests/data/make_serials.py`: Python's `re` with the seed's own pattern.
+    /// The table comes from `tests/data/make_serials.py`: Python's `re` with the pattern of serial numbers.
     #[test]
     fn serial_parser_agrees_with_the_reference_pattern() {
         let table = include_str!("../../tests/data/serials.tsv");

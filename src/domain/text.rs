@@ -10,12 +10,14 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+mod lexicon;
 mod pattern;
 #[cfg(test)]
 mod tests;
 mod token;
 
-pub use pattern::{InvalidPattern, Lexicon, Pattern, Window, match_mask};
+pub use lexicon::Lexicon;
+pub use pattern::{InvalidPattern, Pattern, Window, match_mask};
 pub use token::{Spelling, Token, TokenStream};
 
 /// Lower case, without diacritics, `đ` as `d`: "Bảo hành Đúng" becomes "bao hanh dung".
@@ -64,6 +66,19 @@ fn is_unwanted(c: char) -> bool {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
         _ => c.is_control(),
     }
+}
+
+/// Whether a text shows nothing: it is empty, or only white space and characters that leave no trace.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c))
+}
+
+/// Whether a character by itself leaves no trace on the page: soft hyphens, joiners, fillers, selectors and the like.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The words of a text, folded: maximal runs of letters and digits.

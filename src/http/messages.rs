@@ -16,7 +16,7 @@ use super::limit::OnlyRepeats;
 use super::refusals::RefusedMessage;
 use super::sse;
 use crate::app::App;
-use crate::domain::text::clean;
+use crate::domain::text::{clean, is_blank};
 use crate::domain::{Author, ConversationId, MessageId, TenantId};
 use crate::turn::{AcceptError, Accepted, Message};
 
@@ -24,11 +24,11 @@ use crate::turn::{AcceptError, Accepted, Message};
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PostMessage {
-    /// 1 to 4,000 characters after trimming.
+    /// 1 to 4,000 characters after trimming, at least one of them visible.
     #[schema(
         min_length = 1,
         max_length = 4000,
-        pattern = r"[^\s\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]"
+        pattern = r"[^\s\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0]"
     )]
     pub text: String,
 }
@@ -40,7 +40,7 @@ impl PostMessage {
     /// [`ApiError::InvalidRequest`] if nothing is left, or more than `TEXT_MAX_CHARS` characters.
     pub fn trimmed(&self, app: &App) -> Result<String> {
         let text = clean(&self.text);
-        let text = text.trim();
+        let text = if is_blank(&text) { "" } else { text.trim() };
         let length = text.chars().count();
         let most = app.config.http.text_max_chars;
         if (1..=most).contains(&length) {

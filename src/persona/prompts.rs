@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::rules::{LANGUAGES, languages_in};
 use super::{Persona, file};
 use crate::config::{PromptConfig, ShopConfig};
+use crate::domain::Language;
 use crate::domain::text::clean;
 
 /// An invalid file under `prompts/`, with the place and a hint how to fix it.
@@ -74,7 +76,8 @@ impl Prompts {
     pub fn load_all(folder: &Path, default_persona: &Path) -> Result<Self, PromptErrors> {
         let mut files = BTreeMap::new();
         read_folder(folder, folder, &mut files)?;
-        let mut personas = parse_personas(folder, &files)?;
+        let languages = languages_in(files.get(LANGUAGES));
+        let mut personas = parse_personas(folder, &files, &languages)?;
         let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));
         let (default_persona, default_file) = match personas.get(&id).filter(|_| inside) {
@@ -83,7 +86,7 @@ impl Prompts {
                 let shown = default_persona.display().to_string();
                 let content = read(default_persona)
                     .map_err(|error| PromptError { hint: format!("{} (set by PERSONA_PATH)", error.hint), ..error })?;
-                let persona = Arc::new(file::parse(&shown, &id, &content)?);
+                let persona = Arc::new(file::parse(&shown, &id, &content, &languages)?);
                 personas.insert(id, persona.clone());
                 (persona, Some(default_persona.to_owned()))
             }
@@ -104,7 +107,8 @@ impl Prompts {
         if folder.is_dir() {
             read_folder(folder, folder, &mut files)?;
         }
-        let mut personas = parse_personas(folder, &files)?;
+        let languages = languages_in(files.get(LANGUAGES).or_else(|| self.content(LANGUAGES)));
+        let mut personas = parse_personas(folder, &files, &languages)?;
         if personas.is_empty() {
             personas.clone_from(&self.personas);
         }
@@ -136,7 +140,7 @@ impl Prompts {
     /// Returns a copy with another text for one persona, as if its file had changed. Does not read files.
     pub fn with_persona(&self, id: &str, content: &str) -> Result<Self, PromptError> {
         let shown = self.persona_file(id).display().to_string();
-        let persona = Arc::new(file::parse(&shown, id, content)?);
+        let persona = Arc::new(file::parse(&shown, id, content, &languages_in(self.content(LANGUAGES)))?);
         let mut changed = self.clone();
         if persona.id == changed.default_persona.id {
             changed.default_persona = persona.clone();
@@ -251,12 +255,13 @@ impl Prompts {
 fn parse_personas(
     folder: &Path,
     files: &BTreeMap<String, String>,
+    languages: &[Language],
 ) -> Result<BTreeMap<String, Arc<Persona>>, PromptErrors> {
     let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
     for (name, content) in files {
         if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
             let shown = folder.join(name).display().to_string();
-            match file::parse(&shown, id, content) {
+            match file::parse(&shown, id, content, languages) {
                 Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
                 Err(error) => errors.push(error),
             }
@@ -312,7 +317,6 @@ fn same_folder(a: &Path, b: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Language;
 
     #[test]
     fn missing_folder_is_reported_with_file_and_line() {

@@ -4,14 +4,24 @@ use serde::de::{DeserializeOwned, Error as _};
 use toml::{Table, Value};
 
 use super::{PromptError, Prompts};
+use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
+use crate::domain::serial::SerialWords;
 
-const LANGUAGES: &str = "rules/languages.toml";
+pub(super) const LANGUAGES: &str = "rules/languages.toml";
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LanguagesFile {
     languages: Vec<LanguageProfile>,
+}
+
+/// Returns the codes of the languages in the text of [`LANGUAGES`]. [`Prompts::languages`] reports a file that cannot be read.
+pub(super) fn languages_in(text: Option<&String>) -> Vec<Language> {
+    match text.map(|text| toml::from_str::<LanguagesFile>(text)) {
+        Some(Ok(file)) => file.languages.into_iter().map(|language| language.code).collect(),
+        _ => vec![Language::default()],
+    }
 }
 
 impl Prompts {
@@ -24,6 +34,11 @@ impl Prompts {
             }
             Ok(languages)
         })
+    }
+
+    /// Reads `rules/serials.toml` and `rules/serials.LANG.toml`.
+    pub fn serial_words(&self) -> Result<SerialWords, PromptError> {
+        self.rules(&["serials"], Ok::<SerialWords, std::convert::Infallible>)
     }
 
     /// Reads the rules of these names and builds `T` from them.

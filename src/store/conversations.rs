@@ -213,14 +213,14 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
     }
 }
 
-/// Returns the language of the conversation, or English without one.
+/// Returns the language of the conversation, or the default without one.
 pub(super) async fn language_of(
     connection: &impl ConnectionTrait,
     conversation: Option<ConversationId>,
 ) -> Result<Language> {
-    let Some(id) = conversation else { return Ok(Language::EN) };
+    let Some(id) = conversation else { return Ok(Language::default()) };
     let row = conversations::Entity::find_by_id(id.0).one(connection).await?;
-    Ok(row.and_then(|row| row.preferred_language.parse().ok()).unwrap_or(Language::EN))
+    Ok(row.and_then(|row| row.preferred_language.parse().ok()).unwrap_or_default())
 }
 
 pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversation> {

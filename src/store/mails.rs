@@ -56,7 +56,7 @@ impl NewMail {
             to: order.email.clone(),
             template: template.to_owned(),
             language,
-            context: mail_context(order, rma, language),
+            context: mail_context(order, rma),
             conversation: rma.and_then(|rma| rma.conversation),
             order: Some(order.number.clone()),
             rma: rma.map(|rma| rma.number.clone()),
@@ -69,11 +69,11 @@ impl NewMail {
     }
 }
 
-/// Returns the variables of a template about an order.
-pub fn mail_context(order: &Order, rma: Option<&Rma>, language: Language) -> Value {
+/// Returns the variables of a template about an order. The amount is formatted when the mail is sent.
+pub fn mail_context(order: &Order, rma: Option<&Rma>) -> Value {
     json!({
         "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.map(|rma| &rma.number),
-        "refund_amount": rma.map(|rma| rma.refund.shown(language)),
+        "refund_amount": rma.map(|rma| rma.refund.to_string()),
     })
 }
 

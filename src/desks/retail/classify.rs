@@ -6,14 +6,13 @@ use tracing::warn;
 
 use super::intent::Intent;
 use super::memory::Memory;
-use super::rules::{Context, Verdict};
-use super::social::PERSON;
+use super::rules::{Context, Utterance, in_context};
 use super::{Incoming, Retail};
 use crate::config::{Classifier, LlmMode};
 use crate::desks::Turn;
 use crate::dialogue::history::window;
+use crate::dialogue::{Act, Social};
 use crate::domain::IntentSource;
-use crate::nlu::long_text::read_text;
 use crate::providers::llm::{ChatMessage, ChatRequest, LlmError};
 
 /// Characters of the conversation in the prompt.
@@ -21,17 +20,46 @@ const CONTEXT_CHARS: usize = 1200;
 
 /// A classified message.
 pub(super) struct Understood {
-    pub intent: Intent,
-    pub confidence: f64,
+    /// The message, with what the rules or the model decided.
+    pub utterance: Utterance,
     pub source: IntentSource,
     pub clarify_needed: bool,
-    /// The topic of small talk.
-    pub social: Option<String>,
-    /// Whether the customer wants goods without naming any.
-    pub names_nothing: bool,
     /// Whether the model was too late; it is not asked again in this turn.
     pub model_is_late: bool,
-    pub receipt: Receipt,
+    /// The model's reason.
+    rationale: Option<String>,
+    /// Why the model's answer was not used.
+    model_error: Option<String>,
+}
+
+impl Understood {
+    /// The message held only a request to switch the language: there is nothing to clarify or answer.
+    fn only_language() -> Self {
+        Self {
+            utterance: Utterance { confidence: 1.0, ..Utterance::default() },
+            source: IntentSource::Rules,
+            clarify_needed: false,
+            model_is_late: false,
+            rationale: None,
+            model_error: None,
+        }
+    }
+
+    pub fn intent(&self) -> Intent {
+        self.utterance.intent.unwrap_or(Intent::Unknown)
+    }
+
+    /// Returns the classification for the receipt.
+    pub fn receipt(&self, confidence: f64) -> Receipt<'_> {
+        Receipt {
+            intent: self.intent().as_str(),
+            confidence,
+            source: self.source,
+            matched: &self.utterance.matched,
+            rationale: self.rationale.as_deref(),
+            model_error: self.model_error.as_deref(),
+        }
+    }
 }
 
 /// Why the model's answer is not used.
@@ -46,27 +74,18 @@ impl Unusable {
     }
 }
 
-/// Why a message was classified this way, for the receipt.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Receipt {
-    /// The rules' evidence.
-    matched: Vec<String>,
-    /// The model's reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rationale: Option<String>,
-    /// Why the model's answer was not used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model_error: Option<String>,
-}
-
-/// The classification in the receipt.
+/// Why a message was classified this way.
 #[derive(Serialize)]
-pub(super) struct Understanding<'a> {
-    pub intent: &'a str,
-    pub confidence: f64,
-    pub source: IntentSource,
-    #[serde(flatten)]
-    pub why: &'a Receipt,
+pub(super) struct Receipt<'a> {
+    intent: &'a str,
+    confidence: f64,
+    source: IntentSource,
+    /// The rules' evidence.
+    matched: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rationale: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_error: Option<&'a str>,
 }
 
 // A doc comment here would be shown to the model.
@@ -87,23 +106,22 @@ impl Retail {
     /// Asks rules and model in the order that `CLASSIFIER` sets. Requests for another language or a person are decided by rules
     /// alone, so that they never wait for a model.
     pub(super) async fn classify(&self, turn: &Turn, incoming: &Incoming, memory: &Memory) -> Understood {
-        if incoming.switch.is_some() && incoming.text.is_empty() {
+        if incoming.is_only_switch() {
             return Understood::only_language();
         }
         let context = Context { waiting_for_serial: incoming.waiting_for_serial, last_intent: memory.last_intent };
-        let vocabulary = self.vocabulary(turn);
-        let verdict = read_text(incoming.text.len(), || self.rules.classify(&incoming.text, &context, &vocabulary));
+        let utterance = in_context(incoming.utterance.clone(), &context);
         let threshold = self.config().intent_threshold;
-        let sure = verdict.intent != Intent::Unknown && verdict.confidence >= threshold;
-        let wants_person = verdict.social.as_deref() == Some(PERSON);
+        let sure = utterance.intent.is_some() && utterance.confidence >= threshold;
+        let wants_person = utterance.social() == Some(Social::Person);
         let rules_decide =
-            incoming.switch.is_some() || wants_person || (sure && self.config().classifier == Classifier::RulesFirst);
+            incoming.switched || wants_person || (sure && self.config().classifier == Classifier::RulesFirst);
         if rules_decide || self.services.config.llm.mode == LlmMode::Offline {
-            return by_rules(verdict, IntentSource::Rules, threshold, None);
+            return by_rules(utterance, IntentSource::Rules, threshold, None);
         }
         match self.ask_model(turn, incoming).await {
-            Ok(answer) => by_model(answer, verdict, threshold),
-            Err(unusable) => by_rules(verdict, IntentSource::Fallback, threshold, Some(unusable)),
+            Ok(answer) => by_model(answer, utterance, threshold),
+            Err(unusable) => by_rules(utterance, IntentSource::Fallback, threshold, Some(unusable)),
         }
     }
 
@@ -113,9 +131,9 @@ impl Retail {
         }
         let mut messages = vec![ChatMessage::system(self.classify_prompt.clone())];
         messages.extend(window(&turn.history, CONTEXT_CHARS));
-        messages.push(ChatMessage::user(format!("Message: {}", incoming.text)));
+        messages.push(ChatMessage::user(format!("Message: {}", incoming.utterance.text)));
         let request = ChatRequest { messages, model: turn.persona.model.clone(), temperature: Some(0.0) };
-        let answer = self.services.llm.extract(request, self.config().intent_timeout).await;
+        let answer = self.services.llm.extract(request, self.services.config.desks.intent_timeout).await;
         let unusable = |error: LlmError| Unusable {
             reason: error.to_string(),
             is_late: matches!(error, LlmError::Timeout(_) | LlmError::Overloaded),
@@ -135,37 +153,31 @@ impl Retail {
     }
 }
 
-fn by_rules(verdict: Verdict, source: IntentSource, threshold: f64, unusable: Option<Unusable>) -> Understood {
+fn by_rules(utterance: Utterance, source: IntentSource, threshold: f64, unusable: Option<Unusable>) -> Understood {
     Understood {
-        intent: verdict.intent,
-        confidence: verdict.confidence,
+        clarify_needed: utterance.intent.is_none() || utterance.confidence < threshold,
+        utterance,
         source,
-        clarify_needed: verdict.intent == Intent::Unknown || verdict.confidence < threshold,
-        social: verdict.social,
-        names_nothing: verdict.names_nothing,
         model_is_late: unusable.as_ref().is_some_and(|unusable| unusable.is_late),
-        receipt: Receipt {
-            matched: verdict.matched,
-            rationale: None,
-            model_error: unusable.map(|unusable| unusable.reason),
-        },
+        rationale: None,
+        model_error: unusable.map(|unusable| unusable.reason),
     }
 }
 
-fn by_model(answer: ModelVerdict, verdict: Verdict, threshold: f64) -> Understood {
-    let says_social = answer.rationale.trim_start().to_ascii_lowercase().starts_with("social");
-    let social = match verdict.social {
-        Some(topic) => Some(topic),
-        None => (says_social && answer.intent == Intent::Unknown).then(|| "other".to_owned()),
-    };
+fn by_model(answer: ModelVerdict, mut utterance: Utterance, threshold: f64) -> Understood {
+    utterance.intent = Some(answer.intent).filter(|intent| *intent != Intent::Unknown);
+    utterance.confidence = answer.confidence;
+    if utterance.intent.is_some() {
+        utterance.acts.retain(|act| !matches!(act, Act::Chat(_)));
+    } else if utterance.social().is_none() && answer.rationale.trim_start().to_ascii_lowercase().starts_with("social") {
+        utterance.set(Act::Chat(Social::Other), true);
+    }
     Understood {
-        intent: answer.intent,
-        confidence: answer.confidence,
+        clarify_needed: utterance.intent.is_none() || answer.clarify_needed || answer.confidence < threshold,
+        utterance,
         source: IntentSource::Llm,
-        clarify_needed: answer.intent == Intent::Unknown || answer.clarify_needed || answer.confidence < threshold,
-        social: social.filter(|_| answer.intent == Intent::Unknown),
-        names_nothing: verdict.names_nothing,
         model_is_late: false,
-        receipt: Receipt { matched: verdict.matched, rationale: Some(answer.rationale), model_error: None },
+        rationale: Some(answer.rationale),
+        model_error: None,
     }
 }

@@ -2,19 +2,20 @@
 
 use tracing::warn;
 
-use super::classify::Understood;
+use super::Retail;
 use super::intent::Intent;
 use super::prompt::{Given, system};
-use super::{Incoming, Retail};
+use super::rules::{Topic, Utterance};
+use super::texts::Text;
 use crate::config::LlmMode;
 use crate::dialogue::answer;
 use crate::dialogue::history::{room_for_history, window, window_start};
 use crate::dialogue::{DeskError, Turn};
 use crate::domain::Kind;
 use crate::grounding::claims::Facts;
-use crate::grounding::{Grounded, Sources};
-use crate::persona::texts::fill;
+use crate::grounding::{Grounded, Placeholders, Sources};
 use crate::providers::llm::{ChatMessage, ChatRequest, Deltas, LlmError};
+use crate::replies::MissingValue;
 use crate::retrieval::Passage;
 use crate::retrieval::search::Found;
 
@@ -23,28 +24,20 @@ const QUOTES: usize = 3;
 
 impl Retail {
     /// Retrieves passages, replies, and adds the follow-up.
-    pub(super) async fn reply(
-        &self,
-        turn: &mut Turn,
-        incoming: &Incoming,
-        understood: &Understood,
-    ) -> Result<(), DeskError> {
-        let found = turn.step("retrieve").take(self.retrieve(turn, incoming)).await;
+    pub(super) async fn reply(&self, turn: &mut Turn, utterance: &Utterance) -> Result<(), DeskError> {
+        let found = turn.step("retrieve").take(self.retrieve(turn, &utterance.text)).await;
         let Some(metadata) = answer::cite(turn, &found, &found.passages).await? else {
-            let texts = self.texts(turn);
-            let text = match understood.names_nothing {
-                true => texts.reply_which.clone(),
-                false => fill(&texts.reply_unknown, &[("hotline", self.hotline(turn))]),
-            };
+            let names_nothing = utterance.requests(Topic::UnnamedGoods);
+            let text = self.text(turn, if names_nothing { Text::ReplyWhich } else { Text::ReplyUnknown }, &[])?;
             answer::say_unknown(turn, &text).await?;
             return self.follow_up(turn).await;
         };
-        let quotation = self.quote(turn, &found.passages);
-        match self.begin(turn, incoming, &found).await? {
+        let quotation = self.quote(turn, &found.passages)?;
+        match self.begin(turn, &utterance.text, &found).await? {
             Ok(deltas) => {
+                let common = self.common(turn);
                 let sources = self.sources(turn, &found.passages);
-                let guarded = Grounded::new(&self.grounding, &self.placeholders(turn), &sources);
-                let common = self.common.get(turn.language());
+                let guarded = Grounded::new(&self.grounding, &Placeholders::of(common), &sources);
                 answer::stream(turn, deltas, guarded, &quotation, common, metadata).await?;
             }
             Err(error) => {
@@ -67,14 +60,14 @@ impl Retail {
     async fn begin(
         &self,
         turn: &mut Turn,
-        incoming: &Incoming,
+        question: &str,
         found: &Found,
     ) -> Result<Result<Deltas, LlmError>, DeskError> {
         let ticket = match self.services.llm.enter() {
             Ok(ticket) => ticket,
             Err(error) => return Ok(Err(error)),
         };
-        let config = self.config();
+        let config = &self.services.config.desks;
         let shown = &turn.history[window_start(&turn.history, config.history_max_chars)..];
         let earlier = self.recall(turn, found.question.as_deref(), shown).await;
         let system = system(&Given {
@@ -86,12 +79,12 @@ impl Retail {
             earlier: &earlier,
             fence: &format!("{:016x}", rand::random::<u64>()),
             intent: Intent::Shopping.as_str(),
-            instruction: &self.texts(turn).instruction,
+            instruction: self.texts(turn).template(Text::Instruction),
         });
-        let room = room_for_history(&self.services.config.llm, &[&system, incoming.text.as_str()]);
+        let room = room_for_history(&self.services.config.llm, &[&system, question]);
         let mut messages = vec![ChatMessage::system(system)];
         messages.extend(window(&turn.history, config.history_max_chars.min(room)));
-        messages.push(ChatMessage::user(incoming.text.as_str().to_owned()));
+        messages.push(ChatMessage::user(question.to_owned()));
         let request =
             ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
         answer::begin(turn, ticket, request).await
@@ -102,19 +95,19 @@ impl Retail {
         let mut sources = turn.sources();
         let of_passage = |passage: &'a Passage| [passage.title.as_str(), &passage.section, &passage.text];
         sources.shop.extend(passages.iter().flat_map(of_passage));
-        sources.shop.extend([self.hotline(turn), &self.texts(turn).instruction]);
-        sources.instructions.push(&self.texts(turn).instruction);
+        let instruction = self.texts(turn).template(Text::Instruction);
+        sources.shop.extend([self.hotline(turn), instruction]);
+        sources.instructions.push(instruction);
         sources.claims = Facts::OF_DOCUMENTS;
         sources
     }
 
     /// Returns the best passages with their titles.
-    fn quote(&self, turn: &Turn, passages: &[Passage]) -> String {
-        let texts = self.texts(turn);
-        let quotes = passages
-            .iter()
-            .take(QUOTES)
-            .map(|passage| fill(&texts.reply_quote, &[("title", &passage.title), ("text", &passage.text)]));
-        answer::quotation(texts.reply_intro.clone(), quotes)
+    fn quote(&self, turn: &Turn, passages: &[Passage]) -> Result<String, MissingValue> {
+        let quote = |passage: &Passage| {
+            self.text(turn, Text::ReplyQuote, &[("title", &passage.title), ("text", &passage.text)])
+        };
+        let quotes: Vec<String> = passages.iter().take(QUOTES).map(quote).collect::<Result<_, _>>()?;
+        Ok(answer::quotation(self.text(turn, Text::ReplyIntro, &[])?, quotes.into_iter()))
     }
 }

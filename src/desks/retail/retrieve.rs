@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tracing::warn;
 
-use super::{Incoming, Retail};
+use super::Retail;
 use crate::desks::Turn;
 use crate::domain::{Message, MessageId, Sender};
 use crate::nlu::long_text::read_text;
@@ -19,15 +19,15 @@ const EARLIER_QUESTIONS: usize = 4;
 impl Retail {
     /// Finds passages. A question that names hardly anything ("còn loại nào rẻ hơn?") is searched again together with the last
     /// question that named something: not with "còn loại nào nhẹ hơn?", and not with itself if it is repeated.
-    pub(super) async fn retrieve(&self, turn: &Turn, incoming: &Incoming) -> Found {
+    pub(super) async fn retrieve(&self, turn: &Turn, question: &str) -> Found {
         let (knowledge, folders) = (&self.services.knowledge, &turn.persona.knowledge);
         let vocabulary = self.vocabulary(turn);
         let query = |text: &str| {
             let text = self.rules.search_text(text, &vocabulary);
             Query { text, language: turn.language(), limit: PASSAGES }
         };
-        let (asked, hits) = read_text(incoming.text.len(), || {
-            let asked = query(&incoming.text);
+        let (asked, hits) = read_text(question.len(), || {
+            let asked = query(question);
             let hits = knowledge.search_words(folders, &asked);
             (asked, hits)
         });
@@ -45,7 +45,7 @@ impl Retail {
         let Some(earlier) = questions.iter().find(is_answered).or(questions.first()) else {
             return found;
         };
-        let both = format!("{} {}", earlier.text, incoming.text);
+        let both = format!("{} {question}", earlier.text);
         let again = match found.question {
             Some(_) => {
                 let (both, hits) = read_text(both.len(), || {

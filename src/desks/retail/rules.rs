@@ -1,21 +1,20 @@
-//! Classifies messages by rules, without a model.
+//! Parses messages by rules, without a model.
 //!
-//! The words are in `prompts/rules/retail.toml` and `prompts/rules/retail.LANG.toml`; this file adds up their evidence. Each group of words counts once for shopping or
-//! for warranty. A serial number is evidence for warranty unless it could be a quantity or a model name: "SSD 1TB" is not a warranty
-//! question.
+//! The words are in `prompts/rules/retail.toml` and `prompts/rules/retail.LANG.toml`; `evidence.rs` adds up their evidence. Each group of
+//! words counts once for shopping or for warranty. A serial number is evidence for warranty unless it could be a quantity or a model
+//! name: "SSD 1TB" is not a warranty question.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
 use super::intent::Intent;
-use crate::domain::Vocabulary;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, match_mask};
+use crate::dialogue::social::{Social, SocialRules};
+use crate::dialogue::{self, Act};
+use crate::domain::serial::{Likeness, SerialWords};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern};
 use crate::persona::{PromptError, Prompts};
-pub use candidates::{Candidate, Known};
-use evidence::Evidence;
 
-mod candidates;
 mod evidence;
 mod query;
 #[cfg(test)]
@@ -25,7 +24,7 @@ mod tests;
 #[derive(Debug)]
 pub struct RetailRules {
     lexicon: Lexicon,
-    social: Vec<(String, Vec<Pattern>)>,
+    social: SocialRules,
     groups: Vec<Group>,
     filler: Vec<Pattern>,
     follow_up: Vec<Pattern>,
@@ -47,20 +46,18 @@ pub struct Context {
     pub last_intent: Option<Intent>,
 }
 
-/// What a message is about.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
-    pub intent: Intent,
-    /// 0 to 1; from 0.6 on the rules are sure.
-    pub confidence: f64,
-    /// The topic of small talk, a key of the desk's texts; only with [`Intent::Unknown`].
-    pub social: Option<String>,
-    /// Whether the desk waited for a serial number and the customer wrote about something else.
-    pub changes_subject: bool,
-    /// Whether the customer wants goods without naming any.
-    pub names_nothing: bool,
-    /// The evidence, for the receipt: names of groups and topics, never the customer's words.
-    pub matched: Vec<String>,
+/// A parsed message of this desk's customer. [`Utterance::intent`](dialogue::Utterance) is `None` for [`Intent::Unknown`].
+pub type Utterance = dialogue::Utterance<Intent, Topic>;
+
+/// What customers of this desk request and provide besides their intents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// Goods, whatever else the message says.
+    Goods,
+    /// Goods that the message does not name.
+    UnnamedGoods,
+    /// The serial number that the desk asked for.
+    Serial,
 }
 
 /// Why a well-formed rule file cannot be used.
@@ -70,7 +67,7 @@ enum InvalidRules {
     Pattern(#[from] InvalidPattern),
     #[error("the group {group:?} names {missing:?} in `unless`, but no group before it has that name")]
     Unless { group: String, missing: String },
-    #[error("{0:?} is neither a topic nor a group: add it to `topics` or [[groups]] of retail.toml")]
+    #[error("{0:?} is not a group: add it to [[groups]] of retail.toml")]
     Unknown(String),
 }
 
@@ -87,9 +84,9 @@ struct RuleFile {
     patience: Vec<String>,
     other_numbers: Vec<String>,
     /// The topics of small talk, in order.
-    topics: Vec<String>,
+    topics: Vec<Social>,
     /// The patterns of each topic.
-    social: HashMap<String, Vec<String>>,
+    social: HashMap<Social, Vec<String>>,
     /// The groups of business patterns, in order.
     groups: Vec<GroupFile>,
     /// The patterns of each group.
@@ -109,6 +106,8 @@ struct GroupFile {
     #[serde(default)]
     looks_up: bool,
     #[serde(default)]
+    defect: bool,
+    #[serde(default)]
     unless: Vec<String>,
 }
 
@@ -124,6 +123,8 @@ struct Group {
     weak: bool,
     /// Whether it mentions a warranty. A serial number in the same message is then always looked up.
     looks_up: bool,
+    /// Whether it says that something is broken. The desk then leaves out its cheerful greeting.
+    defect: bool,
     /// Groups that exclude this one.
     unless: Vec<String>,
     patterns: Vec<Pattern>,
@@ -137,34 +138,32 @@ const FOLLOW_UP: f64 = 0.7;
 const CHANGES_SUBJECT: f64 = 1.5;
 
 impl RetailRules {
-    /// Reads `rules/common.*.toml`, `rules/retail.toml` and `rules/retail.*.toml`.
+    /// Reads `rules/common.*.toml`, `rules/serials*.toml`, `rules/social*.toml` and `rules/retail*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
-        prompts.rules(&["common", "retail"], Self::new)
+        let serial_words = prompts.serial_words()?;
+        prompts.rules(&["common", "social", "retail"], |file| Self::new(file, serial_words))
     }
 
-    fn new(mut file: RuleFile) -> Result<Self, InvalidRules> {
-        let lexicon = Lexicon::new(file.aliases.clone(), file.classes).with_plain_words(&file.plain_words);
+    fn new(mut file: RuleFile, serial_words: SerialWords) -> Result<Self, InvalidRules> {
+        let lexicon = Lexicon::new(file.aliases.clone(), file.classes)
+            .with_plain_words(&file.plain_words)
+            .with_serial_words(serial_words);
         for (at, group) in file.groups.iter().enumerate() {
             let earlier = |name: &String| file.groups[..at].iter().any(|other| other.name == *name);
             if let Some(missing) = group.unless.iter().find(|name| !earlier(name)) {
                 return Err(InvalidRules::Unless { group: group.name.clone(), missing: missing.clone() });
             }
         }
-        let mut social = Vec::new();
-        for topic in file.topics {
-            let written = file.social.remove(&topic).unwrap_or_default();
-            social.push((topic, lexicon.patterns(&written)?));
-        }
         let mut groups = Vec::new();
         for group in file.groups {
             let written = file.patterns.remove(&group.name).unwrap_or_default();
             groups.push(Group::new(group, lexicon.patterns(&written)?));
         }
-        if let Some(name) = file.social.into_keys().chain(file.patterns.into_keys()).next() {
+        if let Some(name) = file.patterns.into_keys().next() {
             return Err(InvalidRules::Unknown(name));
         }
         Ok(Self {
-            social,
+            social: SocialRules::new(&file.topics, &file.social, &lexicon)?,
             groups,
             filler: lexicon.patterns(&file.filler)?,
             follow_up: lexicon.patterns(&file.follow_up)?,
@@ -177,43 +176,44 @@ impl RetailRules {
         })
     }
 
-    /// Classifies a message, given the conversation and the documents' vocabulary.
-    pub fn classify(&self, text: &str, context: &Context, vocabulary: &Vocabulary) -> Verdict {
-        let evidence = Evidence::gather(self, text, vocabulary);
-        if context.waiting_for_serial {
-            return self.while_waiting(evidence);
-        }
-        let verdict = evidence.verdict();
-        match context.last_intent {
-            Some(last) if verdict.is_unsure() && evidence.follows_up() => {
-                Verdict { matched: named("follow_up", verdict.matched), ..Verdict::sure(last, FOLLOW_UP) }
-            }
-            _ => verdict,
-        }
+    /// Returns how much a word looks like a serial number.
+    pub fn likeness(&self, word: &str) -> Likeness {
+        self.lexicon.serial_words().likeness(word)
     }
+}
 
-    /// Returns whether the message holds only polite words or asks for a moment.
-    pub fn says_nothing(&self, text: &str) -> bool {
-        let stream = self.lexicon.tokenize(text);
-        let filler = match_mask(&self.filler, &stream, &[]);
-        !filler.is_empty()
-            && (filler.iter().all(|filler| *filler) || match_mask(&self.patience, &stream, &[]).contains(&true))
+/// Decides on a message after the conversation before it.
+#[must_use]
+pub fn in_context(utterance: Utterance, context: &Context) -> Utterance {
+    if context.waiting_for_serial {
+        return while_waiting(utterance);
     }
+    let is_unsure = utterance.social().is_none() && (utterance.intent.is_none() || utterance.confidence < SURE);
+    match context.last_intent {
+        Some(last) if is_unsure && utterance.points_back() => settled(utterance, last, FOLLOW_UP, "follow_up"),
+        _ => utterance,
+    }
+}
 
-    /// Classifies an answer to the question for a serial number: warranty, unless its words say otherwise.
-    fn while_waiting(&self, evidence: Evidence) -> Verdict {
-        let verdict = evidence.verdict();
-        if evidence.gives_serial() {
-            return Verdict { matched: named("serial", verdict.matched), ..Verdict::sure(Intent::Warranty, 0.95) };
-        }
-        let shops = verdict.intent == Intent::Shopping && evidence.wishes_to_shop();
-        let chats = verdict.social.is_some() || evidence.cancels();
-        if shops || (chats && verdict.intent == Intent::Unknown) {
-            return Verdict { changes_subject: true, ..verdict };
-        }
-        let confidence = if verdict.intent == Intent::Warranty { verdict.confidence.max(0.9) } else { 0.8 };
-        Verdict { matched: named("waiting_for_serial", verdict.matched), ..Verdict::sure(Intent::Warranty, confidence) }
+/// Decides on an answer to the question for a serial number: warranty, unless its words say otherwise.
+fn while_waiting(utterance: Utterance) -> Utterance {
+    if utterance.provides(Topic::Serial) {
+        return settled(utterance, Intent::Warranty, 0.95, "serial");
     }
+    let shops = utterance.wants(Intent::Shopping) && utterance.requests(Topic::Goods);
+    let chats = utterance.intent.is_none() && (utterance.social().is_some() || utterance.cancels());
+    if shops || chats {
+        return utterance;
+    }
+    let confidence = if utterance.wants(Intent::Warranty) { utterance.confidence.max(0.9) } else { 0.8 };
+    settled(utterance, Intent::Warranty, confidence, "waiting_for_serial")
+}
+
+/// Returns the utterance with this intent, and what decided on it.
+fn settled(mut utterance: Utterance, intent: Intent, confidence: f64, because: &str) -> Utterance {
+    utterance.acts.retain(|act| !matches!(act, Act::Chat(_) | Act::Request(Topic::UnnamedGoods)));
+    utterance.matched.insert(0, because.to_owned());
+    Utterance { intent: Some(intent), confidence, ..utterance }
 }
 
 impl Group {
@@ -225,23 +225,9 @@ impl Group {
             hides: file.hides,
             weak: file.weak,
             looks_up: file.looks_up,
+            defect: file.defect,
             unless: file.unless,
             patterns,
         }
     }
-}
-
-impl Verdict {
-    fn sure(intent: Intent, confidence: f64) -> Self {
-        Self { intent, confidence, social: None, changes_subject: false, names_nothing: false, matched: Vec::new() }
-    }
-
-    fn is_unsure(&self) -> bool {
-        self.social.is_none() && (self.intent == Intent::Unknown || self.confidence < SURE)
-    }
-}
-
-fn named(first: &str, mut rest: Vec<String>) -> Vec<String> {
-    rest.insert(0, first.to_owned());
-    rest
 }

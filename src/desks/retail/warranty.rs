@@ -6,15 +6,15 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 
 use super::failed_attempts::AttemptKey;
-use super::rules::Candidate;
-use super::texts::RetailTexts;
+use super::rules::Utterance;
+use super::texts::Text;
 use super::{Incoming, Retail, kind};
 use crate::desks::{DeskError, Turn};
-use crate::domain::serial::{Likeness, most_serial_like};
+use crate::domain::serial::{Likeness, PossibleSerial, most_serial_like};
 use crate::domain::warranty::{WarrantyRecord, format_date};
 use crate::domain::{Kind, Message, Metadata, Sender, Serial};
-use crate::nlu::long_text::read_text;
-use crate::persona::texts::{ByLanguage, fill};
+use crate::persona::texts::ByLanguage;
+use crate::replies::Replies;
 
 /// Candidates of one message that are looked up. This also limits guesses.
 const CANDIDATES: usize = 10;
@@ -43,7 +43,7 @@ enum Finding {
 
 /// Returns whether the desk's last message asked for a serial number. Acknowledgements, greetings and error notices are skipped.
 /// A message without a type is recognized by its first words.
-pub(super) fn is_waiting(history: &[Message], texts: &ByLanguage<RetailTexts>) -> bool {
+pub(super) fn is_waiting(history: &[Message], texts: &ByLanguage<Replies<Text>>) -> bool {
     let last = history.iter().rev().find(|message| {
         message.sender != Sender::User
             && !matches!(
@@ -56,9 +56,8 @@ pub(super) fn is_waiting(history: &[Message], texts: &ByLanguage<RetailTexts>) -
         Some(kind) => [kind::WARRANTY_PROMPT, kind::WARRANTY_PROMPT_INVALID].contains(&kind),
         None if last.metadata.0.contains_key("type") => false,
         None => texts.iter().any(|(_, texts)| {
-            [&texts.warranty_prompt, &texts.warranty_prompt_invalid]
-                .iter()
-                .any(|prompt| last.text.starts_with(opening(prompt)))
+            let prompts = [Text::WarrantyPrompt, Text::WarrantyPromptInvalid].map(|prompt| texts.variants(prompt));
+            prompts.iter().copied().flatten().any(|prompt| last.text.starts_with(opening(prompt)))
         }),
     }
 }
@@ -74,9 +73,9 @@ fn opening(prompt: &str) -> &str {
 impl Retail {
     /// Looks up the message's serial numbers, or asks for one.
     pub(super) async fn warranty(&self, turn: &mut Turn, incoming: &Incoming) -> Result<(), DeskError> {
-        let (question, vocabulary) = (incoming.text.as_str(), self.vocabulary(turn));
-        let candidates = keep_likely(read_text(question.len(), || self.rules.candidates(question, &vocabulary)));
-        if candidates.is_empty() {
+        let utterance = &incoming.utterance;
+        let serials = keep_likely(utterance.entities.serials.clone());
+        if serials.is_empty() {
             return self.ask_for_serial(turn, incoming).await;
         }
         let keys = attempt_keys(turn);
@@ -86,13 +85,19 @@ impl Retail {
         if limit > 0 && self.failed_attempts.is_over(&keys, limit, window, Instant::now()) {
             return self.ask_to_wait(turn, window).await;
         }
-        let (finding, failures) = turn.step("warranty").take(self.look_up(turn, incoming, &candidates)).await?;
+        let (finding, failures) = turn.step("warranty").take(self.look_up(turn, utterance, &serials)).await?;
         self.failed_attempts.add(&keys, failures, window, Instant::now());
         match finding {
             Finding::Nothing => self.ask_for_serial(turn, incoming).await,
             Finding::Answers(answers) => {
-                for answer in &keep_answers(answers, self.config().serials_max) {
-                    self.report(turn, answer).await?;
+                let most = self.config().serials_max;
+                let given = |serial: &&PossibleSerial| serial.likeness() == Likeness::Serial;
+                let given = utterance.entities.serials.iter().filter(given).count();
+                let is_cut = answers.len() > most || given > CANDIDATES;
+                let shown = keep_answers(answers, most);
+                for (at, answer) in shown.iter().enumerate() {
+                    let is_last = at + 1 == shown.len();
+                    self.report(turn, answer, (is_cut && is_last).then_some(most.min(CANDIDATES))).await?;
                 }
                 self.follow_up(turn).await
             }
@@ -102,52 +107,59 @@ impl Retail {
     /// Asks for the serial number again in the new language, if the desk was waiting for one.
     pub(super) async fn prompt_again(&self, turn: &mut Turn, incoming: &Incoming) -> Result<(), DeskError> {
         if incoming.waiting_for_serial {
-            let text = self.texts(turn).warranty_prompt.clone();
-            turn.say_with(kind::WARRANTY_PROMPT, &text, metadata(kind::WARRANTY_PROMPT, false, None)).await?;
+            self.prompt(turn, kind::WARRANTY_PROMPT, Text::WarrantyPrompt).await?;
         }
         Ok(())
     }
 
     async fn ask_for_serial(&self, turn: &mut Turn, incoming: &Incoming) -> Result<(), DeskError> {
-        let texts = self.texts(turn);
         // "Ok" and "wait a moment" are not attempts, so they are not called invalid.
-        let (kind, text) = if incoming.waiting_for_serial && !self.rules.says_nothing(incoming.text.as_str()) {
-            (kind::WARRANTY_PROMPT_INVALID, &texts.warranty_prompt_invalid)
+        if incoming.waiting_for_serial && !incoming.utterance.stalls() {
+            self.prompt(turn, kind::WARRANTY_PROMPT_INVALID, Text::WarrantyPromptInvalid).await
         } else {
-            (kind::WARRANTY_PROMPT, &texts.warranty_prompt)
-        };
-        let text = fill(text, &[("hotline", self.hotline(turn))]);
+            self.prompt(turn, kind::WARRANTY_PROMPT, Text::WarrantyPrompt).await
+        }
+    }
+
+    async fn prompt(&self, turn: &mut Turn, kind: Kind, text: Text) -> Result<(), DeskError> {
+        let text = self.text(turn, text, &[])?;
         Ok(turn.say_with(kind, &text, metadata(kind, false, None)).await?)
     }
 
     async fn ask_to_wait(&self, turn: &mut Turn, window: Duration) -> Result<(), DeskError> {
         turn.note("warranty", "too many misses: nothing was looked up");
         let minutes = window.as_secs().div_ceil(60).to_string();
-        let values = [("minutes", minutes.as_str()), ("hotline", self.hotline(turn))];
-        let text = fill(&self.texts(turn).warranty_wait, &values);
+        let text = self.text(turn, Text::WarrantyWait, &[("minutes", &minutes)])?;
         Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata(kind::WARRANTY_RESULT, false, None)).await?)
     }
 
-    async fn report(&self, turn: &mut Turn, answer: &Result<WarrantyRecord, Serial>) -> Result<(), DeskError> {
-        let texts = self.texts(turn);
-        let hotline = ("hotline", self.hotline(turn));
-        let (text, serial) = match answer {
+    /// Says what the records have. `most` is how many serial numbers are looked up at a time, if the message had more.
+    async fn report(
+        &self,
+        turn: &mut Turn,
+        answer: &Result<WarrantyRecord, Serial>,
+        most: Option<usize>,
+    ) -> Result<(), DeskError> {
+        let (mut text, serial) = match answer {
             Ok(record) => {
                 let date = format_date(record.warranty_end_date);
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
-                let found = fill(&texts.warranty_found, &values);
+                let found = self.text(turn, Text::WarrantyFound, &values)?;
                 let verdict = if record.is_expired(today(turn.accepted_at(), self.services.shop.time_zone)) {
-                    fill(&texts.warranty_expired, &[hotline])
+                    self.text(turn, Text::WarrantyExpired, &[])?
                 } else {
-                    let dates = &self.common.get(turn.language()).date_format;
-                    let date = dates.format(record.warranty_end_date);
-                    fill(&texts.warranty_valid, &[("date", &date)])
+                    let date = self.common(turn).date_format.format(record.warranty_end_date);
+                    self.text(turn, Text::WarrantyValid, &[("date", &date)])?
                 };
                 (format!("{found}. {verdict}"), &record.serial)
             }
-            Err(serial) => (fill(&texts.warranty_not_found, &[("serial", serial.as_str()), hotline]), serial),
+            Err(serial) => (self.text(turn, Text::WarrantyNotFound, &[("serial", serial.as_str())])?, serial),
         };
+        if let Some(most) = most {
+            let most = self.text(turn, Text::WarrantyMost, &[("count", &most.to_string())])?;
+            text = format!("{text} {most}");
+        }
         turn.note("warranty_row", answer.as_ref().ok());
         let metadata = metadata(kind::WARRANTY_RESULT, answer.is_ok(), Some(serial.as_str()));
         Ok(turn.say_with(kind::WARRANTY_RESULT, &text, metadata).await?)
@@ -160,11 +172,12 @@ impl Retail {
     async fn look_up(
         &self,
         turn: &Turn,
-        incoming: &Incoming,
-        candidates: &[Candidate<'_>],
+        utterance: &Utterance,
+        serials: &[PossibleSerial],
     ) -> Result<(Finding, usize), DeskError> {
-        let (likely, unlikely): (Vec<&Candidate<'_>>, Vec<&Candidate<'_>>) =
-            candidates.iter().partition(|candidate| candidate.likeness >= Likeness::Number);
+        let (likely, unlikely): (Vec<&PossibleSerial>, Vec<&PossibleSerial>) =
+            serials.iter().partition(|serial| serial.likeness() >= Likeness::Number);
+        let without_unlikely = |answers| without_unlikely(answers, |serial| self.rules.likeness(serial));
         let answers = self.records(turn, &likely).await?;
         let missed = answers.iter().filter(|answer| answer.is_err()).count();
         if missed < answers.len() {
@@ -176,15 +189,14 @@ impl Retail {
         }
         // A serial number may look like a telephone number, so such guesses count as well. A customer who adds a telephone number
         // to a serial number has one failure, not two.
-        let attempts = unlikely.iter().filter(|candidate| candidate.is_attempt()).count();
+        let attempts = unlikely.iter().filter(|serial| serial.is_attempt()).count();
         let missed = missed.max(attempts);
         if !answers.is_empty() {
             return Ok((Finding::Answers(without_unlikely(answers)), missed));
         }
-        let unknown = |candidate: &&Candidate<'_>| candidate.known.is_none();
-        let named: Vec<&str> = candidates.iter().filter(unknown).map(|candidate| candidate.text.as_ref()).collect();
-        match most_serial_like(&named).filter(|_| is_bare(incoming.text.as_str(), &named)) {
-            Some(named) => Ok((Finding::Answers(named.parse().map(Err).into_iter().collect()), missed.max(1))),
+        let named: Vec<&PossibleSerial> = serials.iter().filter(|serial| serial.known.is_none()).collect();
+        match most_serial_like(named.iter().copied()).filter(|_| is_bare(&utterance.text, &named)) {
+            Some(named) => Ok((Finding::Answers(named.text.parse().map(Err).into_iter().collect()), missed.max(1))),
             None => Ok((Finding::Nothing, missed)),
         }
     }
@@ -192,9 +204,9 @@ impl Retail {
     async fn records(
         &self,
         turn: &Turn,
-        candidates: &[&Candidate<'_>],
+        serials: &[&PossibleSerial],
     ) -> Result<Vec<Result<WarrantyRecord, Serial>>, DeskError> {
-        let serials: Vec<Serial> = candidates.iter().filter_map(|candidate| candidate.text.parse().ok()).collect();
+        let serials: Vec<Serial> = serials.iter().filter_map(|serial| serial.text.parse().ok()).collect();
         if serials.is_empty() {
             return Ok(Vec::new());
         }
@@ -209,16 +221,19 @@ impl Retail {
     }
 }
 
-/// Keeps the candidates that look most like serial numbers.
-fn keep_likely(candidates: Vec<Candidate<'_>>) -> Vec<Candidate<'_>> {
-    keep_best(candidates, CANDIDATES, |candidate| candidate.likeness)
+/// Keeps the words that look most like serial numbers.
+fn keep_likely(serials: Vec<PossibleSerial>) -> Vec<PossibleSerial> {
+    keep_best(serials, CANDIDATES, PossibleSerial::likeness)
 }
 
 /// Removes missing serial numbers that look less like one than the other answers: next to "ABC123", "5990000" is a price.
-fn without_unlikely(answers: Vec<Result<WarrantyRecord, Serial>>) -> Vec<Result<WarrantyRecord, Serial>> {
+fn without_unlikely(
+    answers: Vec<Result<WarrantyRecord, Serial>>,
+    likeness: impl Fn(&str) -> Likeness,
+) -> Vec<Result<WarrantyRecord, Serial>> {
     let likeness = |answer: &Result<WarrantyRecord, Serial>| match answer {
-        Ok(record) => Likeness::of(record.serial.as_str()),
-        Err(serial) => Likeness::of(serial.as_str()),
+        Ok(record) => likeness(record.serial.as_str()),
+        Err(serial) => likeness(serial.as_str()),
     };
     let found = answers.iter().filter(|answer| answer.is_ok()).map(likeness).min();
     let least = found.or_else(|| answers.iter().map(likeness).max());
@@ -243,11 +258,11 @@ fn today(asked_at: DateTime<Utc>, shop: chrono_tz::Tz) -> NaiveDate {
     asked_at.with_timezone(&shop).date_naive()
 }
 
-/// Returns whether the message holds nothing but these candidates.
-fn is_bare(text: &str, candidates: &[&str]) -> bool {
+/// Returns whether the message holds nothing but these words.
+fn is_bare(text: &str, words: &[&PossibleSerial]) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '-')
         .filter(|word| !word.is_empty())
-        .all(|word| candidates.contains(&word))
+        .all(|word| words.iter().any(|known| known.text == word))
 }
 
 fn attempt_keys(turn: &Turn) -> Vec<AttemptKey> {

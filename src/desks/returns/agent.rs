@@ -12,8 +12,6 @@
 //!
 //! The loop itself is [`crate::agent`]'s.
 
-use std::sync::Arc;
-
 use super::Returns;
 use super::rules::{Topic, Utterance};
 use super::state::{Intent, Question, State};
@@ -22,9 +20,7 @@ use crate::desks::{DeskError, Services, Turn};
 use crate::dialogue::Answer;
 use crate::dialogue::agent_turn::run_agent;
 use crate::dialogue::history::{room_for_history, window};
-use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding};
-use crate::nlu::facts::Lexicon;
+use crate::grounding::{Canary, Grounding, GroundingRules};
 use crate::persona::{Mode, PromptError, Prompts};
 use crate::providers::llm::ChatMessage;
 
@@ -53,12 +49,11 @@ impl Agent {
     pub fn read(prompts: &Prompts) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let instructions = prompts.text("returns/agent.md")?.to_owned();
         let decision_words = DecisionWords::read(prompts)?;
-        let claims = Arc::new(ClaimRules::read(prompts)?);
-        let facts = Lexicon::read(prompts)?;
+        let grounding = GroundingRules::read(prompts)?;
         Ok(move |services: &Services| {
             let hosts = services.config.grounding.link_hosts.clone();
-            let grounding =
-                Grounding::new(facts.in_currency(services.shop.currency), claims, hosts, Canary::new(rand::random()));
+            let grounding = grounding.in_currency(services.shop.currency);
+            let grounding = Grounding::new(grounding, hosts, Canary::new(rand::random()));
             Self { instructions, decision_words, grounding }
         })
     }
@@ -107,7 +102,7 @@ impl Returns {
         });
         let room = room_for_history(&self.services.config.llm, &[&system, &turn.message.text]);
         let mut messages = vec![ChatMessage::system(system)];
-        messages.extend(window(&turn.history, self.services.config.retail.history_max_chars.min(room)));
+        messages.extend(window(&turn.history, self.services.config.desks.history_max_chars.min(room)));
         messages.push(ChatMessage::user(turn.message.text.clone()));
         (messages, known)
     }

@@ -9,8 +9,9 @@ use super::texts::ReturnsTexts;
 use super::work::by;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
+use crate::domain::language::NumberFormat;
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
-use crate::domain::{Kind, Language, Metadata};
+use crate::domain::{Kind, Metadata};
 use crate::replies::MissingValue;
 use crate::store::StoreError;
 
@@ -20,13 +21,13 @@ const ANSWER_MAX_CHARS: usize = 1000;
 /// Returns the message about a decision. `variant` picks one of its texts.
 pub(super) fn text(
     texts: &ReturnsTexts,
-    language: Language,
+    numbers: &NumberFormat,
     notice: &Notice,
     variant: usize,
 ) -> Result<String, MissingValue> {
     let order = notice.order.as_ref().map(ToString::to_string).unwrap_or_default();
     let refund = match &notice.outcome {
-        Outcome::Returned { refund, .. } => refund.shown(language),
+        Outcome::Returned { refund, .. } => refund.shown(numbers),
         _ => String::new(),
     };
     let ticket = ("ticket_id", notice.ticket.as_str());
@@ -189,8 +190,8 @@ mod tests {
     #[test]
     fn every_decision_has_its_text_in_each_language() {
         let files = [
-            (include_str!("../../../prompts/texts/returns.en.toml"), Language::EN, "$129.99"),
-            (include_str!("../../../prompts/texts/returns.vi.toml"), Language::VI, "129"),
+            (include_str!("../../../prompts/texts/returns.en.toml"), ",", ".", "$129.99"),
+            (include_str!("../../../prompts/texts/returns.vi.toml"), ".", ",", "129"),
         ];
         let rma: crate::domain::returns::RmaNumber = "RMA-1701234567-ABCD".parse().unwrap();
         let refund = crate::domain::commerce::Money::new(12_999, crate::domain::commerce::Currency::Usd);
@@ -201,7 +202,8 @@ mod tests {
             Outcome::MoreInfo { question: "Is the sole torn?".to_owned() },
             Outcome::Closed,
         ];
-        for (file, language, amount) in files {
+        for (file, thousands, decimals, amount) in files {
+            let numbers = NumberFormat { thousands: thousands.into(), decimals: decimals.into(), symbol_after: false };
             let texts: ReturnsTexts = toml::from_str(file).unwrap();
             for outcome in &outcomes {
                 let notice = Notice {
@@ -212,7 +214,7 @@ mod tests {
                     at: DateTime::UNIX_EPOCH,
                 };
                 for variant in 0..3 {
-                    let said = text(&texts, language, &notice, variant).unwrap();
+                    let said = text(&texts, &numbers, &notice, variant).unwrap();
                     assert!(!said.contains(['{', '}']), "{said}");
                     match outcome {
                         Outcome::Returned { .. } => assert!(said.contains(amount) && said.contains("RMA-"), "{said}"),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::Utc;
 
-use super::{ShopTexts, decisions};
+use super::{ShopCommon, ShopTexts, decisions};
 use crate::channels::{Announced, Announcement};
 use crate::domain::returns::{Hand, Notice, RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
@@ -35,6 +35,7 @@ impl Job for IssueLabel {
 /// Announces a person's decision in the chat, in the customer's language.
 pub(super) struct AnnounceDecision {
     pub texts: ShopTexts,
+    pub common: ShopCommon,
 }
 
 #[async_trait]
@@ -56,8 +57,10 @@ impl Job for AnnounceDecision {
         let (Some(conversation), Some(texts)) = (found, self.texts.get(&job.tenant)) else { return Ok(()) };
         // The variant depends on the job alone, so that a repeated job says the same.
         let variant = usize::from(job.subject.as_bytes()[0]);
+        let Some(common) = self.common.get(&job.tenant) else { return Ok(()) };
         let language = texts.closest(conversation.language);
-        let text = decisions::text(texts.get(language), language, &notice, variant).map_err(JobError::failed)?;
+        let numbers = &common.get(language).number_format;
+        let text = decisions::text(texts.get(language), numbers, &notice, variant).map_err(JobError::failed)?;
         let (metadata, key) = (decisions::metadata(&notice), format!("decision:{}", job.subject));
         match announcer.announce(&job.tenant, id, Announcement { text, metadata, key }).await? {
             Announced::Done => Ok(()),

@@ -12,6 +12,7 @@ use crate::domain::commerce::order_number::{Found, find_order_numbers};
 use crate::domain::identity::Contact;
 use crate::domain::identity::contact::find_contacts;
 use crate::domain::returns::DamageWords;
+use crate::domain::serial::SerialWords;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
 use crate::persona::{PromptError, Prompts};
 
@@ -93,11 +94,14 @@ impl ReturnsRules {
     /// Reads `rules/common.*.toml`, `rules/returns.*.toml` and `rules/orders.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
         let order_words = prompts.rules(&["orders"], Ok::<OrderWords, InvalidPattern>)?;
-        prompts.rules(&["common", "returns"], |file| Self::new(file, order_words))
+        let serial_words = prompts.serial_words()?;
+        prompts.rules(&["common", "returns"], |file| Self::new(file, order_words, serial_words))
     }
 
-    fn new(file: RuleFile, order_words: OrderWords) -> Result<Self, InvalidPattern> {
-        let lexicon = Lexicon::new(file.aliases, file.classes).with_plain_words(&file.plain_words);
+    fn new(file: RuleFile, order_words: OrderWords, serial_words: SerialWords) -> Result<Self, InvalidPattern> {
+        let lexicon = Lexicon::new(file.aliases, file.classes)
+            .with_plain_words(&file.plain_words)
+            .with_serial_words(serial_words);
         let patterns = |written: &[String]| lexicon.patterns(written);
         Ok(Self {
             answers: AnswerRules::new(&file.answers, &lexicon)?,
@@ -191,6 +195,7 @@ impl ReturnsRules {
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
                 orders,
                 contacts,
+                ..Entities::default()
             },
             ..Utterance::default()
         };

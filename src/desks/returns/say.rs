@@ -105,12 +105,12 @@ impl Returns {
         variants: &mut VariantPicker<'_>,
         scenario: Scenario,
     ) -> Result<String, DeskError> {
-        let language = turn.language();
+        let common = self.common.get(turn.language());
         let mut values: Vec<(&str, String)> = vec![("hotline", self.hotline(turn).to_owned())];
         let number = state.order_number.as_ref().or(state.meta.tried.as_ref());
         values.extend(number.map(|number| ("order_number", number.to_string())));
         if let Some(order) = &state.order {
-            values.push(("order_date", self.common.get(turn.language()).date_format.format(order.ordered_on)));
+            values.push(("order_date", common.date_format.format(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
             let to = state.ticket.as_ref().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
             let to = to.map_or(order.masked_email.clone(), |to: crate::domain::identity::Email| to.masked());
@@ -125,7 +125,7 @@ impl Returns {
         let ticket = state.handoff.ticket().or(state.action_ticket().map(|ticket| &ticket.id));
         values.extend(ticket.map(|ticket| ("ticket_id", ticket.clone())));
         let refund = state.ticket.as_ref().and_then(|of_flow| of_flow.refund);
-        values.extend(refund.map(|refund| ("refund_amount", refund.shown(language))));
+        values.extend(refund.map(|refund| ("refund_amount", refund.shown(&common.number_format))));
         values.extend(state.meta.last_rma.as_ref().map(|rma| ("rma_number", rma.to_string())));
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         Ok(variants.text(scenario, &values)?)

@@ -56,7 +56,7 @@ impl Returns {
         let messages =
             vec![ChatMessage::system(prompt.to_owned()), ChatMessage::user(format!("Message: {}", turn.message.text))];
         let request = ChatRequest { messages, model: turn.persona.model.clone(), temperature: Some(0.0) };
-        let within = self.services.config.retail.intent_timeout;
+        let within = self.services.config.desks.intent_timeout;
         match turn.step("model").take(self.services.llm.extract(request, within)).await {
             Ok(answer) => Some(answer),
             Err(cause) => {

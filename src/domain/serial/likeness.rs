@@ -1,4 +1,8 @@
-//! Telling a serial number from the other things that its rule allows: "1TB", "RTX4060", "2024", "0912345678".
+//! Tells a serial number from the other things that its rule allows: "1TB", "RTX4060", "2024", "0912345678".
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
 
 /// How much a candidate looks like the serial number of a product, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,85 +19,104 @@ pub enum Likeness {
     Serial,
 }
 
-impl Likeness {
-    pub fn of(candidate: &str) -> Self {
+/// The letters next to a number that is no serial number: `rules/serials.toml` and `rules/serials.LANG.toml`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SerialWords {
+    /// What follows a number when it counts something.
+    units: HashSet<String>,
+    /// Those of them that count money, whose numbers are long and end with three zeros.
+    price_units: HashSet<String>,
+    /// Letters that, before a number, name a product line rather than a piece.
+    families: HashSet<String>,
+    /// What ends the number of a processor or a graphics card: `12400F`, `7800X3D`, `4060Ti`.
+    chip_endings: HashSet<String>,
+}
+
+impl SerialWords {
+    pub fn likeness(&self, candidate: &str) -> Likeness {
         let lower = candidate.to_ascii_lowercase();
         if lower.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
             number(&lower)
-        } else if is_quantity(&lower) || is_model(&lower) {
-            Self::Model
+        } else if self.is_quantity(&lower) || self.is_model(&lower) {
+            Likeness::Model
         } else {
-            Self::Serial
+            Likeness::Serial
         }
+    }
+
+    /// `1tb`, `20-25tr`, `8h30`, `1tr5`, `2x8gb`.
+    fn is_quantity(&self, lower: &str) -> bool {
+        let (mut units, mut longest) = (0, 9);
+        let mut rest = lower;
+        while !rest.is_empty() {
+            let (digits, after) = leading(rest, |b| b.is_ascii_digit());
+            let (letters, after) = leading(after, |b| b.is_ascii_alphabetic());
+            let is_price = self.price_units.contains(letters) && digits.ends_with("000");
+            longest = if is_price { 12 } else { longest };
+            let is_unit = letters.is_empty() || self.units.contains(letters) || self.price_units.contains(letters);
+            if digits.is_empty() || (digits.len() > 5 && !is_price) || !is_unit {
+                return false;
+            }
+            units += usize::from(!letters.is_empty());
+            rest = after.strip_prefix('-').unwrap_or(after);
+        }
+        // More than two numbers with units in one word is a code that happens to be made of such letters.
+        (1..=2).contains(&units) && lower.len() <= longest
+    }
+
+    fn is_model(&self, lower: &str) -> bool {
+        let head = lower.split('-').next().unwrap_or(lower);
+        let (letters, after) = leading(head, |b| b.is_ascii_alphabetic());
+        let (digits, ending) = leading(after, |b| b.is_ascii_digit());
+        let is_chip_ending = self.chip_endings.contains(ending);
+        let ending_fits = ending.is_empty() || is_chip_ending;
+        let family = self.families.contains(letters) && digits.len() <= 5 && ending_fits;
+        let chipset = letters.len() == 1 && digits.len() == 3 && ending.len() <= 1;
+        let short_name = head.len() == lower.len() && letters.len() == 1 && digits.len() <= 3 && ending.is_empty();
+        let chip = letters.is_empty() && (3..=5).contains(&digits.len()) && is_chip_ending;
+        family || chipset || short_name || chip
     }
 }
 
-/// The candidate to name when none is in the table: letters and digits before plain numbers, longer before shorter,
-/// the first of equals.
-pub fn most_serial_like<'a>(candidates: &[&'a str]) -> Option<&'a str> {
-    // `max_by_key` keeps the last of equals, hence the reversal.
-    candidates.iter().rev().copied().max_by_key(|candidate| (Likeness::of(candidate), candidate.len()))
+/// A word of a message that may be a serial number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PossibleSerial {
+    pub text: String,
+    /// What it looks like by itself.
+    pub looks: Likeness,
+    pub known: Option<KnownWord>,
 }
 
-/// What follows a number when it counts something, in Vietnamese shops.
-const UNITS: [&str; 59] = [
-    "gb", "tb", "mb", "g", "t", "hz", "mhz", "ghz", "khz", "k", "inch", "in", "mm", "cm", "m", "km", "w", "kw", "wh",
-    "mah", "v", "a", "kg", "p", "fps", "dpi", "bit", "nm", "tr", "trieu", "cu", "ty", "d", "vnd", "usd", "h", "ph",
-    "s", "x", "st", "nd", "rd", "th", "nam", "thang", "ngay", "year", "years", "tuan", "month", "months", "week",
-    "weeks", "day", "days", "phut", "pin", "core", "port",
-];
+/// Why a word is probably not a serial number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownWord {
+    /// The catalogue contains it.
+    Goods,
+    /// The customer calls it the number of something else, such as an invoice.
+    Named,
+}
 
-/// Those of them that count money: its numbers are long, and end with three zeros.
-const PRICE_UNITS: [&str; 2] = ["d", "vnd"];
+impl PossibleSerial {
+    /// Returns how likely it is a serial number. A known word is looked up like a model, but never reported as missing.
+    pub fn likeness(&self) -> Likeness {
+        if self.known.is_some() { Likeness::Model } else { self.looks }
+    }
 
-/// Letters that, before a number, name a product line rather than a piece.
-const FAMILIES: [&str; 39] = [
-    "i",
-    "r",
-    "rtx",
-    "gtx",
-    "gt",
-    "rx",
-    "ddr",
-    "lpddr",
-    "gddr",
-    "ps",
-    "usb",
-    "wifi",
-    "win",
-    "windows",
-    "office",
-    "iphone",
-    "ipad",
-    "macbook",
-    "core",
-    "ryzen",
-    "cat",
-    "pcie",
-    "gen",
-    "hdmi",
-    "ver",
-    "arc",
-    "radeon",
-    "geforce",
-    "intel",
-    "amd",
-    "nvme",
-    "sata",
-    "sdxc",
-    "snapdragon",
-    "dimensity",
-    "galaxy",
-    "redmi",
-    "ultra",
-    "tuf",
-];
+    /// Whether it counts as a failed attempt if the records do not have it.
+    pub fn is_attempt(&self) -> bool {
+        self.known != Some(KnownWord::Goods) && self.looks >= Likeness::Phone
+    }
+}
 
-/// What ends the number of a processor or a graphics card: `12400F`, `7800X3D`, `4060Ti`.
-const CHIP_ENDINGS: [&str; 24] = [
-    "f", "k", "kf", "ks", "x", "xt", "xtx", "g", "ge", "gt", "h", "hx", "hs", "hk", "u", "p", "ti", "s", "super",
-    "x3d", "xs", "e", "t", "v",
-];
+/// Returns the one to name if none is in the records: letters and digits before plain numbers, longer before shorter, the first of
+/// equals.
+pub fn most_serial_like<'a>(
+    serials: impl DoubleEndedIterator<Item = &'a PossibleSerial>,
+) -> Option<&'a PossibleSerial> {
+    // `max_by_key` keeps the last of equals, hence the reversal.
+    serials.rev().max_by_key(|serial| (serial.looks, serial.text.len()))
+}
 
 fn number(digits: &str) -> Likeness {
     let parts: Vec<&str> = digits.split('-').filter(|part| !part.is_empty()).collect();
@@ -116,37 +139,6 @@ pub(super) fn is_phone(digits: &str) -> bool {
     national || international || service
 }
 
-/// `1tb`, `20-25tr`, `8h30`, `1tr5`, `2x8gb`.
-fn is_quantity(lower: &str) -> bool {
-    let (mut units, mut longest) = (0, 9);
-    let mut rest = lower;
-    while !rest.is_empty() {
-        let (digits, after) = leading(rest, |b| b.is_ascii_digit());
-        let (letters, after) = leading(after, |b| b.is_ascii_alphabetic());
-        let is_price = PRICE_UNITS.contains(&letters) && digits.ends_with("000");
-        longest = if is_price { 12 } else { longest };
-        if digits.is_empty() || (digits.len() > 5 && !is_price) || !(letters.is_empty() || UNITS.contains(&letters)) {
-            return false;
-        }
-        units += usize::from(!letters.is_empty());
-        rest = after.strip_prefix('-').unwrap_or(after);
-    }
-    // More than two numbers with units in one word is a code that happens to be made of such letters.
-    (1..=2).contains(&units) && lower.len() <= longest
-}
-
-fn is_model(lower: &str) -> bool {
-    let head = lower.split('-').next().unwrap_or(lower);
-    let (letters, after) = leading(head, |b| b.is_ascii_alphabetic());
-    let (digits, ending) = leading(after, |b| b.is_ascii_digit());
-    let ending_fits = ending.is_empty() || CHIP_ENDINGS.contains(&ending);
-    let family = FAMILIES.contains(&letters) && digits.len() <= 5 && ending_fits;
-    let chipset = letters.len() == 1 && digits.len() == 3 && ending.len() <= 1;
-    let short_name = head.len() == lower.len() && letters.len() == 1 && digits.len() <= 3 && ending.is_empty();
-    let chip = letters.is_empty() && (3..=5).contains(&digits.len()) && CHIP_ENDINGS.contains(&ending);
-    family || chipset || short_name || chip
-}
-
 fn leading(text: &str, belongs: impl Fn(u8) -> bool) -> (&str, &str) {
     text.split_at(text.bytes().position(|b| !belongs(b)).unwrap_or(text.len()))
 }
@@ -154,9 +146,11 @@ fn leading(text: &str, belongs: impl Fn(u8) -> bool) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::persona::Prompts;
 
     #[test]
     fn quantities_models_years_and_phones_are_no_serials() {
+        let words = Prompts::shipped().serial_words().expect("the shipped rules");
         for (likeness, candidates) in [
             (Likeness::Date, "2024 1999 12-3-2024 2024-12-31 31-12"),
             (
@@ -173,13 +167,14 @@ mod tests {
             ),
         ] {
             for candidate in candidates.split_whitespace() {
-                assert_eq!(Likeness::of(candidate), likeness, "{candidate}");
+                assert_eq!(words.likeness(candidate), likeness, "{candidate}");
             }
         }
     }
 
     #[test]
     fn long_mixed_candidates_rank_highest() {
+        let words = Prompts::shipped().serial_words().expect("the shipped rules");
         for (candidates, best) in [
             (vec![], None),
             (vec!["2024"], Some("2024")),
@@ -190,7 +185,10 @@ mod tests {
             (vec!["ABC123", "XYZ789"], Some("ABC123")),
             (vec!["2024", "16GB"], Some("16GB")),
         ] {
-            assert_eq!(most_serial_like(&candidates), best, "{candidates:?}");
+            let possible =
+                |text: &&str| PossibleSerial { text: (*text).to_owned(), looks: words.likeness(text), known: None };
+            let possible: Vec<PossibleSerial> = candidates.iter().map(possible).collect();
+            assert_eq!(most_serial_like(possible.iter()).map(|serial| serial.text.as_str()), best, "{candidates:?}");
         }
     }
 }

@@ -116,3 +116,13 @@ fn folding_takes_every_vietnamese_mark_away() {
     assert_eq!(fold("e\u{302}\u{301}"), fold("ế"));
     assert_eq!(words("máy-tính (mới) 2TB!"), ["may", "tinh", "moi", "2tb"]);
 }
+
+#[test]
+fn text_of_invisible_characters_is_blank() {
+    for text in ["", " \n", "\u{200b}", "\u{200b} \u{feff}\u{2060}", "\u{ad}", "\u{fe0f}", "\u{3164}"] {
+        assert!(is_blank(text), "{text:?}");
+    }
+    for text in ["a\u{200b}", "?", "💖", "👩\u{200d}👧"] {
+        assert!(!is_blank(text), "{text:?}");
+    }
+}

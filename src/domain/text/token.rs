@@ -1,12 +1,12 @@
 //! Splits a text into words.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::fold;
+use super::{Lexicon, fold};
 use crate::domain::serial::Likeness;
 
 /// The two forms in which words are compared.
@@ -40,6 +40,8 @@ pub struct Token {
     pub(super) spelling: Spelling,
     /// The word has no diacritics in correct spelling, so it does not stand for another word that has.
     pub(super) plain: bool,
+    /// It is a number, with or without a unit. Serial numbers that begin with a digit are not.
+    pub(super) is_number: bool,
     /// The bytes of the text that it was typed as. All words of an expanded alias share one span.
     pub span: Range<usize>,
     /// The number of its clause, the part of the text between two punctuation marks.
@@ -50,13 +52,6 @@ impl Token {
     /// The word in lower case, without diacritics.
     pub fn folded(&self) -> &str {
         &self.spelling.folded
-    }
-
-    /// Whether it is a number, with or without a unit. Serial numbers that begin with a digit are not.
-    pub(super) fn is_number(&self) -> bool {
-        let Spelling { exact, folded } = &self.spelling;
-        let is_serial = || exact.is_ascii() && Likeness::of(folded) == Likeness::Serial;
-        folded.starts_with(|c: char| c.is_ascii_digit()) && !is_serial()
     }
 }
 
@@ -77,12 +72,12 @@ pub struct TokenStream<'a> {
 }
 
 impl<'a> TokenStream<'a> {
-    pub(super) fn new(
-        text: &'a str,
-        aliases: &HashMap<String, Vec<Spelling>>,
-        plain_words: &HashSet<String>,
-        ignore_diacritics: bool,
-    ) -> Self {
+    pub(super) fn new(text: &'a str, lexicon: &Lexicon) -> Self {
+        let Lexicon { aliases, plain_words, ignore_diacritics, serial_words, .. } = lexicon;
+        let is_number = |Spelling { exact, folded }: &Spelling| {
+            let is_serial = || exact.is_ascii() && serial_words.likeness(folded) == Likeness::Serial;
+            folded.starts_with(|c: char| c.is_ascii_digit()) && !is_serial()
+        };
         let mut tokens = Vec::new();
         let (mut words, mut marked) = (0, 0);
         for (span, clause) in runs(text) {
@@ -93,6 +88,7 @@ impl<'a> TokenStream<'a> {
             let meant = contraction.and_then(|typed| aliases.get(&typed)).or_else(|| aliases.get(&spelling.exact));
             if let Some(meant) = meant {
                 tokens.extend(meant.iter().cloned().map(|spelling| Token {
+                    is_number: is_number(&spelling),
                     spelling,
                     plain: true,
                     span: span.clone(),
@@ -103,10 +99,10 @@ impl<'a> TokenStream<'a> {
             words += usize::from(word.chars().all(char::is_alphabetic));
             marked += usize::from(spelling.has_diacritics());
             let plain = plain_words.contains(&spelling.exact);
-            tokens.push(Token { spelling, plain, span, clause });
+            tokens.push(Token { is_number: is_number(&spelling), spelling, plain, span, clause });
         }
         // In correct Vietnamese two words of three have diacritics. A single "Đà Nẵng" among other words says nothing.
-        let has_diacritics = !ignore_diacritics && marked > 0 && marked * 3 >= words;
+        let has_diacritics = !*ignore_diacritics && marked > 0 && marked * 3 >= words;
         let mut positions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut numbers = Vec::new();
         for (at, token) in tokens.iter().enumerate() {
@@ -116,7 +112,7 @@ impl<'a> TokenStream<'a> {
                     positions.insert(token.folded().to_owned(), vec![at]);
                 }
             }
-            if token.is_number() {
+            if token.is_number {
                 numbers.push(at);
             }
         }

@@ -42,6 +42,8 @@ pub(super) enum Role {
     Morning,
     Afternoon,
     Night,
+    /// Makes a time of day of any number before it.
+    HalfDay,
     HourMark,
     MinuteMark,
     Count,
@@ -100,6 +102,7 @@ struct Words {
     morning: Vec<String>,
     afternoon: Vec<String>,
     night: Vec<String>,
+    half_day: Vec<String>,
     hour_mark: Vec<String>,
     minute_mark: Vec<String>,
     idioms: Vec<String>,
@@ -168,6 +171,7 @@ impl Lexicon {
             (Role::Morning, &words.morning),
             (Role::Afternoon, &words.afternoon),
             (Role::Night, &words.night),
+            (Role::HalfDay, &words.half_day),
             (Role::HourMark, &words.hour_mark),
             (Role::MinuteMark, &words.minute_mark),
             (Role::Count, &file.counts.nouns),
@@ -209,8 +213,8 @@ impl Lexicon {
 
     fn joining_words(&self) -> HashSet<String> {
         let joins = |role: &Role| {
-            use Role::{Budget, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
-            !matches!(role, Zero | HourMark | MinuteMark | Stock | Budget | Price | Idiom)
+            use Role::{Budget, HalfDay, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
+            !matches!(role, Zero | HalfDay | HourMark | MinuteMark | Stock | Budget | Price | Idiom)
         };
         let roles = self.roles.iter().filter(|(role, _)| joins(role));
         let phrases = self.units.words().chain(roles.flat_map(|(_, phrases)| phrases.words()));

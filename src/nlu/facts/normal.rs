@@ -5,6 +5,8 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::domain::text::is_invisible;
+
 /// A piece of a comparable text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -94,11 +96,7 @@ fn plain_mark(c: char) -> char {
 
 /// Whether a character leaves no trace on the page, or only emphasis.
 pub fn is_unseen(c: char) -> bool {
-    matches!(c,
-        '*' | '_' | '`' | '\\'
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+    matches!(c, '*' | '_' | '`' | '\\') || is_invisible(c)
 }
 
 /// The digit of any script as an ASCII one.

@@ -11,6 +11,7 @@ mod grounding;
 mod language;
 mod meaning;
 mod misses;
+mod polish;
 mod prompt;
 mod shopping;
 mod waiting;

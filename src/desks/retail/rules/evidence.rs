@@ -1,10 +1,15 @@
-//! The evidence in a message, without the conversation around it.
+//! Parses a message: finds its serial numbers and adds up the evidence for each intent.
 
-use super::candidates::{Candidate, Known};
-use super::{CHANGES_SUBJECT, Intent, RetailRules, SURE, Verdict};
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::{CHANGES_SUBJECT, Intent, RetailRules, SURE, Topic, Utterance};
+use crate::dialogue::utterance::Entities;
+use crate::dialogue::{Act, Answer, Social};
 use crate::domain::Vocabulary;
-use crate::domain::serial::Likeness;
-use crate::domain::text::{TokenStream, match_mask};
+use crate::domain::serial::{KnownWord, Likeness, PossibleSerial, find_candidates};
+use crate::domain::text::{Pattern, TokenStream, match_mask};
+use crate::replies::ReplyKey;
 
 /// A serial number alone or with polite words.
 const BARE_SERIAL: f64 = 2.5;
@@ -18,107 +23,147 @@ const FOLLOW_UP_WORDS: usize = 9;
 const AGAINST: f64 = 0.7;
 
 /// The evidence for each intent.
-#[derive(Debug)]
-pub(super) struct Evidence {
-    shopping: f64,
-    /// The part of `shopping` that is more than the name of goods.
+#[derive(Debug, Default)]
+struct Evidence {
+    /// For shopping, without the names of goods.
     wish: f64,
+    /// The name of goods.
+    goods: f64,
     warranty: f64,
-    social: Option<String>,
     matched: Vec<String>,
-    words: usize,
-    /// Whether every word is polite, or there are none.
-    empty: bool,
-    /// Whether the message is a possible serial number with polite words.
-    bare_candidate: bool,
-    /// Whether one part of the sentence is a serial number with polite words.
-    gives_serial: bool,
-    /// Whether the message holds a serial number and asks about its warranty.
+    /// Whether the message mentions a warranty, so that a serial number in it is looked up.
     looks_up: bool,
-    /// Whether it holds the number of something else, such as an invoice.
-    names_other_number: bool,
-    /// Whether the customer wants goods without naming any.
-    names_nothing: bool,
-    follow_up: bool,
-    cancel: bool,
 }
 
-impl Evidence {
-    pub(super) fn gather(rules: &RetailRules, text: &str, vocabulary: &Vocabulary) -> Self {
-        let stream = rules.lexicon.tokenize(text);
-        let words = stream.tokens().len();
-        let (social, hidden) = social(rules, &stream);
-        let filler = match_mask(&rules.filler, &stream, &[]);
-        let any = |patterns: &[_]| match_mask(patterns, &stream, &[]).contains(&true);
-        let mut evidence = Self {
-            shopping: 0.0,
-            wish: 0.0,
-            warranty: 0.0,
-            social,
-            matched: Vec::new(),
-            words,
-            empty: filler.iter().all(|filler| *filler),
-            bare_candidate: false,
-            gives_serial: false,
-            looks_up: false,
-            names_other_number: false,
-            names_nothing: false,
-            follow_up: any(&rules.follow_up),
-            cancel: any(&rules.cancel),
-        };
-        let mut weak = evidence.weigh(rules, &stream, hidden);
-        let candidates = rules.candidates_in(&stream, vocabulary);
-        if names_goods(&stream, &filler, &candidates, vocabulary) {
+/// A word that may be a serial number, and its tokens in the message.
+struct Mention {
+    serial: PossibleSerial,
+    words: Range<usize>,
+}
+
+/// How a message gives a serial number.
+#[derive(Debug, Default)]
+struct Given {
+    /// A possible serial number, and nothing else but polite words.
+    bare: bool,
+    /// A serial number that is a part of the sentence by itself.
+    in_clause: bool,
+}
+
+impl RetailRules {
+    /// Parses a message by itself. [`in_context`](super::in_context) considers the conversation before it.
+    pub fn parse(&self, text: &str, vocabulary: &Vocabulary) -> Utterance {
+        let stream = self.lexicon.tokenize(text);
+        let filler = match_mask(&self.filler, &stream, &[]);
+        let (topics, hidden) = self.social.find(&stream);
+        let has = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.find(&stream, &[]).is_some());
+        let mut evidence = self.weigh(&stream, hidden);
+        let mentions = self.mentions(&stream, vocabulary);
+        if names_goods(&stream, &filler, &mentions, vocabulary) {
             evidence.matched.push("catalogue".to_owned());
-            weak = f64::max(weak, NAMED_GOODS);
+            evidence.goods = evidence.goods.max(NAMED_GOODS);
         }
-        evidence.add_serials(&candidates, &stream, &filler);
-        evidence.looks_up &= candidates.iter().any(|candidate| candidate.likeness == Likeness::Serial);
-        evidence.names_other_number = candidates.iter().any(|candidate| candidate.known == Some(Known::Named));
-        let wants = match_mask(&rules.wants, &stream, &[]);
-        evidence.names_nothing =
-            evidence.wish > 0.0 && filler.iter().zip(wants).all(|(filler, wants)| *filler || wants);
-        // "Màn hình bị sọc": a warranty question names goods, too.
-        evidence.shopping = if evidence.warranty > 0.0 { evidence.wish } else { evidence.wish + weak };
-        evidence
+        let given = evidence.add_serials(&mentions, &stream, &filler);
+        evidence.looks_up &= mentions.iter().any(|mention| mention.serial.likeness() == Likeness::Serial);
+        let names_other_number = mentions.iter().any(|mention| mention.serial.known == Some(KnownWord::Named));
+        let wants = match_mask(&self.wants, &stream, &[]);
+        let names_nothing = evidence.wish > 0.0 && filler.iter().zip(wants).all(|(filler, wants)| *filler || wants);
+        let is_polite = filler.iter().all(|filler| *filler);
+        let wishes_goods = !names_other_number
+            && evidence.wish >= CHANGES_SUBJECT
+            && confidence(evidence.wish - AGAINST * evidence.warranty) >= SURE;
+        let follows_up = has(&self.follow_up) && stream.tokens().len() <= FOLLOW_UP_WORDS;
+        let utterance = Utterance {
+            text: text.to_owned(),
+            answer: has(&self.cancel).then_some(Answer::Cancel),
+            entities: Entities {
+                serials: mentions.into_iter().map(|mention| mention.serial).collect(),
+                ..Entities::default()
+            },
+            ..evidence.decide(topics.first().copied(), is_polite)
+        };
+        let shops = utterance.wants(Intent::Shopping);
+        // A defect counts as well where an earlier group has hidden its words.
+        let has_defect = self.groups.iter().any(|group| group.defect && has(&group.patterns));
+        let acts = [
+            (Act::Complain, has_defect || topics.contains(&Social::Complaint)),
+            (Act::Farewell, topics.contains(&Social::Goodbye)),
+            (Act::PointBack, follows_up),
+            (Act::Stall, !filler.is_empty() && (is_polite || has(&self.patience))),
+            (Act::Provide(Topic::Serial), given.bare || given.in_clause),
+            (Act::Request(Topic::Goods), wishes_goods),
+            (Act::Request(Topic::UnnamedGoods), names_nothing && shops),
+        ];
+        acts.into_iter().filter(|(_, holds)| *holds).fold(utterance, |utterance, (act, _)| utterance.with(act))
     }
 
-    /// Adds up the groups. Returns the evidence for shopping that comes from names of goods alone.
-    fn weigh(&mut self, rules: &RetailRules, stream: &TokenStream<'_>, mut hidden: Vec<bool>) -> f64 {
-        let mut weak = 0.0;
-        for group in &rules.groups {
-            if group.unless.iter().any(|other| self.matched.contains(other)) {
+    /// Adds up the groups.
+    fn weigh(&self, stream: &TokenStream<'_>, mut hidden: Vec<bool>) -> Evidence {
+        let mut evidence = Evidence::default();
+        for group in &self.groups {
+            if group.unless.iter().any(|other| evidence.matched.contains(other)) {
                 continue;
             }
             let covered = match_mask(&group.patterns, stream, &hidden);
             if !covered.contains(&true) {
                 continue;
             }
-            self.matched.push(group.name.clone());
-            self.looks_up |= group.looks_up;
+            evidence.matched.push(group.name.clone());
+            evidence.looks_up |= group.looks_up;
             match (group.speaks_for, group.weak) {
-                (Intent::Warranty, _) => self.warranty += group.weight,
-                (Intent::Shopping, true) => weak += group.weight,
-                (Intent::Shopping, false) => self.wish += group.weight,
+                (Intent::Warranty, _) => evidence.warranty += group.weight,
+                (Intent::Shopping, true) => evidence.goods += group.weight,
+                (Intent::Shopping, false) => evidence.wish += group.weight,
                 (Intent::Unknown, _) => {}
             }
             if group.hides {
                 hidden.iter_mut().zip(covered).for_each(|(hidden, covered)| *hidden |= covered);
             }
         }
-        weak
+        evidence
     }
 
-    fn add_serials(&mut self, candidates: &[Candidate<'_>], stream: &TokenStream<'_>, filler: &[bool]) {
+    /// Finds a message's distinct possible serial numbers in order, ignoring case.
+    fn mentions(&self, stream: &TokenStream<'_>, vocabulary: &Vocabulary) -> Vec<Mention> {
+        let (text, tokens) = (stream.text(), stream.tokens());
+        let labels = self.other_numbers.iter().flat_map(|pattern| pattern.find_all(stream, &[]));
+        let labels: HashSet<usize> = labels.map(|words| words.end).collect();
+        let mut mentions = Vec::new();
+        let mut seen = HashSet::new();
+        for found in find_candidates(text) {
+            if !seen.insert(found.text.to_ascii_uppercase()) {
+                continue;
+            }
+            let first = tokens.partition_point(|token| token.span.start < found.span.start);
+            let end = tokens.partition_point(|token| token.span.end <= found.span.end).max(first);
+            // A candidate may be the end of a longer word; then they share a token.
+            let before = first.checked_sub(1).and_then(|last| text.get(tokens[last].span.end..found.span.start));
+            let is_named = labels.contains(&first)
+                && before.is_some_and(|before| !before.contains([',', '.', ';', '!', '?', '\n']));
+            let known = match () {
+                () if vocabulary.is_code(&found.text) => Some(KnownWord::Goods),
+                () if is_named => Some(KnownWord::Named),
+                () => None,
+            };
+            let looks = self.likeness(&found.text);
+            let serial = PossibleSerial { text: found.text.into_owned(), looks, known };
+            mentions.push(Mention { serial, words: first..end });
+        }
+        mentions
+    }
+}
+
+impl Evidence {
+    fn add_serials(&mut self, mentions: &[Mention], stream: &TokenStream<'_>, filler: &[bool]) -> Given {
         // A word that the catalogue or the customer uses for something else is not a serial number.
-        let candidates: Vec<&Candidate<'_>> = candidates.iter().filter(|candidate| candidate.known.is_none()).collect();
-        let Some(likeness) = candidates.iter().map(|candidate| candidate.likeness).max() else { return };
+        let mentions: Vec<&Mention> = mentions.iter().filter(|mention| mention.serial.known.is_none()).collect();
+        let Some(likeness) = mentions.iter().map(|mention| mention.serial.looks).max() else { return Given::default() };
         let tokens = stream.tokens();
         let mut says_nothing_else = filler.to_vec();
-        for candidate in &candidates {
-            says_nothing_else[candidate.words.clone()].fill(true);
+        for mention in &mentions {
+            says_nothing_else[mention.words.clone()].fill(true);
         }
-        self.bare_candidate = says_nothing_else.iter().all(|nothing| *nothing);
+        let bare = says_nothing_else.iter().all(|nothing| *nothing);
         let mut clauses_with_more: Vec<usize> = tokens
             .iter()
             .zip(&says_nothing_else)
@@ -126,64 +171,48 @@ impl Evidence {
             .map(|(token, _)| token.clause)
             .collect();
         clauses_with_more.dedup();
-        self.gives_serial = candidates.iter().any(|candidate| {
-            !candidate.words.is_empty()
-                && candidate.likeness == Likeness::Serial
-                && clauses_with_more.binary_search(&tokens[candidate.words.start].clause).is_err()
+        let in_clause = mentions.iter().any(|mention| {
+            !mention.words.is_empty()
+                && mention.serial.looks == Likeness::Serial
+                && clauses_with_more.binary_search(&tokens[mention.words.start].clause).is_err()
         });
         if likeness == Likeness::Serial {
             self.matched.push("serial".to_owned());
-            self.warranty += if self.bare_candidate { BARE_SERIAL } else { SERIAL };
+            self.warranty += if bare { BARE_SERIAL } else { SERIAL };
         }
+        Given { bare, in_clause }
     }
 
-    /// Classifies the message alone.
-    pub(super) fn verdict(&self) -> Verdict {
-        if self.looks_up {
-            let confidence = confidence(self.warranty).max(SURE);
-            return Verdict { matched: self.matched.clone(), ..Verdict::sure(Intent::Warranty, confidence) };
-        }
-        let (intent, mine, other) = if self.warranty >= self.shopping {
-            (Intent::Warranty, self.warranty, self.shopping)
+    /// Decides on the message by itself.
+    fn decide(&self, social: Option<Social>, is_polite: bool) -> Utterance {
+        // "Màn hình bị sọc": a warranty question names goods, too.
+        let shopping = if self.warranty > 0.0 { self.wish } else { self.wish + self.goods };
+        let (intent, mine, other) = if self.looks_up || self.warranty >= shopping {
+            (Intent::Warranty, self.warranty, shopping)
         } else {
-            (Intent::Shopping, self.shopping, self.warranty)
+            (Intent::Shopping, shopping, self.warranty)
         };
-        let confidence = confidence(mine - AGAINST * other);
+        let decided = |intent, confidence| Utterance {
+            intent,
+            confidence,
+            matched: self.matched.clone(),
+            ..Utterance::default()
+        };
+        if self.looks_up {
+            return decided(Some(intent), confidence(mine).max(SURE));
+        }
         // "Cảm ơn shop, máy chạy tốt": thanks that name goods are not a question.
-        let business = mine >= 1.0 && (self.social.is_none() || self.warranty > 0.0 || self.wish > 0.0);
-        if business {
-            let names_nothing = intent == Intent::Shopping && self.names_nothing;
-            return Verdict { matched: self.matched.clone(), names_nothing, ..Verdict::sure(intent, confidence) };
+        if mine >= 1.0 && (social.is_none() || self.warranty > 0.0 || self.wish > 0.0) {
+            return decided(Some(intent), confidence(mine - AGAINST * other));
         }
-        match &self.social {
-            Some(topic) => Verdict {
-                social: Some(topic.clone()),
-                matched: vec![format!("social.{topic}")],
-                ..Verdict::sure(Intent::Unknown, 0.9)
-            },
-            None if self.empty => Verdict::sure(Intent::Unknown, 0.8),
-            None => Verdict { matched: self.matched.clone(), ..Verdict::sure(Intent::Unknown, 0.3) },
+        match social {
+            Some(topic) => {
+                let matched = vec![format!("social.{}", topic.as_str())];
+                Utterance { matched, ..decided(None, 0.9) }.with(Act::Chat(topic))
+            }
+            None if is_polite => Utterance { matched: Vec::new(), ..decided(None, 0.8) },
+            None => decided(None, 0.3),
         }
-    }
-
-    pub(super) fn follows_up(&self) -> bool {
-        self.follow_up && self.words <= FOLLOW_UP_WORDS
-    }
-
-    /// Whether the message answers the question for a serial number.
-    pub(super) fn gives_serial(&self) -> bool {
-        self.bare_candidate || self.gives_serial
-    }
-
-    /// Whether the message answers that question with another number, such as "Hóa đơn số HD00123".
-    pub(super) fn wishes_to_shop(&self) -> bool {
-        !self.names_other_number
-            && self.wish >= CHANGES_SUBJECT
-            && confidence(self.wish - AGAINST * self.warranty) >= SURE
-    }
-
-    pub(super) fn cancels(&self) -> bool {
-        self.cancel
     }
 }
 
@@ -193,33 +222,13 @@ fn confidence(net: f64) -> f64 {
 }
 
 /// Returns whether the message contains a name of the shop's catalogue.
-fn names_goods(
-    stream: &TokenStream<'_>,
-    filler: &[bool],
-    candidates: &[Candidate<'_>],
-    vocabulary: &Vocabulary,
-) -> bool {
+fn names_goods(stream: &TokenStream<'_>, filler: &[bool], mentions: &[Mention], vocabulary: &Vocabulary) -> bool {
     let tokens = stream.tokens();
     let says = |at: usize| !filler[at];
     let together = |at: usize| {
         (says(at) || says(at + 1)) && vocabulary.names_goods_together(tokens[at].folded(), tokens[at + 1].folded())
     };
-    candidates.iter().any(|candidate| candidate.known == Some(Known::Goods))
+    mentions.iter().any(|mention| mention.serial.known == Some(KnownWord::Goods))
         || (0..tokens.len()).any(|at| says(at) && vocabulary.names_goods(tokens[at].folded()))
         || (1..tokens.len()).any(|at| together(at - 1))
-}
-
-/// Returns the first topic of small talk in the message, and its words.
-fn social(rules: &RetailRules, stream: &TokenStream<'_>) -> (Option<String>, Vec<bool>) {
-    let mut found = None;
-    let mut covered = vec![false; stream.tokens().len()];
-    for (topic, patterns) in &rules.social {
-        for (at, said) in match_mask(patterns, stream, &[]).into_iter().enumerate() {
-            if said {
-                found.get_or_insert_with(|| topic.clone());
-                covered[at] = true;
-            }
-        }
-    }
-    (found, covered)
 }

@@ -1,7 +1,9 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::*;
+use crate::domain::Vocabulary;
 use crate::domain::text::fold;
+use crate::replies::ReplyKey;
 
 mod catalogue;
 
@@ -9,15 +11,24 @@ fn rules() -> RetailRules {
     RetailRules::read(&Prompts::shipped()).expect("the shipped rules")
 }
 
-/// What the desk would do with the verdict: an unsure one is as good as none.
-fn acted_on(verdict: &Verdict) -> Intent {
-    if verdict.confidence < SURE { Intent::Unknown } else { verdict.intent }
+/// Parses a message without a catalogue.
+fn parse(rules: &RetailRules, text: &str) -> Utterance {
+    rules.parse(text, &Vocabulary::default())
+}
+
+/// The intent that the desk would act on: an unsure one is as good as none.
+fn acted_on(utterance: &Utterance) -> Intent {
+    utterance.intent.filter(|_| utterance.confidence >= SURE).unwrap_or(Intent::Unknown)
+}
+
+fn social(utterance: &Utterance) -> Option<&'static str> {
+    utterance.social().map(ReplyKey::as_str)
 }
 
 /// How many lines of the table were there before the first keyword. Every third of these was held out of the first
 /// rounds of tuning; it scored 96.2 %, then 98.5 %, and was read only after that, so its number is no measure any more.
 /// The lines after them came in three batches, each measured once before it was used: 117 of 128, 87 of 92 and 55 of 59
-/// were right then. That, 93 %, is what to expect of messages that nobody has seen. The last 56 are what a tester of the whole
+/// were right then. That, 93 %, is what to expect of new messages. The last 56 are what a tester of the whole
 /// desk found wrong, and sentences like those.
 const WRITTEN_FIRST: usize = 392;
 
@@ -31,8 +42,8 @@ fn the_rules_alone_understand_93_messages_of_100() {
     let mut topics = [0; 2];
     for (index, line) in include_str!("../../../../tests/data/intents.tsv").lines().skip(1).enumerate() {
         let [text, wanted, topic] = line.split('\t').collect::<Vec<_>>().try_into().expect("three columns");
-        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
-        let got = serde_json::to_value(acted_on(&verdict)).expect("an intent");
+        let utterance = parse(&rules, text);
+        let got = serde_json::to_value(acted_on(&utterance)).expect("an intent");
         let part = if index >= WRITTEN_FIRST { 2 } else { usize::from(index % 3 == 0) };
         let place = |intent: &str| intents.iter().position(|known| *known == intent).expect("an intent");
         let (row, column) = (place(wanted), place(got.as_str().expect("a word")));
@@ -40,10 +51,10 @@ fn the_rules_alone_understand_93_messages_of_100() {
         parts[part][0] += usize::from(row == column);
         parts[part][1] += 1;
         let topic = Some(topic).filter(|topic| *topic != "-");
-        topics[0] += usize::from(topic.is_some() && topic == verdict.social.as_deref());
+        topics[0] += usize::from(topic.is_some() && topic == social(&utterance));
         topics[1] += usize::from(topic.is_some());
-        if row != column || topic != verdict.social.as_deref() {
-            eprintln!("{text:?}: wanted {wanted} {topic:?}, got {verdict:?}");
+        if row != column || topic != social(&utterance) {
+            eprintln!("{text:?}: wanted {wanted} {topic:?}, got {utterance:?}");
         }
     }
     eprintln!("wanted \\ got{:>10}{:>10}{:>10}", intents[0], intents[1], intents[2]);
@@ -64,20 +75,14 @@ fn after(last: Intent) -> Context {
     Context { waiting_for_serial: false, last_intent: Some(last) }
 }
 
-/// The intent acted on, and whether the subject changes, for each message.
-fn table(context: &Context, messages: &[&str]) -> Vec<(String, Intent, bool)> {
+/// The intent acted on, for each message.
+fn table<'a>(context: &Context, messages: &[&'a str]) -> Vec<(&'a str, Intent)> {
     let rules = rules();
-    messages
-        .iter()
-        .map(|text| {
-            let verdict = rules.classify(text, context, &Vocabulary::default());
-            ((*text).to_owned(), acted_on(&verdict), verdict.changes_subject)
-        })
-        .collect()
+    messages.iter().map(|text| (*text, acted_on(&in_context(parse(&rules, text), context)))).collect()
 }
 
-fn all(messages: &[&str], intent: Intent, changes_subject: bool) -> Vec<(String, Intent, bool)> {
-    messages.iter().map(|text| ((*text).to_owned(), intent, changes_subject)).collect()
+fn all<'a>(messages: &[&'a str], intent: Intent) -> Vec<(&'a str, Intent)> {
+    messages.iter().map(|text| (*text, intent)).collect()
 }
 
 #[test]
@@ -116,7 +121,7 @@ fn message_stays_warranty_while_awaiting_serial() {
         "0912 345 678",
         "wait a sec",
     ];
-    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Warranty, false));
+    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Warranty));
 }
 
 #[test]
@@ -133,14 +138,14 @@ fn shopping_words_end_the_wait_for_serial() {
         "cho hỏi trả góp thế nào",
         "i5-12400F với i5-13400F con nào ngon hơn",
     ];
-    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Shopping, true));
+    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Shopping));
 }
 
 #[test]
 fn small_talk_and_giving_up_end_the_wait() {
     let messages =
         ["em tên gì", "thôi không cần nữa", "thôi khỏi", "never mind", "bỏ qua đi", "tạm biệt em", "em khỏe không"];
-    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Unknown, true));
+    assert_eq!(table(&WAITING, &messages), all(&messages, Intent::Unknown));
 }
 
 #[test]
@@ -156,7 +161,7 @@ fn model_names_and_sizes_keep_shopping_intent() {
         "FX506HM giá bao nhiêu",
         "mua ABC123 giá bao nhiêu",
     ];
-    assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Shopping, false));
+    assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Shopping));
 }
 
 #[test]
@@ -188,25 +193,25 @@ fn short_follow_up_keeps_the_intent() {
             ][..],
         ),
     ] {
-        assert_eq!(table(&after(last), messages), all(messages, last, false));
+        assert_eq!(table(&after(last), messages), all(messages, last));
     }
     let new_matter = ["hello", "em tên gì", "cảm ơn em"];
-    assert_eq!(table(&after(Intent::Shopping), &new_matter), all(&new_matter, Intent::Unknown, false));
+    assert_eq!(table(&after(Intent::Shopping), &new_matter), all(&new_matter, Intent::Unknown));
 }
 
 #[test]
 fn business_wins_over_the_politeness_around_it() {
     let rules = rules();
-    for (text, intent, social) in [
+    for (text, intent, topic) in [
         ("cảm ơn em, cho hỏi ssd 1tb giá bao nhiêu", Intent::Shopping, None),
         ("em khỏe không, kiểm tra bảo hành ABC123 giúp anh", Intent::Warranty, None),
         ("thanks! is ABC123 under warranty?", Intent::Warranty, None),
         ("cảm ơn shop, laptop chạy tốt", Intent::Unknown, Some("thanks")),
         ("chào em", Intent::Unknown, None),
     ] {
-        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
-        assert_eq!((verdict.intent, verdict.social.as_deref()), (intent, social), "{text:?}: {verdict:?}");
-        assert!(verdict.confidence >= SURE, "{text:?}: {verdict:?}");
+        let utterance = parse(&rules, text);
+        assert_eq!((acted_on(&utterance), social(&utterance)), (intent, topic), "{text:?}: {utterance:?}");
+        assert!(utterance.confidence >= SURE, "{text:?}: {utterance:?}");
     }
 }
 
@@ -214,11 +219,11 @@ fn business_wins_over_the_politeness_around_it() {
 fn unclear_message_leaves_no_words_in_receipt() {
     let rules = rules();
     for text in ["", "   ", "😀😀", "?", "zxcv bnm", "\u{301}", "a\0b"] {
-        let verdict = rules.classify(text, &Context::default(), &Vocabulary::default());
-        assert_eq!((verdict.intent, verdict.social), (Intent::Unknown, None), "{text:?}");
+        let utterance = parse(&rules, text);
+        assert_eq!((utterance.intent, utterance.social()), (None, None), "{text:?}");
     }
-    let verdict = rules.classify("kiểm tra bảo hành ABC123 0912345678", &Context::default(), &Vocabulary::default());
-    assert_eq!(verdict.matched, ["check", "serial"]);
+    let utterance = parse(&rules, "kiểm tra bảo hành ABC123 0912345678");
+    assert_eq!(utterance.matched, ["check", "serial"]);
 }
 
 #[test]
@@ -228,6 +233,7 @@ fn invalid_rule_file_is_refused_with_reason() {
         ("retail.toml", "speaks_for = \"shopping\"", "speaks_for = \"selling\"", "unknown variant `selling`"),
         ("retail.toml", "\"<covered>\"", "\"<nowhere>\"", "<nowhere>"),
         ("retail.toml", "unless = [\"bought\"", "unless = [\"brought\"", "brought"),
+        ("social.en.toml", "joke = [", "jokes = [", "unknown variant `jokes`"),
     ] {
         let prompts = Prompts::shipped().with_rules_edited(file, from, to);
         let error = RetailRules::read(&prompts).expect_err(says);
@@ -247,9 +253,9 @@ fn serial_with_warranty_question_is_always_looked_up() {
         "bao hanh 14372259Z1157477",
         "máy ABC123 mang đi bảo hành ở đâu",
     ];
-    assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Warranty, false));
+    assert_eq!(table(&Context::default(), &messages), all(&messages, Intent::Warranty));
     let questions = ["bảo hành 24 tháng không", "laptop bảo hành bao lâu", "mất phiếu bảo hành thì làm sao"];
-    assert_eq!(table(&Context::default(), &questions), all(&questions, Intent::Shopping, false));
+    assert_eq!(table(&Context::default(), &questions), all(&questions, Intent::Shopping));
 }
 
 /// People forget all of their marks, or some, or shout; the table itself is written with care.
@@ -270,9 +276,8 @@ fn forgotten_marks_and_capitals_change_little() {
     ] {
         let right = table.iter().enumerate().filter(|(row, (text, wanted))| {
             let words = text.split(' ').enumerate().map(|(at, word)| change(row + at, word));
-            let verdict =
-                rules.classify(&words.collect::<Vec<_>>().join(" "), &Context::default(), &Vocabulary::default());
-            serde_json::to_value(acted_on(&verdict)).expect("an intent") == **wanted
+            let utterance = parse(&rules, &words.collect::<Vec<_>>().join(" "));
+            serde_json::to_value(acted_on(&utterance)).expect("an intent") == **wanted
         });
         let share = 100.0 * right.count() as f64 / table.len() as f64;
         eprintln!("{habit}: {share:.1} %");

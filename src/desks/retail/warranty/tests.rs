@@ -3,7 +3,7 @@ use crate::desks::retail::RetailRules;
 use crate::domain::Vocabulary;
 use crate::domain::{ConversationId, Language, MessageId};
 
-fn texts() -> ByLanguage<RetailTexts> {
+fn texts() -> ByLanguage<Replies<Text>> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts");
     let prompts = crate::persona::Prompts::load(&folder, &folder.join("system_persona_vi.md")).expect("the prompts");
     ByLanguage::load(&prompts, "retail", &[Language::VI, Language::EN]).expect("the texts")
@@ -78,8 +78,8 @@ fn warranty_ends_with_the_shops_day() {
 fn least_likely_candidates_are_dropped_first() {
     let rules = RetailRules::read(&crate::persona::Prompts::shipped()).expect("the shipped rules");
     let candidates = |message: &str| -> Vec<String> {
-        let candidates = rules.candidates(message, &Vocabulary::default());
-        keep_likely(candidates.clone()).into_iter().map(|candidate| candidate.text.into_owned()).collect()
+        let serials = rules.parse(message, &Vocabulary::default()).entities.serials;
+        keep_likely(serials).into_iter().map(|serial| serial.text).collect()
     };
     let noise = "RTX4060 i5-12400F 16GB 1TB 144Hz 27inch 650W 2024 1080p 3200MHz 0912345678";
     let kept = candidates(&format!("{noise} abc-123 ABC-123 XYZ789"));
@@ -90,6 +90,7 @@ fn least_likely_candidates_are_dropped_first() {
 
 #[test]
 fn price_next_to_serial_is_not_reported_missing() {
+    let rules = RetailRules::read(&crate::persona::Prompts::shipped()).expect("the shipped rules");
     let answers = |serials: &[(&str, bool)]| -> Vec<Result<WarrantyRecord, Serial>> {
         let answer = |(serial, found): &(&str, bool)| match found {
             true => Ok(crate::domain::warranty::parse_row(serial, "Chuột", "2025-06-30").expect("a row")),
@@ -104,7 +105,7 @@ fn price_next_to_serial_is_not_reported_missing() {
         (vec![("123456", true), ("654321", false)], vec![("123456", true), ("654321", false)]),
         (vec![("123456", false), ("654321", false)], vec![("123456", false), ("654321", false)]),
     ] {
-        assert_eq!(without_unlikely(answers(&all)), answers(&told), "{all:?}");
+        assert_eq!(without_unlikely(answers(&all), |serial| rules.likeness(serial)), answers(&told), "{all:?}");
     }
     let many = answers(&[("A1B", false), ("A2B", false), ("A3B", true), ("A4B", false), ("A5B", true)]);
     assert_eq!(keep_answers(many, 3), answers(&[("A1B", false), ("A3B", true), ("A5B", true)]));

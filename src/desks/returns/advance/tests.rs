@@ -70,7 +70,7 @@ impl World {
             intent,
             answer,
             answer_to_cancel: answer,
-            entities: Entities { orders, contacts, has_unread_order },
+            entities: Entities { orders, contacts, has_unread_order, ..Entities::default() },
             ..Utterance::default()
         };
         let acts = [

@@ -159,20 +159,21 @@ impl ReturnsContext<'_> {
 
     /// Returns the order as the model sees it.
     pub fn shown(&self, order: &Order) -> Value {
-        let (language, zone) = (self.turn.language(), self.desk.services.shop.time_zone);
+        let numbers = &self.desk.common.get(self.turn.language()).number_format;
+        let zone = self.desk.services.shop.time_zone;
         let day = |at| day_of(at, zone);
         let items = order.items.iter().map(|item| {
             let rma = item.rma.as_ref();
             json!({
                 "item_id": item.line, "name": item.name, "quantity": item.quantity,
-                "unit_price": item.unit_price.shown(language),
+                "unit_price": item.unit_price.shown(numbers),
                 "return": rma.map(|rma| json!({ "rma_number": rma.number, "status": rma.status })),
             })
         });
         json!({
             "order_id": order.number, "status": order.status, "order_date": day(order.ordered_at),
             "shipped_on": order.shipped_at.map(day), "delivered_on": order.delivered_at.map(day),
-            "tracking": order.tracking, "total_paid": order.paid.shown(language),
+            "tracking": order.tracking, "total_paid": order.paid.shown(numbers),
             "customer": { "name": order.customer.name, "email": order.email.masked() },
             "items": items.collect::<Vec<_>>(),
         })

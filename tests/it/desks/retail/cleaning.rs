@@ -45,3 +45,16 @@ async fn unwanted_characters_are_removed_at_every_boundary() {
     let stray = |c: char| (c.is_control() && c != '\n') || ['\u{202e}', '\u{feff}'].contains(&c);
     assert!(!texts.concat().contains(stray), "{texts:?}");
 }
+
+#[tokio::test]
+async fn invisible_message_is_refused_as_empty() {
+    let app = TestApp::builder().start().await;
+    let id = app.open(&json!({})).await;
+    for text in ["", "\u{200b}", " \u{2060}\u{feff}\n", "\u{ad}"] {
+        let response =
+            app.post(&format!("/conversations/{id}/messages"), &json!({ "text": text })).send().await.unwrap();
+        assert_eq!(response.status(), 422, "{text:?}");
+        let problem: serde_json::Value = response.json().await.unwrap();
+        assert!(problem["detail"].as_str().unwrap().ends_with("this one has 0."), "{problem}");
+    }
+}

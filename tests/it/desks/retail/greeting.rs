@@ -69,6 +69,22 @@ async fn cute_greeting_comes_when_intent_changes() {
 }
 
 #[tokio::test]
+async fn unhappy_or_leaving_customer_gets_no_hearts() {
+    let shop = open_shop(TestApp::builder()).await;
+    for text in [
+        "máy em mua bị hỏng rồi, bảo hành giúp em",
+        "thất vọng quá, kiểm tra bảo hành FUT-2099",
+        "my laptop is broken, is FUT-2099 under warranty?",
+        "dịch vụ tệ quá, phí giao hàng bao nhiêu",
+        "FUT-2099 còn bảo hành không, tạm biệt em",
+    ] {
+        let events = shop.chat().await.say(text).await;
+        assert!(events.kinds()[0] != "cute_greeting", "{text}: {:?}", events.kinds());
+        assert!(!events.messages().iter().any(|(_, said)| said.contains('💖')), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn the_cute_greeting_can_come_always_and_never() {
     for (when, first, second) in [
         ("always", vec!["cute_greeting", "reply", "follow_up"], vec!["cute_greeting", "reply", "follow_up"]),

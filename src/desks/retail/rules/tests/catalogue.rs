@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::desks::retail::rules::{Candidate, Known};
-use crate::domain::serial::Likeness;
+use crate::domain::serial::{KnownWord, PossibleSerial};
 use crate::retrieval::search::vocabulary;
 use crate::retrieval::{LexicalIndex, SearchRules};
 
@@ -41,10 +40,10 @@ fn goods_are_never_asked_about_as_a_warranty() {
             short.clone(),
             short.to_lowercase(),
         ] {
-            let verdict = rules.classify(&text, &Context::default(), &vocabulary);
-            assert_ne!(acted_on(&verdict), Intent::Warranty, "{text:?}: {verdict:?}");
-            if acted_on(&verdict) == Intent::Unknown {
-                eprintln!("{text:?}: {verdict:?}");
+            let utterance = rules.parse(&text, &vocabulary);
+            assert_ne!(acted_on(&utterance), Intent::Warranty, "{text:?}: {utterance:?}");
+            if acted_on(&utterance) == Intent::Unknown {
+                eprintln!("{text:?}: {utterance:?}");
                 unclear += 1;
             }
         }
@@ -66,13 +65,9 @@ fn goods_next_to_serial_are_not_second_serial() {
         ("sđt 0912 345 678, máy ABC123", "ABC123"),
         ("mất hóa đơn, ABC123 còn bảo hành không", "ABC123"),
     ] {
-        let likely = |candidate: &Candidate<'_>| candidate.likeness >= Likeness::Number;
-        let found: Vec<String> = rules
-            .candidates(text, &vocabulary)
-            .into_iter()
-            .filter(likely)
-            .map(|candidate| candidate.text.into_owned())
-            .collect();
+        let likely = |serial: &PossibleSerial| serial.likeness() >= Likeness::Number;
+        let found = rules.parse(text, &vocabulary).entities.serials.into_iter().filter(likely);
+        let found: Vec<String> = found.map(|serial| serial.text).collect();
         assert_eq!(found.join(","), serials, "{text:?}");
     }
 }
@@ -82,13 +77,13 @@ fn renamed_guesses_still_count_as_attempts() {
     let (rules, vocabulary) = (rules(), sample_shop());
     for (text, known, is_a_try) in [
         ("ABC123", None, true),
-        ("hóa đơn số ABC123", Some(Known::Named), true),
-        ("FA507NVR", Some(Known::Goods), false),
+        ("hóa đơn số ABC123", Some(KnownWord::Named), true),
+        ("FA507NVR", Some(KnownWord::Goods), false),
         ("0912.345.678", None, true),
-        ("1TB", Some(Known::Goods), false),
+        ("1TB", Some(KnownWord::Goods), false),
         ("9TB", None, false),
     ] {
-        let candidates = rules.candidates(text, &vocabulary);
+        let candidates = rules.parse(text, &vocabulary).entities.serials;
         let [candidate] = candidates.as_slice() else { panic!("{text:?}: {candidates:?}") };
         assert_eq!((candidate.known, candidate.is_attempt()), (known, is_a_try), "{text:?}");
     }
@@ -100,9 +95,8 @@ fn candidate_may_be_inside_another_word() {
     for text in
         ["ÉABC1", "hóa đơn số ÉABC12", "\u{10805}E4abc", "số\u{301}ABC123", "đ1234 đ", "(0912) 345 678é", "é@é.1a2"]
     {
-        let candidates = rules.candidates(text, &vocabulary);
+        let candidates = rules.parse(text, &vocabulary).entities.serials;
         assert!(candidates.iter().all(|candidate| !candidate.text.is_empty()), "{text:?}: {candidates:?}");
-        rules.classify(text, &Context::default(), &vocabulary);
     }
 }
 
@@ -138,8 +132,8 @@ fn wish_without_goods_is_recognized() {
         ("tìm cái gì đó rẻ", false),
         ("kiểm tra bảo hành", false),
     ] {
-        let verdict = rules.classify(text, &Context::default(), &vocabulary);
-        assert_eq!(verdict.names_nothing, names_nothing, "{text:?}: {verdict:?}");
+        let utterance = rules.parse(text, &vocabulary);
+        assert_eq!(utterance.requests(Topic::UnnamedGoods), names_nothing, "{text:?}: {utterance:?}");
     }
 }
 
@@ -159,6 +153,6 @@ fn politeness_and_patience_are_not_attempts() {
         ("abcdef", false),
         ("I can not find it", false),
     ] {
-        assert_eq!(rules.says_nothing(text), says_nothing, "{text:?}");
+        assert_eq!(parse(&rules, text).stalls(), says_nothing, "{text:?}");
     }
 }

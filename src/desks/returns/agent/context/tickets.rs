@@ -96,9 +96,9 @@ impl ReturnsContext<'_> {
         let event = self.desk.process(self.turn, &asked, action).await?;
         match &event {
             Event::Ticketed(made) => {
-                let language = self.turn.language();
+                let numbers = &self.desk.common.get(self.turn.language()).number_format;
                 let is_new = made.ticket.status == TicketStatus::Created;
-                let refund = made.refund.map(|refund| refund.shown(language));
+                let refund = made.refund.map(|refund| refund.shown(numbers));
                 let made = Made { rma: made.ticket.id.clone(), refund, is_new };
                 self.state.lines = Some(lines);
                 self.state.desired_action = Some(action);
@@ -185,13 +185,12 @@ impl ReturnsContext<'_> {
             (Template::LabelReady, Some(rma)) if rma.label.is_none() => return Err(ToolError::NoLabel),
             (_, Some(rma)) => (NewMail::number_for(rma, name), Some(rma)),
         };
-        let language = self.turn.language();
         Ok(NewMail {
             number,
             to: order.email.clone(),
             template: name.to_owned(),
-            language,
-            context: mail_context(order, rma, language),
+            language: self.turn.language(),
+            context: mail_context(order, rma),
             conversation: Some(self.turn.conversation.id),
             order: Some(order.number.clone()),
             rma: rma.map(|rma| rma.number.clone()),

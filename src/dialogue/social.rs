@@ -1,0 +1,197 @@
+//! Small talk, for every desk: its topics, the words that show them, and a short reply in the persona's voice.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tracing::warn;
+
+use super::Turn;
+use super::history::window;
+use crate::domain::Language;
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
+use crate::grounding::{Grounded, Grounding, Piece, Placeholders};
+use crate::persona::texts::{ByLanguage, CommonTexts};
+use crate::persona::{PromptError, Prompts, cut_at_sentence};
+use crate::providers::llm::{ChatMessage, ChatRequest, Gateway, LlmError};
+use crate::replies::{MissingValue, Replies, ReplyKey, reply_keys};
+
+/// Characters of the conversation in the prompt.
+const CONTEXT_CHARS: usize = 800;
+/// The longest reply of the model, in characters; one or two sentences.
+const REPLY_MAX_CHARS: usize = 400;
+
+reply_keys! {
+    /// A topic of small talk. `rules/social.toml` has their order, `rules/social.LANG.toml` their words, and
+    /// `texts/social.LANG.toml` the replies.
+    pub enum Social {
+        Person = "person" ["hotline"],
+        Complaint = "complaint" ["hotline"],
+        HumanOrBot = "human_or_bot" ["hotline"],
+        Relationship = "relationship" ["hotline"],
+        HangOut = "hang_out" ["hotline"],
+        Love = "love" ["hotline"],
+        Age = "age" ["hotline"],
+        Name = "name" ["hotline"],
+        HowAreYou = "how_are_you" ["hotline"],
+        WhatDoing = "what_doing" ["hotline"],
+        Food = "food" ["hotline"],
+        Weather = "weather" ["hotline"],
+        Joke = "joke" ["hotline"],
+        Bored = "bored" ["hotline"],
+        Compliment = "compliment" ["hotline"],
+        Goodbye = "goodbye" ["hotline"],
+        Thanks = "thanks" ["hotline"],
+        /// Its texts are used for a topic without texts.
+        Other = "other" ["hotline"],
+    }
+}
+
+/// The patterns of each topic.
+#[derive(Debug, Default)]
+pub struct SocialRules(Vec<(Social, Vec<Pattern>)>);
+
+impl SocialRules {
+    /// Compiles the patterns of the topics, in this order.
+    pub fn new(
+        topics: &[Social],
+        written: &HashMap<Social, Vec<String>>,
+        lexicon: &Lexicon,
+    ) -> Result<Self, InvalidPattern> {
+        let written = |topic| written.get(topic).map_or(&[][..], Vec::as_slice);
+        topics.iter().map(|topic| Ok((*topic, lexicon.patterns(written(topic))?))).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns the topics of a message in their order, and for each word whether it belongs to one.
+    pub fn find(&self, stream: &TokenStream<'_>) -> (Vec<Social>, Vec<bool>) {
+        let mut found = Vec::new();
+        let mut covered = vec![false; stream.tokens().len()];
+        for (topic, patterns) in &self.0 {
+            let says = match_mask(patterns, stream, &[]);
+            if says.contains(&true) {
+                found.push(*topic);
+            }
+            covered.iter_mut().zip(says).for_each(|(covered, says)| *covered |= says);
+        }
+        (found, covered)
+    }
+}
+
+/// The written replies: one of the variants of `texts/social.LANG.toml`.
+#[derive(Clone, Debug)]
+pub struct SocialTexts(ByLanguage<Replies<Social>>);
+
+/// A written reply.
+#[derive(Debug)]
+pub struct Written {
+    pub text: String,
+    /// Whether it holds a telephone number, so that no model may reword it.
+    pub holds_fact: bool,
+}
+
+impl SocialTexts {
+    /// Reads the texts in each of the languages.
+    ///
+    /// # Errors
+    /// A file is missing or malformed, or has no text for [`Social::Other`].
+    pub fn load(prompts: &Prompts, languages: &[Language]) -> Result<Self, PromptError> {
+        let texts: ByLanguage<Replies<Social>> = ByLanguage::load(prompts, "social", languages)?;
+        for (language, replies) in texts.iter() {
+            let filled_in = Social::ALL.iter().filter(|topic| !replies.variants(**topic).is_empty());
+            let checked = replies.check_keys(filled_in.chain([&Social::Other]).copied(), 1);
+            checked.map_err(|hint| prompts.error(&format!("texts/social.{language}.toml"), None, hint))?;
+        }
+        Ok(Self(texts))
+    }
+
+    /// Returns the reply for the topic. The variant depends on the turn's number.
+    ///
+    /// # Errors
+    /// The text names a placeholder without a value.
+    pub fn written(&self, turn: &Turn, topic: Social, common: &CommonTexts) -> Result<Written, MissingValue> {
+        let replies = self.0.get(turn.language());
+        let topic = if replies.variants(topic).is_empty() { Social::Other } else { topic };
+        let last = usize::try_from(turn.number()).unwrap_or(0).checked_sub(1);
+        let (text, variant) = replies.pick(topic, last, &[("hotline", &common.hotline)])?;
+        let holds_fact = replies.variants(topic).get(variant).is_some_and(|template| *template != text);
+        Ok(Written { text, holds_fact })
+    }
+}
+
+/// What a reply of the model depends on.
+#[derive(Clone, Copy)]
+pub struct SocialModel<'a> {
+    pub gateway: &'a Arc<Gateway>,
+    pub grounding: &'a Grounding,
+    pub common: &'a CommonTexts,
+    /// The model's instructions. A reply may use the examples of their lines `Reply: …`.
+    pub prompt: &'a str,
+    pub persona_max_chars: usize,
+    pub timeout: Duration,
+    /// A sentence that the desk adds. It is removed where the model adds it as well.
+    pub redirect: &'a str,
+}
+
+impl SocialModel<'_> {
+    /// Returns the model's reply after the guards. The written text replaces one that does not come in time or that the guards
+    /// stopped.
+    pub async fn reply(&self, turn: &Turn, written: String) -> Vec<Piece> {
+        let Some(reply) = self.ask(turn).await else { return vec![Piece::Text(written)] };
+        let mut sources = turn.sources();
+        sources.shop.push(&self.common.hotline);
+        sources.instructions.push(self.prompt);
+        sources.shop.extend(self.prompt.lines().filter_map(|line| line.strip_prefix("Reply: ")));
+        let placeholders = Placeholders::of(self.common);
+        let mut guarded = Grounded::new(self.grounding, &placeholders, &sources);
+        let mut pieces = guarded.push(&reply);
+        pieces.extend(guarded.finish());
+        if guarded.stopped().is_some() {
+            pieces.retain(|piece| matches!(piece, Piece::Guard(_)));
+            pieces.push(Piece::Text(written));
+        }
+        pieces
+    }
+
+    /// Returns the model's reply, or `None` if there is no model or it does not answer in time. The reply is read completely
+    /// before it is sent, so that an incomplete one is replaced by the written text.
+    async fn ask(&self, turn: &Turn) -> Option<String> {
+        if !self.gateway.is_up() {
+            return None;
+        }
+        let persona = cut_at_sentence(&turn.persona.text, self.persona_max_chars);
+        let (canary, language) = (self.grounding.canary().line(), turn.language());
+        let system =
+            format!("{canary}\n\nSystem Persona: {persona}\n\n{canary}\n\n{}\n\nLanguage: {language}", self.prompt);
+        let mut messages = vec![ChatMessage::system(system)];
+        messages.extend(window(&turn.history, CONTEXT_CHARS));
+        messages.push(ChatMessage::user(turn.message.text.clone()));
+        let request =
+            ChatRequest { messages, model: turn.persona.model.clone(), temperature: turn.persona.temperature };
+        let whole = async {
+            let mut deltas = self.gateway.stream(request).await?;
+            let mut text = String::new();
+            while let Some(delta) = deltas.next().await {
+                text.push_str(&delta?);
+                if text.chars().count() > REPLY_MAX_CHARS {
+                    break;
+                }
+            }
+            Ok::<String, LlmError>(text)
+        };
+        let text = match tokio::time::timeout(self.timeout, whole).await {
+            Ok(Ok(text)) => text,
+            Ok(Err(error)) => {
+                warn!(%error, "No social reply from the language model: using a written one");
+                return None;
+            }
+            Err(_) => {
+                warn!("The language model took too long over a social reply: using a written one");
+                return None;
+            }
+        };
+        let text = text.trim().trim_matches('"').trim().trim_end_matches(self.redirect);
+        let text = cut_at_sentence(text, REPLY_MAX_CHARS).trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+}
