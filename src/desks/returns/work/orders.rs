@@ -7,7 +7,7 @@ use super::super::advance::Event;
 use super::super::items;
 use super::super::rules::written;
 use super::super::scenario::Scenario;
-use super::super::state::{ItemSnapshot, Meta, OrderSnapshot, State};
+use super::super::state::{ItemSnapshot, OrderSnapshot, State};
 use super::super::texts::VariantPicker;
 use super::super::{Returns, kind};
 use super::{WHO, request_of};
@@ -27,15 +27,15 @@ use crate::store::order_misses::Verification;
 impl Returns {
     /// Looks up the order, if it exists and is the customer's.
     pub(in crate::desks::returns) async fn look_up(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
-        let Some(number) = &state.order_number else { return Ok(Event::OrderNotFound) };
+        let Some(number) = state.order_number() else { return Ok(Event::OrderNotFound) };
         let store = self.store_of(turn);
         let order = match (&turn.conversation.user_id, contact_of(state)) {
             (Some(user), _) => {
                 store.find_order(number).await?.filter(|order| order.customer.user_id.as_ref() == Some(user))
             }
-            (None, _) if !state.needs_contact => store.find_order(number).await?,
+            (None, _) if !state.case.needs_contact => store.find_order(number).await?,
             (None, None) => None,
-            (None, Some(contact)) if state.meta.contact_fits && !state.contact_given => {
+            (None, Some(contact)) if state.meta.contact_fits && !state.case.contact_given => {
                 match self.try_known_contact(turn, number, &contact).await? {
                     Ok(order) => Some(order),
                     Err(event) => return Ok(event),
@@ -44,11 +44,9 @@ impl Returns {
             (None, Some(contact)) => {
                 let (contact, is_other) = self.better_contact(turn, state, number, contact).await?;
                 if is_other {
-                    let as_first = State {
-                        meta: Meta { contact: Some(written(&contact).to_owned()), ..state.meta.clone() },
-                        other_contact: None,
-                        ..state.clone()
-                    };
+                    let mut as_first = state.clone();
+                    as_first.case.other_contact = None;
+                    as_first.meta.contact = Some(written(&contact).to_owned());
                     let found = Box::pin(self.look_up(turn, &as_first)).await?;
                     return Ok(Event::WithContact(written(&contact).to_owned(), Box::new(found)));
                 }
@@ -74,7 +72,7 @@ impl Returns {
         // Items that are in a return already stay out.
         let open = order.open_lines();
         let rest = (!open.is_empty() && open.len() < order.items.len()).then_some(open);
-        let lines = items::part_of(&seen.items, &state.reason).or(rest);
+        let lines = items::part_of(&seen.items, &state.case.reason).or(rest);
         Ok(Event::OrderFound(seen, lines))
     }
 
@@ -104,7 +102,9 @@ impl Returns {
         number: &OrderNumber,
         contact: Contact,
     ) -> Result<(Contact, bool), DeskError> {
-        let Some(other) = state.other_contact.as_deref().and_then(read_contact) else { return Ok((contact, false)) };
+        let Some(other) = state.case.other_contact.as_deref().and_then(read_contact) else {
+            return Ok((contact, false));
+        };
         let order = self.store_of(turn).find_order(number).await?;
         let is_better = order.is_some_and(|order| !order.has_contact(&contact) && order.has_contact(&other));
         Ok(if is_better { (other, true) } else { (contact, false) })
@@ -132,11 +132,11 @@ impl Returns {
 
     /// Sends the order's status as a list.
     pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
-        let Some(seen) = &state.order else { return Ok(Event::Failed) };
+        let Some(seen) = state.order() else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let zone = self.services.config.returns.time_zone;
         let seen = self.order_snapshot(&order);
-        if state.wants_label
+        if state.case.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
         {
             return Ok(said);
