@@ -4,6 +4,7 @@
 //! - [`utterance`]: the parsed message
 //! - [`history`]: the part of the conversation that a language model sees
 //! - [`language`]: settles which language the conversation uses
+//! - [`verification`]: verifies whose order or account it is, with counted attempts
 //! - [`model`]: asks the language model and reports the position in its queue
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
 //! - [`agent_turn`]: runs a model with tools inside a turn
@@ -19,6 +20,7 @@ pub mod model;
 mod show;
 pub mod turn;
 pub mod utterance;
+pub mod verification;
 
 pub use turn::{Caller, Sink, SinkClosed, Step, Stored, Turn};
 pub use utterance::{Act, Answer, Utterance};

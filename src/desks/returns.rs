@@ -13,6 +13,7 @@ use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, Services, Turn
 use crate::dialogue::{Act, language};
 use crate::domain::returns::{RmaNumber, Ticket};
 use crate::domain::{IntentSource, Kind, Language, Metadata};
+use crate::nlu::entities::{Confidence, Found};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::persona::texts::{ByLanguage, CommonTexts};
@@ -40,7 +41,7 @@ use agent::Agent;
 use route::{Step, Worker};
 use rules::{ReturnsRules, Topic, Utterance};
 use scenario::Scenario;
-use state::{Intent, State};
+use state::{Intent, Question, State};
 use texts::{ReturnsTexts, VariantPicker};
 
 /// The returns desk.
@@ -255,6 +256,24 @@ impl<'a> Aside<'a> {
     }
 }
 
+/// Reads the number of a return or a ticket of an earlier conversation as its order's. The look-up verifies whose it is.
+fn name_shop_number(state: &State, utterance: &mut Utterance) {
+    let Some(number) = utterance.entities.shop_number.clone() else { return };
+    let own = [state.meta.last_rma.as_ref().map(RmaNumber::as_str), state.meta.last_ticket.as_deref()];
+    let asked = [Question::OrderNumber, Question::OtherOrder, Question::NotFound];
+    let is_expected = state.is_idle() || state.open_question().is_some_and(|question| asked.contains(&question));
+    if own.contains(&Some(number.as_str())) || !is_expected || utterance.order().is_some() || utterance.wants_person() {
+        return;
+    }
+    utterance.entities.orders = vec![Found { number, confidence: Confidence::Named }];
+    for topic in [Topic::Ticket, Topic::ReturnNumber, Topic::Policy] {
+        utterance.set(Act::Ask(topic), false);
+    }
+    if matches!(utterance.intent, None | Some(Intent::Other)) {
+        utterance.intent = Some(Intent::OrderStatus);
+    }
+}
+
 /// Stores the state with the turn's end.
 fn remember(turn: &mut Turn, state: &State) {
     turn.state = serde_json::to_value(state).unwrap_or_default();
@@ -275,7 +294,8 @@ impl Desk for Returns {
         // The desk knows more than the documents about a mail that it sent.
         let asks_policy = utterance.asks(Topic::Policy) || asks_exception;
         utterance.set(Act::Ask(Topic::Policy), asks_policy && !advance::misses_mail(&state, &utterance));
-        let ticket = self.last_escalation(turn, &state, &utterance).await?;
+        name_shop_number(&state, &mut utterance);
+        let ticket = self.last_ticket(turn, &state, &utterance).await?;
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;
         }

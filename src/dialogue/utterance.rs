@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::order_number::Found;
 use crate::domain::identity::Contact;
+use crate::nlu::entities::Found;
 
 /// One thing that a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +55,8 @@ pub enum Answer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entities {
     pub orders: Vec<Found>,
+    /// The number of a return or a ticket of the shop.
+    pub shop_number: Option<OrderNumber>,
     /// E-mail addresses and phone numbers.
     pub contacts: Vec<Contact>,
     /// The message may name an order in a way that the rules cannot read: "seven seven eight nine three".
@@ -64,7 +66,7 @@ pub struct Entities {
 /// A parsed message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Utterance<I, T> {
-    /// The message as the customer wrote it.
+    /// The message, without words that name nothing.
     pub text: String,
     /// The part of the text that can explain a request, without contacts. Empty for a message that only answers.
     pub explanation: String,

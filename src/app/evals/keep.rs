@@ -9,11 +9,12 @@ use tracing::info;
 use super::case::{Answer, AnswerMessage, Case, CaseMessage, FOLDER};
 use crate::app::{App, atomic_file};
 use crate::domain::commerce::OrderNumber;
-use crate::domain::identity::contact::{Contact, find_contacts};
+use crate::domain::identity::Contact;
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, ErrorCode, Event, EventId, Language, LanguageSource, Message,
     Sender, TenantId,
 };
+use crate::nlu::entities::find_contacts;
 use crate::store::returns::snapshot::Asked;
 use crate::store::{StoreError, TenantStore};
 

@@ -10,7 +10,7 @@ use super::state::{
 };
 use super::texts::VariantPicker;
 use crate::domain::commerce::{Money, OrderNumber};
-use crate::domain::returns::{Action, Cause, Decision, RmaNumber};
+use crate::domain::returns::{Action, Cause, Decision, RmaNumber, TicketNumber};
 
 mod message;
 
@@ -115,7 +115,9 @@ pub fn next_state(mut state: State, event: Event) -> State {
             state.name_order(number, MODEL_CONFIDENCE);
         }
         Event::OrderFound(order, lines) => match state.stage {
-            Stage::Named { ref number, confidence } if *number == order.number => {
+            Stage::Named { ref number, confidence } if *number == order.number || is_shop_number(number) => {
+                state.case.ticket_asked =
+                    number.as_str().parse().ok().map(|ticket: TicketNumber| ticket.as_str().to_owned());
                 state.stage = Stage::Found(Box::new(Subject { lines, ..Subject::new(order, confidence) }));
                 state.meta.contact_fits = state.meta.contact.is_some();
             }
@@ -167,6 +169,11 @@ pub fn next_state(mut state: State, event: Event) -> State {
             if let Some(subject) = state.subject_mut() {
                 subject.progress.set_ticket(made.ticket, Some(made.action), made.refund);
             }
+            if made.action == Action::Cancel {
+                // A person decides it, as an escalation.
+                state.meta.last_ticket = state.action_ticket().map(|ticket| ticket.id.clone());
+                state.meta.is_ticket_settled = false;
+            }
             state.meta.idempotency_key = Some(made.key);
             remember_return(&mut state, made.rma);
             hand_over_damage(&mut state);
@@ -189,6 +196,11 @@ pub fn next_state(mut state: State, event: Event) -> State {
         Event::Failed => state.phase = Phase::Failed(Trouble::Internal),
     }
     state
+}
+
+/// Whether this is the number of a return or a ticket, which stands for its order.
+pub(super) fn is_shop_number(number: &OrderNumber) -> bool {
+    number.as_str().parse::<RmaNumber>().is_ok() || number.as_str().parse::<TicketNumber>().is_ok()
 }
 
 /// Forgets an order that was not found.

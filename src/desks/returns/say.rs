@@ -33,6 +33,7 @@ impl Returns {
             Question::NotFound if state.case.needs_contact => (kind::ORDER_PROMPT, Scenario::OrderNotFound),
             Question::NotFound => (kind::ORDER_PROMPT, Scenario::OrderNotTheirs),
             Question::Locked => (kind::ORDER_PROMPT, Scenario::OrderLocked),
+            Question::Confirm if state.wants_some_pieces() => (kind::ORDER_CONFIRM, Scenario::ConfirmAllPieces),
             Question::Confirm => (kind::ORDER_CONFIRM, Scenario::ConfirmOrder),
             Question::ChooseAction => (kind::ACTION_PROMPT, Scenario::ChooseAction),
             Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),

@@ -191,6 +191,10 @@ pub struct Case {
     pub reason: String,
     /// The customer reported damage in this flow.
     pub damage_told: bool,
+    /// The customer wants to return only some pieces of an item. The shop books all of them.
+    pub some_pieces: bool,
+    /// The ticket of another conversation whose status the customer wants.
+    pub ticket_asked: Option<String>,
     /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
 }
@@ -303,6 +307,11 @@ impl State {
             && self.ticket().is_none()
             && self.handoff == Handoff::None
             && self.decision().is_some_and(is_refused)
+    }
+
+    /// Whether the customer wants some pieces of an item back that the shop only books as a whole.
+    pub fn wants_some_pieces(&self) -> bool {
+        self.case.some_pieces && self.subject().is_some_and(Subject::has_several_pieces)
     }
 
     /// Whether the flow showed the order's status.

@@ -1,7 +1,7 @@
 //! The next state after a message of the customer. The open question decides what the message means.
 
 use super::super::items;
-use super::super::rules::{Topic, Utterance, written};
+use super::super::rules::{Topic, Utterance};
 use super::super::say::CLARIFIES;
 use super::super::state::{
     Case, EmailStatus, Handoff, HandoffReason, Intent, Mail, Phase, Progress, Question, Stage, State, Subject,
@@ -9,9 +9,9 @@ use super::super::state::{
 use crate::dialogue::Answer;
 use crate::dialogue::utterance::Entities;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::order_number::Confidence;
 use crate::domain::identity::Contact;
 use crate::domain::returns::{Action, RmaNumber};
+use crate::nlu::entities::Confidence;
 
 /// How many characters of the customer's words are kept as the reason.
 const REASON_MAX_CHARS: usize = 1000;
@@ -24,6 +24,11 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
         return miss_mail(state);
     }
     let is_over = state.phase == Phase::Over || leaves_for_another_order(&state, utterance);
+    if is_over && calls_off(&state, utterance) {
+        let mut next = state.next_flow();
+        next.case.intent = Some(Intent::Other);
+        return next;
+    }
     let mut state = if is_over { next_flow(state, utterance) } else { state };
     let asked = state.open_question();
     state.phase = Phase::Working;
@@ -54,6 +59,7 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     }
     take_slots(&mut state, utterance, asked);
     let is_about_other_lines = asked != Some(Question::OfferCancel) && take_lines(&mut state, utterance);
+    let is_about_other_lines = take_pieces(&mut state, utterance, asked) || is_about_other_lines;
     // A message that names another order or other items does not answer a question about the first ones.
     match asked.filter(|_| state.order().is_some() && !is_about_other_lines) {
         Some(Question::Confirm) => confirm_order(&mut state, utterance),
@@ -74,6 +80,17 @@ pub(super) fn after_message(state: State, utterance: &Utterance) -> State {
     take_last_return(&mut state, utterance);
     keep_reason(&mut state, utterance);
     state
+}
+
+/// Whether the message calls off a request that has its ticket: "never mind the return". A person deals with the ticket.
+fn calls_off(state: &State, utterance: &Utterance) -> bool {
+    (state.ticket().is_some() || state.handoff.ticket().is_some())
+        && utterance.answer == Some(Answer::Cancel)
+        && utterance.intent != Some(Intent::OrderStatus)
+        && !utterance.names_order_or_contact()
+        && !utterance.has_question()
+        && !utterance.wants_person()
+        && !utterance.requests(Topic::Cancellation)
 }
 
 /// Whether the message accepts the offer of a person.
@@ -218,10 +235,10 @@ fn take_slots(state: &mut State, utterance: &Utterance, asked: Option<Question>)
     if let Some(contact) = utterance.contact()
         && state.order().is_none()
     {
-        let contact = Some(written(contact).to_owned());
+        let contact = Some(contact.as_str().to_owned());
         state.meta.contact_fits &= contact == state.meta.contact;
         state.meta.contact = contact;
-        state.case.other_contact = utterance.other_contact().map(|other| written(other).to_owned());
+        state.case.other_contact = utterance.other_contact().map(|other| other.as_str().to_owned());
         state.case.contact_given = true;
     }
 }
@@ -249,6 +266,26 @@ fn take_lines(state: &mut State, utterance: &Utterance) -> bool {
     }
     *lines = (named.len() < order.items.len()).then_some(named);
     *progress = Progress::Unconfirmed(None);
+    true
+}
+
+/// Takes the wish to return only some pieces of an item. The desk shows what comes back and asks again; a customer who still
+/// wants fewer gets a person. Returns whether the message says nothing else about the order.
+fn take_pieces(state: &mut State, utterance: &Utterance, asked: Option<Question>) -> bool {
+    if !utterance.mentions(Topic::SomePieces) || state.ticket().is_some() {
+        return false;
+    }
+    let was_told = state.wants_some_pieces() && asked == Some(Question::Confirm);
+    state.case.some_pieces = true;
+    if !state.wants_some_pieces() {
+        return false;
+    }
+    if was_told {
+        state.handoff.request(HandoffReason::Person);
+    }
+    if let Some(subject) = state.subject_mut() {
+        subject.progress = Progress::Unconfirmed(None);
+    }
     true
 }
 

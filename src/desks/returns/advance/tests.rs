@@ -11,9 +11,9 @@ use crate::desks::returns::rules::Topic;
 use crate::desks::returns::tests::sample;
 use crate::dialogue::utterance::Entities;
 use crate::dialogue::{Act, Answer};
-use crate::domain::commerce::order_number::{Confidence, Found};
 use crate::domain::identity::Contact;
 use crate::domain::returns::{Action, Cause, ticket::idempotency_key};
+use crate::nlu::entities::{Confidence, Found};
 
 /// How many events the walk is long.
 const EVENTS: usize = 10_000;
@@ -69,7 +69,7 @@ impl World {
             intent,
             answer,
             answer_to_cancel: answer,
-            entities: Entities { orders, contacts, has_unread_order },
+            entities: Entities { orders, contacts, has_unread_order, shop_number: None },
             ..Utterance::default()
         };
         let acts = [

@@ -49,6 +49,7 @@ fn has_announced_decision(state: &State) -> bool {
                 | Scenario::OrderNotFound
                 | Scenario::OrderNotTheirs
                 | Scenario::ConfirmOrder
+                | Scenario::ConfirmAllPieces
                 | Scenario::StatusPending
                 | Scenario::StatusShipped
                 | Scenario::StatusDelivered

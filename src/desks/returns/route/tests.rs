@@ -5,7 +5,7 @@ use super::super::tests::sample;
 use super::*;
 use crate::dialogue::utterance::Entities;
 use crate::dialogue::{Act, Answer};
-use crate::domain::commerce::order_number::{Confidence, Found};
+use crate::nlu::entities::{Confidence, Found};
 
 /// A state on which the row decides, and the step that it gives.
 fn rows() -> Vec<(u8, &'static str, State, Step)> {

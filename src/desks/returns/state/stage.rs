@@ -78,6 +78,12 @@ impl Subject {
     pub fn new(order: OrderSnapshot, confidence: f64) -> Self {
         Self { order, confidence, lines: None, status_shown: false, progress: Progress::Unconfirmed(None) }
     }
+
+    /// Whether one of the items that come back has more than one piece.
+    pub fn has_several_pieces(&self) -> bool {
+        let comes_back = |line: &u32| self.lines.as_ref().is_none_or(|lines| lines.contains(line));
+        self.order.items.iter().any(|item| item.quantity > 1 && comes_back(&item.line))
+    }
 }
 
 /// What was decided about an order.

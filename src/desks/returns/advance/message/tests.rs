@@ -8,7 +8,7 @@ use crate::desks::returns::tests::sample;
 use crate::dialogue::Act;
 use crate::dialogue::utterance::Entities;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::order_number::Found;
+use crate::nlu::entities::Found;
 
 fn says(text: &str) -> Utterance {
     Utterance { text: text.to_owned(), ..Utterance::default() }
@@ -234,4 +234,33 @@ fn bare_number_answers_the_contact_question() {
     );
     let next = said("ABC-123456", Confidence::Alone);
     assert_eq!((next.meta.contact.as_ref(), next.order_number().unwrap().as_str()), (None, "ABC-123456"));
+}
+
+#[test]
+fn calling_off_a_ticket_ends_the_flow() {
+    let over = State { phase: Phase::Over, ..ticketed() };
+    let said = Utterance { answer: Some(Answer::Cancel), intent: Some(Intent::Return), ..says("forget my return") };
+    assert_eq!(route(&next_state(over.clone(), Event::Said(said.clone()))), Step::Finish(Ending::Other));
+    let cancel = said.with(Act::Request(Topic::Cancellation));
+    assert_eq!(route(&next_state(over, Event::Said(cancel))), Step::Ask(Question::OrderNumber), "a new request");
+}
+
+#[test]
+fn some_pieces_are_confirmed_or_need_a_person() {
+    let mut order = sample::order();
+    order.items[0].quantity = 2;
+    let several = sample::with_subject(Intent::Return, Subject::new(order, 1.0));
+    let one = || {
+        let utterance = Utterance { answer: Some(Answer::Yes), ..says("yes, only one of them") };
+        Event::Said(utterance.with(Act::Mention(Topic::SomePieces)))
+    };
+    let told = next_state(sample::after(Question::Confirm, several), one());
+    assert!(told.wants_some_pieces());
+    assert_eq!(route(&told), Step::Ask(Question::Confirm));
+    let asked = sample::after(Question::Confirm, told);
+    let yes = Event::Said(Utterance { answer: Some(Answer::Yes), ..says("yes") });
+    assert_eq!(route(&next_state(asked.clone(), yes)), Step::Run(Worker::CheckPolicy));
+    assert_eq!(route(&next_state(asked, one())), Step::Run(Worker::Escalate));
+    let single = next_state(sample::after(Question::Confirm, sample::found(Intent::Return)), one());
+    assert_eq!(route(&single), Step::Run(Worker::CheckPolicy), "one piece is the whole item");
 }

@@ -78,6 +78,9 @@ impl ReturnsContext<'_> {
         if self.state.case.is_held_back {
             return Err(ToolError::HeldBack);
         }
+        if self.state.wants_some_pieces() && !self.state.is_confirmed() {
+            return Err(ToolError::SomePieces);
+        }
         let lines = known_lines(order, lines)?;
         if self.state.lines() != Some(&lines) || self.state.handoff.ticket().is_some() {
             self.check_open()?;
