@@ -12,6 +12,7 @@ use crate::desks::{DeskError, Turn};
 use crate::dialogue::Answer;
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
 use crate::domain::{Kind, Language, Metadata};
+use crate::persona::Mode;
 use crate::replies::MissingValue;
 use crate::store::StoreError;
 
@@ -155,12 +156,20 @@ impl Returns {
         utterance: &Utterance,
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
-        let is_detail = state.is_idle() && is_detail(utterance);
+        let was_asked = ticket.summary.contains("\nQuestion: ");
+        // A model decides what to do with a message that nobody asked for.
+        let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor);
+        let is_detail = may_add && is_detail(utterance, was_asked);
         if (ticket.question.is_none() && !is_detail) || utterance.asks(Topic::Ticket) {
             return Ok(false);
         }
         let answer: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
-        if self.store_of(turn).answer_question(&ticket.id, &answer, &by(turn)).await?.is_none() {
+        let (store, by) = (self.store_of(turn), by(turn));
+        let stored = match ticket.question {
+            Some(_) => store.answer_question(&ticket.id, &answer, &by).await?,
+            None => store.add_detail(&ticket.id, &answer, &by).await?,
+        };
+        if stored.is_none() {
             return Ok(false);
         }
         if self.services.config.console.on {
@@ -177,8 +186,9 @@ impl Returns {
     }
 }
 
-/// Whether the message explains something and does nothing else.
-fn is_detail(utterance: &Utterance) -> bool {
+/// Whether the message explains something and does nothing else. After a question of a person, a yes or a no explains as well.
+fn is_detail(utterance: &Utterance, was_asked: bool) -> bool {
+    let answers = was_asked && utterance.answer.is_some();
     let is_social = utterance.greets() || utterance.says_goodbye();
     let asks = utterance.has_question() || utterance.asks(Topic::Policy) || utterance.asks(Topic::Exception);
     let has_other =
@@ -186,7 +196,7 @@ fn is_detail(utterance: &Utterance) -> bool {
     utterance.intent.is_none()
         && utterance.order().is_none()
         && !(is_social || asks || has_other)
-        && !utterance.only_answers()
+        && (answers || !utterance.only_answers())
         && utterance.answer != Some(Answer::Cancel)
 }
 

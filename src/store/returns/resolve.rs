@@ -348,14 +348,28 @@ impl TenantStore<'_> {
         enqueue(transaction, &[NewJob::label(self.tenant, rma.id, by.now)]).await
     }
 
-    /// Adds the customer's answer, or a detail that nobody asked for, to an open ticket. Returns `None` if the ticket takes no
-    /// more.
+    /// Adds the customer's answer to the ticket. Returns `None` if the ticket has no open question.
     pub async fn answer_question(&self, ticket: &str, answer: &str, by: &By<'_>) -> Result<Option<Ticket>, StoreError> {
+        self.add_words(ticket, answer, by, |ticket| ticket.question.is_some()).await
+    }
+
+    /// Adds a further detail of the customer to an open ticket. Returns `None` if the ticket takes no more.
+    pub async fn add_detail(&self, ticket: &str, detail: &str, by: &By<'_>) -> Result<Option<Ticket>, StoreError> {
+        self.add_words(ticket, detail, by, takes_details).await
+    }
+
+    async fn add_words(
+        &self,
+        ticket: &str,
+        answer: &str,
+        by: &By<'_>,
+        takes_them: fn(&Ticket) -> bool,
+    ) -> Result<Option<Ticket>, StoreError> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         let find = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.to_owned()));
         let row = find.lock(LockType::Update).one(&transaction).await?;
-        let Some(ticket) = row.map(read_ticket).transpose()?.filter(takes_answers) else {
+        let Some(ticket) = row.map(read_ticket).transpose()?.filter(takes_them) else {
             return Ok(None);
         };
         let summary = match &ticket.question {
@@ -386,7 +400,7 @@ impl TenantStore<'_> {
 /// How long a summary becomes at most, in bytes.
 const SUMMARY_MAX_BYTES: usize = 20_000;
 
-fn takes_answers(ticket: &Ticket) -> bool {
+fn takes_details(ticket: &Ticket) -> bool {
     ticket.resolved.is_none() && ticket.summary.len() < SUMMARY_MAX_BYTES
 }
 

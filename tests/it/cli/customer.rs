@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::desks::returns::shop::{Chat, mails, open};
-use frontdesk::cli::seed::sample;
-use frontdesk::store::sample_shop::Sampling;
 use crate::support::app::TestApp;
 use crate::support::eventually;
+use frontdesk::cli::seed::sample;
+use frontdesk::store::sample_shop::Sampling;
 
 const JOHN: &str = "john.doe@example.com";
 const WORD: &str = "zebracolour";

@@ -54,7 +54,7 @@ pub enum Stage {
     NoOrder,
     /// The customer stopped without an order.
     Declined,
-    /// The order is not looked up yet. `confidence` says how sure the number is, 0 to 1: 1 for the rules, less for the model.
+    /// The order is not looked up yet. `confidence` is that of the number, 0 to 1: 1 for the rules, less for the model.
     Named {
         number: OrderNumber,
         confidence: f64,

@@ -1,4 +1,4 @@
-//! A server that is killed between what a step does and the state that says so.
+//! A server that is killed after an effect and before its state is saved.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::returns::MailNumber;

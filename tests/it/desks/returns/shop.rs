@@ -13,7 +13,7 @@ use crate::support::app::{TestApp, TestAppBuilder};
 use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::Events;
 
-/// A server with the orders of issue 6, whose default persona is the returns desk's.
+/// Starts a server with the sample orders and the returns desk as default persona.
 pub async fn open(builder: TestAppBuilder) -> TestApp {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let app = builder.env("PERSONA_PATH", root.join("prompts/returns_en.md").display()).start().await;

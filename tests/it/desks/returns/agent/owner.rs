@@ -1,4 +1,4 @@
-//! Whose order it is: the session says so, never the model.
+//! Whose order it is: the session decides, never the model.
 
 use serde_json::{Value, json};
 

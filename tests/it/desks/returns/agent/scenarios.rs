@@ -1,4 +1,4 @@
-//! Seed 000's twelve scenarios and seed 001's two conversations, with a model that does its work.
+//! Whole conversations with a model that works as instructed.
 
 use serde_json::json;
 
