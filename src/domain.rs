@@ -4,6 +4,7 @@
 
 pub mod audit;
 pub mod calendar;
+pub mod check;
 pub mod commerce;
 pub mod console;
 pub mod conversation;
@@ -15,6 +16,7 @@ pub mod language;
 pub mod link_host;
 pub mod message;
 pub mod network;
+pub mod per_shop;
 pub mod returns;
 pub mod serial;
 pub mod step;
@@ -32,6 +34,7 @@ pub use id::{ConversationId, EventId, MessageId, TenantId};
 pub use language::Language;
 pub use link_host::{InvalidLinkHost, LinkHost};
 pub use message::{Author, Kind, Message, Metadata, Sender};
+pub use per_shop::PerShop;
 pub use serial::Serial;
 pub use step::{IllegalStep, Step};
 pub use vocabulary::Vocabulary;

@@ -105,7 +105,8 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
         },
         What::Resolve { id, decision, by: who, why } => {
             let decision = (*decision).into();
-            let terms = config.returns.terms(DamageWords::default());
+            let zone = config.shops.time_zone_of(&args.tenant);
+            let terms = config.returns.terms(DamageWords::default(), zone);
             let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
             match door.resolve_escalation(&id.trim().to_ascii_uppercase(), &verdict, &by(who)).await? {
                 Resolving::Done(ticket, rmas) => {

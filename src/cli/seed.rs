@@ -36,7 +36,7 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let What::Returns { tenant, force } = &args.what;
     let options = StoreOptions { url: config.store.url, timeout: config.store.timeout, connections: 1 };
     let store = Store::open(&options).await?;
-    let shop = sample::shop(tenant, Utc::now(), config.returns.time_zone);
+    let shop = sample::shop(tenant, Utc::now(), config.shops.time_zone_of(tenant));
     match store.tenant(tenant).make_sample(&shop, *force).await? {
         Sampling::Done { policies } => {
             let customers: std::collections::BTreeSet<_> = shop.orders.iter().map(|order| order.customer.id).collect();

@@ -44,8 +44,6 @@ pub struct RetailConfig {
     pub miss_window: Duration,
     /// `WARRANTY_SERIALS_MAX`: serials answered in one turn.
     pub serials_max: usize,
-    /// `SHOP_TIME_ZONE`: an IANA name; a warranty ends with the day there.
-    pub time_zone: chrono_tz::Tz,
 }
 
 impl RetailConfig {
@@ -73,7 +71,6 @@ impl RetailConfig {
             miss_limit: env.number("WARRANTY_MISS_LIMIT", 5),
             miss_window: env.seconds_of_minutes("WARRANTY_MISS_MINUTES", 10),
             serials_max: env.number("WARRANTY_SERIALS_MAX", 5),
-            time_zone: env.number("SHOP_TIME_ZONE", chrono_tz::Asia::Ho_Chi_Minh),
         }
     }
 }

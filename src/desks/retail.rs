@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
+use super::{Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
 use crate::dialogue::language::{self, Settled};
 use crate::domain::{IntentSource, Kind, Language, Vocabulary};
@@ -24,6 +24,7 @@ mod failed_attempts;
 pub mod intent;
 mod memory;
 mod prompt;
+mod replay;
 mod reply;
 mod retrieve;
 pub mod rules;
@@ -69,6 +70,7 @@ pub struct Factory {
     failed_attempts: Arc<FailedAttempts>,
 }
 
+#[async_trait]
 impl DeskFactory for Factory {
     fn name(&self) -> &'static str {
         "retail"
@@ -77,6 +79,10 @@ impl DeskFactory for Factory {
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Retail::load(prompts, languages, self.failed_attempts.clone())?;
         Ok(Box::new(|services| Arc::new(open(services))))
+    }
+
+    fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {
+        Some(Box::new(replay::Warranties))
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
@@ -120,7 +126,7 @@ impl Retail {
             social_prompt,
             failed_attempts,
             grounding: Grounding::new(
-                facts,
+                facts.in_currency(services.shop.currency),
                 claims,
                 services.config.grounding.link_hosts.clone(),
                 Canary::new(rand::random()),

@@ -9,13 +9,17 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::machine::{Machine, run_until_wait, state_of};
-use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
+use crate::config::Config;
 use crate::dialogue::{Act, language};
+use crate::domain::check::Check;
 use crate::domain::returns::{RmaNumber, Ticket};
-use crate::domain::{IntentSource, Kind, Language, Metadata};
+use crate::domain::{IntentSource, Kind, Language, Metadata, PerShop};
+use crate::jobs::Job;
 use crate::nlu::entities::{Confidence, Found};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
+use crate::notify::{MailTemplates, check_mail};
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
@@ -27,6 +31,7 @@ mod jobs;
 mod knowledge;
 pub mod mail;
 mod record;
+mod replay;
 pub mod route;
 pub mod rules;
 mod say;
@@ -57,9 +62,17 @@ pub struct Returns {
     number_prompt: String,
 }
 
-/// Makes the desk.
-pub struct Factory;
+/// Makes the desk of each shop.
+#[derive(Default)]
+pub struct Factory {
+    texts: ShopTexts,
+    mails: Arc<PerShop<Arc<MailTemplates>>>,
+}
 
+/// The texts of each shop, for jobs.
+type ShopTexts = Arc<PerShop<Arc<ByLanguage<ReturnsTexts>>>>;
+
+#[async_trait]
 impl DeskFactory for Factory {
     fn name(&self) -> &'static str {
         "returns"
@@ -67,7 +80,20 @@ impl DeskFactory for Factory {
 
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Returns::load(prompts, languages)?;
-        Ok(Box::new(|services| Arc::new(open(services))))
+        let mails = Arc::new(mail::read(prompts, languages)?);
+        let (all_texts, all_mails) = (self.texts.clone(), self.mails.clone());
+        Ok(Box::new(move |services| {
+            let desk = open(services);
+            all_texts.set(&services.shop.tenant, desk.texts.clone());
+            all_mails.set(&services.shop.tenant, mails);
+            let renderer = mail::renderer(all_mails, services.labels.clone());
+            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
+            Arc::new(desk)
+        }))
+    }
+
+    fn jobs(&self) -> Vec<Arc<dyn Job>> {
+        vec![Arc::new(jobs::IssueLabel), Arc::new(jobs::AnnounceDecision { texts: self.texts.clone() })]
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
@@ -78,8 +104,12 @@ impl DeskFactory for Factory {
         Some(ConsolePanel::Orders)
     }
 
-    fn sends_mail(&self) -> bool {
-        true
+    async fn doctor_checks(&self, config: &Config) -> Vec<Check> {
+        check_mail(config).await
+    }
+
+    fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {
+        Some(Box::new(replay::Rows))
     }
 }
 
@@ -115,16 +145,11 @@ impl Returns {
         let first = languages.first().copied().unwrap_or_default();
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
-        let mails = mail::read(prompts, languages)?;
         let classify_prompt = prompts.text("returns/classify.md")?.to_owned();
         let agent = Agent::read(prompts)?;
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
-            services.labels.set_texts(label);
-            let renderer = mail::renderer(mails, services.labels.clone());
-            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
-            services.jobs.register(Arc::new(jobs::IssueLabel));
-            services.jobs.register(Arc::new(jobs::AnnounceDecision { texts: texts.clone() }));
+            services.labels.set_texts(&services.shop.tenant, label);
             let services = services.clone();
             let agent = agent(&services);
             Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }

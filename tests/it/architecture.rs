@@ -196,11 +196,10 @@ fn parser_skips_comments_literals_and_tests() {
 }
 
 /// Files outside a desk's folder that may name it, and why.
-const MAY_NAME_DESKS: [(&str, &str); 4] = [
+const MAY_NAME_DESKS: [(&str, &str); 3] = [
     ("src/desks.rs", "the list of desks"),
     ("src/persona/file.rs", "a persona without `desk:` belongs to the retail desk"),
     ("src/http/labels.rs", "the OpenAPI tag of return labels"),
-    ("src/app/evals/", "a replayed case copies the rows of its orders"),
 ];
 
 /// Orders and RMAs are the shop's back office, whichever desk creates them, so `domain::returns` and `store::returns` may

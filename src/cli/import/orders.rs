@@ -17,6 +17,7 @@ use chrono_tz::Tz;
 use crate::app::list_file::Refusals;
 use crate::cli::lists::{Destination, ImportReport};
 use crate::cli::output;
+use crate::config::{Config, Env};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::listing::{BadRow, Field, Row, orders_of};
 use crate::store::orders_import::Conflict;
@@ -40,9 +41,9 @@ pub struct Args {
     /// How many refused rows to show
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub max_refused_shown: usize,
-    /// The time zone of the list, as an IANA name
-    #[arg(long, env = "SHOP_TIME_ZONE", value_name = "ZONE", default_value = "Asia/Ho_Chi_Minh")]
-    pub time_zone: Tz,
+    /// The time zone of the list, as an IANA name [default: the shop's]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<Tz>,
 }
 
 const FAILED: u8 = 2;
@@ -62,7 +63,12 @@ async fn import(args: &Args) -> anyhow::Result<ImportReport> {
         listed.with_context(|| args.file.display().to_string())?;
     let mut refusals = Refusals::new(args.max_refused_shown);
     let half: HashSet<String> = ragged.iter().map(|row| row.first.to_ascii_uppercase()).collect();
-    let (mut orders, bad) = orders_of(&rows, &args.destination.tenant, args.time_zone);
+    let tenant = &args.destination.tenant;
+    let time_zone = match args.time_zone {
+        Some(zone) => zone,
+        None => Config::read(Env::from_process())?.shops.time_zone_of(tenant),
+    };
+    let (mut orders, bad) = orders_of(&rows, tenant, time_zone);
     // A row with missing fields refuses its whole order.
     orders.retain(|listed| !half.contains(listed.order.number.as_str()));
     for row in &ragged {

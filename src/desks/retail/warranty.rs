@@ -137,7 +137,7 @@ impl Retail {
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
                 let found = fill(&texts.warranty_found, &values);
-                let verdict = if record.is_expired(today(turn.accepted_at(), self.config().time_zone)) {
+                let verdict = if record.is_expired(today(turn.accepted_at(), self.services.shop.time_zone)) {
                     fill(&texts.warranty_expired, &[hotline])
                 } else {
                     let dates = &self.common.get(turn.language()).date_format;

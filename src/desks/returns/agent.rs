@@ -57,7 +57,8 @@ impl Agent {
         let facts = Lexicon::read(prompts)?;
         Ok(move |services: &Services| {
             let hosts = services.config.grounding.link_hosts.clone();
-            let grounding = Grounding::new(facts, claims, hosts, Canary::new(rand::random()));
+            let grounding =
+                Grounding::new(facts.in_currency(services.shop.currency), claims, hosts, Canary::new(rand::random()));
             Self { instructions, decision_words, grounding }
         })
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::domain::{Language, TenantId};
-use crate::notify::{MailTemplates, Renderer};
+use crate::domain::{Language, PerShop, TenantId};
+use crate::notify::{MailTemplates, RenderError, Renderer};
 use crate::persona::{PromptError, Prompts};
 use crate::store::mails::Mail;
 use crate::tools::label_link::Labels;
@@ -62,13 +62,14 @@ pub fn read(prompts: &Prompts, languages: &[Language]) -> Result<MailTemplates, 
     MailTemplates::read(prompts, "returns/mail", &Template::ALL.map(Template::as_str), languages, &sample)
 }
 
-/// Renders stored mails. A variable that a mail does not have is empty, and the link to a label is valid from now on.
-pub(super) fn renderer(templates: MailTemplates, labels: Arc<Labels>) -> Renderer {
+/// Renders stored mails with the templates of their shop. A variable that a mail does not have is empty, and the link to a label is valid from now on.
+pub(super) fn renderer(templates: Arc<PerShop<Arc<MailTemplates>>>, labels: Arc<Labels>) -> Renderer {
     Arc::new(move |tenant: &TenantId, mail: &Mail| {
         let label_url = mail.rma.as_ref().map(|rma| labels.link(tenant, rma)).unwrap_or_default();
         let value = |name| mail.context.get(name).and_then(Value::as_str).unwrap_or_default();
         let mut context: Vec<(&str, &str)> = VARIABLES.iter().map(|name| (*name, value(*name))).collect();
         context.push(("label_url", &label_url));
+        let templates = templates.get(tenant).ok_or_else(|| RenderError::missing(&mail.template))?;
         templates.render(&mail.template, mail.language, &context)
     })
 }

@@ -64,7 +64,7 @@ impl Returns {
     }
 
     pub(super) fn terms(&self) -> Terms {
-        self.services.config.returns.terms(self.rules.damage().clone())
+        self.services.config.returns.terms(self.rules.damage().clone(), self.services.shop.time_zone)
     }
 
     pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {

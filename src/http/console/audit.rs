@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Days, NaiveDate, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -84,7 +85,11 @@ pub(super) async fn get(
     let limit = page_limit(query.limit)?;
     let filter = ConsoleAuditFilter {
         who: query.who.as_deref(),
-        between: query.day.as_deref().map(|day| day_of(day, &app)).transpose()?,
+        between: query
+            .day
+            .as_deref()
+            .map(|day| day_of(day, app.config.shops.time_zone_of(&owner.tenant)))
+            .transpose()?,
         after: query.after.as_deref().map(|id| id.parse().map_err(|_| bad_cursor())).transpose()?,
     };
     let store = app.store.tenant(&owner.tenant);
@@ -94,8 +99,7 @@ pub(super) async fn get(
 }
 
 /// Returns the start of the day and of the next one.
-fn day_of(text: &str, app: &App) -> Result<(DateTime<Utc>, DateTime<Utc>), ApiError> {
-    let zone = app.config.retail.time_zone;
+fn day_of(text: &str, zone: Tz) -> Result<(DateTime<Utc>, DateTime<Utc>), ApiError> {
     let day: Option<NaiveDate> = text.parse().ok();
     let days = day.and_then(|day| Some((day, day.checked_add_days(Days::new(1))?)));
     let (day, next) =

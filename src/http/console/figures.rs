@@ -52,7 +52,7 @@ pub(super) async fn get(
     Query(query): Query<FiguresQuery>,
 ) -> Result<Json<Figures>, ApiError> {
     let wanted = days_wanted(query.days)?;
-    let zone = app.config.retail.time_zone;
+    let zone = app.config.shops.time_zone_of(&owner.tenant);
     let last = Utc::now().with_timezone(&zone).date_naive();
     let first = last.checked_sub_days(Days::new(u64::from(wanted) - 1)).unwrap_or(last);
     let store = app.store.tenant(&owner.tenant);

@@ -89,11 +89,11 @@ struct ProblemView {
     responses(
         (status = 200, description = "the documents", body = KnowledgeView),
         RefusedConsole,
-        (status = 404, description = "`not_found`: the console is off, or the documents belong to another shop"),
+        (status = 404, description = "`not_found`: the console is off, or the shop has no folder"),
     )
 )]
-pub(super) async fn get(_: Editor, State(app): State<Arc<App>>) -> Result<Json<KnowledgeView>, ApiError> {
-    Ok(Json(app.knowledge().await.into()))
+pub(super) async fn get(Editor(owner): Editor, State(app): State<Arc<App>>) -> Result<Json<KnowledgeView>, ApiError> {
+    Ok(Json(app.knowledge(&owner.tenant).await.into()))
 }
 
 impl From<Overview> for KnowledgeView {

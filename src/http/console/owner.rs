@@ -29,9 +29,12 @@ pub(in crate::http) struct Owner {
 }
 
 impl Owner {
-    /// Returns whether the person's shop owns the server's files: personas, documents and evaluation cases.
+    /// Returns whether the person's shop has a folder: personas, documents and evaluation cases.
     pub fn may_edit(&self, app: &App) -> bool {
-        self.tenant == app.config.auth.web_chat_tenant
+        match app.shops.has_one() {
+            true => self.tenant == app.config.auth.web_chat_tenant,
+            false => app.shops.get(&self.tenant).config().tenant == self.tenant,
+        }
     }
 
     /// Returns the name for the audit log; `operator`, as with `frontdesk rma`, if the person gave none.
@@ -63,7 +66,7 @@ impl FromRequestParts<Arc<App>> for Owner {
     }
 }
 
-/// A person who may read and change the server's files. For others, these routes are not found.
+/// A person who may read and change the shop's files. For others, these routes are not found.
 pub(in crate::http) struct Editor(pub Owner);
 
 impl FromRequestParts<Arc<App>> for Editor {

@@ -42,7 +42,7 @@ pub(super) async fn get(
 ) -> Result<Json<Panel>, ApiError> {
     let store = app.store.tenant(&owner.tenant);
     let conversation = with_store_timeout(&app, store.find_conversation(id)).await?.ok_or(ApiError::NotFound)?;
-    let rows = match app.desks().console_panel(&conversation.persona) {
+    let rows = match app.shops.get(&owner.tenant).console_panel(&conversation.persona) {
         Some(ConsolePanel::Rows(read)) => Some(read(&conversation)),
         Some(ConsolePanel::Orders) | None => None,
     };

@@ -113,10 +113,10 @@ pub(super) enum PersonaCheck {
     responses(
         (status = 200, description = "all of them", body = PersonaList),
         RefusedConsole,
-        (status = 404, description = "`not_found`: the console is off, or the personas belong to another shop"),
+        (status = 404, description = "`not_found`: the console is off, or the shop has no folder"),
     )
 )]
-pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<PersonaList> {
+pub(super) async fn list(Editor(owner): Editor, State(app): State<Arc<App>>) -> Json<PersonaList> {
     let summary = |(persona, default): (Arc<Persona>, bool)| PersonaSummary {
         id: persona.id.clone(),
         name: persona.name.clone(),
@@ -124,7 +124,7 @@ pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<Persona
         languages: persona.languages.iter().map(ToString::to_string).collect(),
         default,
     };
-    Json(PersonaList { personas: app.personas.list().into_iter().map(summary).collect() })
+    Json(PersonaList { personas: app.personas.list(&owner.tenant).into_iter().map(summary).collect() })
 }
 
 /// Returns a persona's file and its earlier versions.
@@ -137,11 +137,11 @@ pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<Persona
     )
 )]
 pub(super) async fn get(
-    _: Editor,
+    Editor(owner): Editor,
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
 ) -> Result<Json<PersonaView>, ApiError> {
-    let file = with_store_timeout(&app, app.personas.get(&id)).await?;
+    let file = with_store_timeout(&app, app.personas.get(&owner.tenant, &id)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
 
@@ -155,11 +155,11 @@ pub(super) async fn get(
     )
 )]
 pub(super) async fn version(
-    _: Editor,
+    Editor(owner): Editor,
     State(app): State<Arc<App>>,
     PathParameters((id, version)): PathParameters<(String, u32)>,
 ) -> Result<Json<VersionText>, ApiError> {
-    let found = with_store_timeout(&app, app.personas.find_version(&id, version)).await?;
+    let found = with_store_timeout(&app, app.personas.find_version(&owner.tenant, &id, version)).await?;
     found.map(|version| Json(VersionText { text: version.text })).ok_or(ApiError::NotFound)
 }
 
@@ -173,12 +173,12 @@ pub(super) async fn version(
     )
 )]
 pub(super) async fn check(
-    _: Editor,
+    Editor(owner): Editor,
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
     body: Body<PersonaText>,
 ) -> Result<Json<PersonaCheck>, ApiError> {
-    match app.personas.check(&id, &body.value.text).await {
+    match app.personas.check(&owner.tenant, &id, &body.value.text).await {
         Ok(persona) => Ok(Json(PersonaCheck::of(&persona))),
         Err(PersonaError::Invalid(PersonaProblem { line, problem })) => {
             Ok(Json(PersonaCheck::Invalid { valid: false, line, problem }))
@@ -206,8 +206,8 @@ pub(super) async fn put(
 ) -> Result<Json<PersonaView>, ApiError> {
     let PutPersona { text, hash } = body.value;
     let act = ConsoleAct { subject: Some(id.clone()), ..owner.act(ConsoleDeed::PersonaSaved) };
-    let edit = PersonaEdit { text, hash, act: Some((owner.tenant, act)), saved_by: owner.name };
-    let file = with_store_timeout(&app, app.personas.save(&id, edit)).await?;
+    let edit = PersonaEdit { text, hash, act: Some((owner.tenant.clone(), act)), saved_by: owner.name };
+    let file = with_store_timeout(&app, app.personas.save(&owner.tenant, &id, edit)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
 

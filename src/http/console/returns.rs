@@ -85,7 +85,7 @@ pub(super) async fn get(
         Ok::<_, StoreError>(Some((conversation, store.overview_of_returns(id).await?)))
     };
     let (conversation, overview) = with_store_timeout(&app, reading).await?.ok_or(ApiError::NotFound)?;
-    let panel = app.desks().console_panel(&conversation.persona);
+    let panel = app.shops.get(&owner.tenant).console_panel(&conversation.persona);
     let takes_returns = matches!(panel, Some(ConsolePanel::Orders));
     Ok(Json(ReturnsView::new(overview, takes_returns)))
 }
@@ -173,7 +173,8 @@ pub(super) async fn resolve(
     };
     let store = app.store.tenant(&owner.tenant).noting(Some(&act));
     let by = by(&owner);
-    let terms = app.config.returns.terms(DamageWords::default());
+    let zone = app.config.shops.time_zone_of(&owner.tenant);
+    let terms = app.config.returns.terms(DamageWords::default(), zone);
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
     let (ticket, rmas) = match with_store_timeout(&app, Box::pin(store.resolve_escalation(&id, &verdict, &by))).await? {
         Resolving::Done(ticket, rmas) => (*ticket, rmas),

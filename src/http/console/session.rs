@@ -132,7 +132,7 @@ pub(in crate::http) struct Me {
     /// Whether `X_API_KEYS` is not set, so that no sign-in is needed.
     development: bool,
     #[schema(value_type = String)]
-    tenant: TenantId,
+    pub(in crate::http) tenant: TenantId,
     /// The person's display name.
     name: Option<String>,
     /// When the session ends; null without a session.

@@ -48,9 +48,10 @@ pub(super) async fn get(
     // This page has no rate limit, so it must not reveal whether a key is valid. Browsers send cookies.
     parts.headers.remove("x-api-key");
     let me = Me::of(&mut parts, &app).await;
-    let desks = app.desks();
-    let persona = desks.prompts().default_persona();
-    let console = desks.console();
+    // Before a sign-in, the shop of the chat page gives the texts.
+    let shop = me.as_ref().map_or_else(|| app.web_shop(), |me| app.shops.get(&me.tenant));
+    let persona = shop.prompts().default_persona();
+    let console = shop.console();
     let wanted = accepted_languages(&headers).into_iter().find(|language| console.closest(*language) == *language);
     let language = console.closest(wanted.unwrap_or(persona.first_language()));
     let settings = Settings {

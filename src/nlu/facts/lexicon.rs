@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::normal::{Kind, Token, tokens};
 use super::{Amount, Span, Value};
+use crate::domain::commerce::Currency;
 use crate::persona::{PromptError, Prompts};
 
 /// A unit of time whose length is not a whole number.
@@ -53,6 +54,8 @@ pub(super) enum Role {
 /// The compiled words.
 #[derive(Clone, Debug)]
 pub struct Lexicon {
+    /// The currency of amounts without one, by its name in the rules.
+    pub(super) own_currency: String,
     pub(super) numbers: HashMap<String, u64>,
     pub(super) scales: HashMap<String, u64>,
     pub(super) months: HashMap<String, u8>,
@@ -122,6 +125,13 @@ impl Lexicon {
         prompts.rules(&["facts"], Self::new)
     }
 
+    /// Returns the lexicon for a shop with this currency.
+    #[must_use]
+    pub fn in_currency(mut self, currency: Currency) -> Self {
+        self.own_currency = currency.as_str().to_ascii_lowercase();
+        self
+    }
+
     fn new(file: RuleFile) -> Result<Self, InvalidDuration> {
         let whole = |key: &str| key.replace('_', "").parse::<u64>().map_err(|_| InvalidDuration(key.to_owned()));
         let mut units = Phrases::default();
@@ -169,6 +179,7 @@ impl Lexicon {
         let roles: HashMap<Role, Phrases<()>> =
             roles.into_iter().map(|(role, phrases)| (role, Phrases::of(phrases))).collect();
         let mut lexicon = Self {
+            own_currency: "vnd".to_owned(),
             numbers: file.numbers,
             scales: file.scales,
             months: file.months,

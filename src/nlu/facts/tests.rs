@@ -36,6 +36,16 @@ fn values(text: &str, lexicon: &Lexicon) -> Vec<String> {
     read(text, lexicon).iter().map(|fact| short(&fact.value)).collect()
 }
 
+#[test]
+fn amount_without_currency_is_in_the_shops() {
+    let lexicon = lexicon().in_currency(crate::domain::commerce::Currency::Usd);
+    assert_eq!(values("500k", &lexicon), ["usd 500000"]);
+    let mut known = Known::default();
+    known.add("Laptop, 1299", &lexicon);
+    let supports = |text: &str| known.supports(&read(text, &lexicon)[0]);
+    assert_eq!((supports("$1299"), supports("1299 VND")), (true, false));
+}
+
 /// A spelling, then what it means; `|` between several.
 const SPELLINGS: &str = include_str!("tests/spellings.tsv");
 

@@ -16,7 +16,7 @@ use crate::retrieval::sync::{SyncError, SyncReport, plan};
 /// The timeout for counting the vectors of a collection.
 const COUNTING: Duration = Duration::from_secs(2);
 
-/// The documents of a server and their vectors.
+/// The documents of a shop and their vectors.
 #[derive(Clone, Debug)]
 pub struct Overview {
     /// Sorted by folder.

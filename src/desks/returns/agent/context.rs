@@ -160,7 +160,7 @@ impl ReturnsContext<'_> {
 
     /// Returns the order as the model sees it.
     pub fn shown(&self, order: &Order) -> Value {
-        let (language, zone) = (self.turn.language(), self.desk.services.config.returns.time_zone);
+        let (language, zone) = (self.turn.language(), self.desk.services.shop.time_zone);
         let day = |at| day_of(at, zone);
         let items = order.items.iter().map(|item| {
             let rma = item.rma.as_ref();

@@ -104,7 +104,7 @@ impl Returns {
         OrderSnapshot {
             number: order.number.clone(),
             status: order.status,
-            ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
+            ordered_on: day_of(order.ordered_at, self.services.shop.time_zone),
             items: order
                 .items
                 .iter()
@@ -118,7 +118,7 @@ impl Returns {
     pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
         let Some(seen) = state.order() else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
-        let zone = self.services.config.returns.time_zone;
+        let zone = self.services.shop.time_zone;
         let seen = self.order_snapshot(&order);
         if let Some(id) = &state.case.ticket_asked
             && let Some(ticket) = self.store_of(turn).find_ticket(id).await?

@@ -43,7 +43,7 @@ impl Chat<'_> {
 
 pub(super) async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -> Vec<Rma> {
     let tenant = TenantId::default();
-    let terms = app.inner.config.returns.terms(DamageWords::default());
+    let terms = app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
     let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
     let done = app.inner.store.tenant(&tenant).resolve_escalation(ticket, &verdict, &by).await.unwrap();
@@ -209,7 +209,7 @@ async fn a_decision_left_by_a_killed_server_is_said_once() {
     let mut chat = Chat::open(&app).await;
     let ticket = chat.escalated(&SHATTERED).await;
     let (id, tenant) = (chat.id.clone(), TenantId::default());
-    let terms = app.inner.config.returns.terms(DamageWords::default());
+    let terms = app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
     let verdict = Verdict { decision: Resolution::Approve, why: "seen", terms: &terms, random: [1; 4] };
     let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
     app.inner.store.tenant(&tenant).resolve_escalation(&ticket, &verdict, &by).await.unwrap();

@@ -52,7 +52,7 @@ fn copy(from: &Path, to: &Path) {
 /// Gives it the sample shop's orders and policies.
 pub async fn seed(app: &TestApp) {
     let tenant = TenantId::default();
-    let shop = sample::shop(&tenant, Utc::now(), app.inner.config.returns.time_zone);
+    let shop = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
     app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
 }
 

@@ -106,7 +106,7 @@ async fn five_tools_beside_the_same_statements_alone() {
     let shop = driven(TestApp::builder()).await;
     let (mut with_model, mut alone) = (Vec::new(), Vec::new());
     let tenant = tenant();
-    let zone = shop.app.inner.config.returns.time_zone;
+    let zone = shop.app.inner.config.shops.time_zone;
     for _ in 0..TIMES {
         let sample = frontdesk::cli::seed::sample::shop(&tenant, Utc::now(), zone);
         shop.app.inner.store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
@@ -139,7 +139,7 @@ async fn statements(app: &TestApp) {
         windows: Windows::default(),
         frequency: Default::default(),
         damage: frontdesk::domain::returns::DamageWords::new(&["broken"], &["not"]).unwrap(),
-        time_zone: app.inner.config.returns.time_zone,
+        time_zone: app.inner.config.shops.time_zone,
     };
     let by = By { hand: Hand::Automatic, who: "measure", conversation: None, now: Utc::now() };
     store.find_order(&number).await.unwrap().unwrap();

@@ -205,7 +205,7 @@ async fn rename_item(shop: &Driven, number: &str, name: &str) {
     use frontdesk::domain::TenantId;
     let (tenant, store) = (TenantId::default(), &shop.app.inner.store);
     let mut sample =
-        frontdesk::cli::seed::sample::shop(&tenant, chrono::Utc::now(), shop.app.inner.config.returns.time_zone);
+        frontdesk::cli::seed::sample::shop(&tenant, chrono::Utc::now(), shop.app.inner.config.shops.time_zone);
     let order = sample.orders.iter_mut().find(|order| order.number.as_str() == number).unwrap();
     order.items[0].name = name.to_owned();
     store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
