@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, Notify};
 use tokio_util::task::TaskTracker;
 use tracing::info;
+use utoipa::ToSchema;
 
 use super::atomic_file;
 use crate::desks::{Shop, Shops};
+use crate::domain::calendar::time;
 use crate::domain::text::{clean, hex};
 use crate::domain::{ConsoleAct, TenantId};
 use crate::persona::{Persona, PromptError, Prompts};
@@ -47,13 +50,15 @@ pub struct PersonaFile {
 }
 
 /// An earlier text, without the text itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = VersionView)]
 pub struct SavedVersion {
     pub version: u32,
+    #[serde(serialize_with = "time")]
     pub saved_at: DateTime<Utc>,
-    /// `None` if the file was edited by hand.
+    /// Who saved it; null for a person without a name or a direct edit of the file.
     pub saved_by: Option<String>,
-    /// Whether this is the file's current text.
+    /// Whether this is the text of the file now.
     pub current: bool,
 }
 

@@ -86,26 +86,3 @@ fn print(checks: &[Check], ok: bool, json: bool, out: &mut impl Write) -> io::Re
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checks_print_as_lines_and_json() {
-        let checks = [Check::ok("keys", "2 keys"), Check::fail("store", "cannot open\n  fix it\n")];
-        let mut text = Vec::new();
-        print(&checks, false, false, &mut text).unwrap();
-        assert_eq!(String::from_utf8(text).unwrap(), "ok    keys: 2 keys\nfail  store: cannot open; fix it\n");
-        let mut json = Vec::new();
-        print(&checks, false, true, &mut json).unwrap();
-        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
-        assert_eq!(
-            json,
-            serde_json::json!({"ok": false, "checks": [
-                {"name": "keys", "outcome": "ok", "line": "2 keys"},
-                {"name": "store", "outcome": "fail", "line": "cannot open; fix it"},
-            ]})
-        );
-    }
-}

@@ -66,9 +66,7 @@ const FAILED: u8 = 2;
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let report = index_configured(args).await;
-    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
-    output::exit_code(printed, FAILED)
+    output::finish(index_configured(args).await, args.json)
 }
 
 async fn index_configured(args: &Args) -> anyhow::Result<Report> {

@@ -4,13 +4,13 @@ use anyhow::bail;
 use chrono::Utc;
 use clap::{Subcommand, ValueEnum};
 
+use super::open_store;
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::domain::returns::{DamageWords, Hand, Resolution, RmaNumber, RmaStatus, TrackingNumber};
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
 use crate::store::returns::resolve::{Resolving, Verdict};
-use crate::store::{Store, StoreOptions};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
@@ -81,8 +81,7 @@ fn status(text: &str) -> Result<RmaStatus, String> {
 
 /// Runs the command and prints the result.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
-    let options = StoreOptions { url: config.store.url, timeout: config.store.timeout, connections: 1 };
-    let store = Store::open(&options).await?;
+    let store = open_store(&config).await?;
     let door = store.tenant(&args.tenant);
     let by = |who| By { hand: Hand::Person, who, conversation: None, now: Utc::now() };
     match &args.what {

@@ -10,7 +10,7 @@ use anyhow::{anyhow, bail};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::lists::{Destination, ImportReport};
+use super::lists::{Destination, ImportOptions, ImportReport};
 use super::logging::{self, Terminal};
 use super::output::Report as _;
 use super::signals::Signals;
@@ -211,9 +211,7 @@ async fn import_warranties_of(
     let args = upsert_warranty::Args {
         file,
         destination: Destination::new(tenant, &config.store.url),
-        skip_invalid: false,
-        json: false,
-        max_refused_shown: 10,
+        options: ImportOptions { max_refused_shown: 10, ..ImportOptions::default() },
     };
     // Everything else works without the list, so the server starts.
     match upsert_warranty::import(&args).await {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::{Desk, Services};
 use crate::config::Config;
@@ -109,7 +111,7 @@ pub enum ConsolePanel {
 }
 
 /// A row of a panel: a name and a value, shown as they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PanelRow {
     pub name: String,
     pub value: String,

@@ -66,7 +66,7 @@ fn shown(grounding: &Grounding, text: &str) -> String {
 }
 
 #[test]
-fn a_number_passes_if_it_stands_in_the_sources_and_is_replaced_if_not() {
+fn unsupported_numbers_are_replaced() {
     let grounding = grounding();
     for (text, expected) in [
         ("Dạ giá 15,99 triệu ạ.", "Dạ giá 15,99 triệu ạ."),
@@ -412,7 +412,7 @@ fn a_third_replaced_figure_ends_the_reply() {
 }
 
 #[test]
-fn text_without_numbers_waits_for_nothing_but_its_word() {
+fn text_without_numbers_waits_one_word() {
     let grounding = grounding();
     let mut speech = Grounded::new(&grounding, &PLACEHOLDERS, &sources());
     for word in ["Dạ ", "laptop ", "này ", "rất ", "tốt, ", "quý ", "khách ", "đến ", "ngày ", "nào ", "ạ? "]
@@ -426,7 +426,7 @@ fn text_without_numbers_waits_for_nothing_but_its_word() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn however_a_text_is_cut_the_same_comes_out(
+    fn packet_boundaries_do_not_change_the_output(
         parts in proptest::collection::vec(prop::sample::select(PARTS.to_vec()), 1..14),
         cuts in proptest::collection::vec(0usize..10_000, 0..40),
     ) {

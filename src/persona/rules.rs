@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn error_names_file_and_line_of_the_quoted_text() {
+    fn error_names_file_and_line() {
         let rules = prompts(&[("a.en", "l = [\"one\"]"), ("a.vi", "l = [\n  \"<hai>\"]")]);
         let error =
             rules.rules(&["a"], |_: Table| Err::<(), _>("unknown \"<hai>\"")).expect_err("an error").to_string();

@@ -4,9 +4,8 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select};
 
-use super::columns::{from_db, to_db};
 use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
-use super::{StoreError, TenantStore, console_audit};
+use super::{Result, TenantStore, console_audit, from_db, to_db};
 use crate::domain::{ConsoleAct, TenantId};
 
 /// A stored text of a persona's file.
@@ -22,15 +21,11 @@ pub struct PersonaVersion {
 
 impl TenantStore<'_> {
     /// Lists the stored versions, newest first.
-    pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>, StoreError> {
+    pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>> {
         Ok(self.versions(persona).all(&self.store.read).await?.into_iter().map(read_version).collect())
     }
 
-    pub async fn find_persona_version(
-        &self,
-        persona: &str,
-        version: u32,
-    ) -> Result<Option<PersonaVersion>, StoreError> {
+    pub async fn find_persona_version(&self, persona: &str, version: u32) -> Result<Option<PersonaVersion>> {
         let found = self.versions(persona).filter(Column::Version.eq(to_db(version))).one(&self.store.read).await?;
         Ok(found.map(read_version))
     }
@@ -45,7 +40,7 @@ impl TenantStore<'_> {
         saved_by: Option<&str>,
         keep: u32,
         act: Option<(&TenantId, &ConsoleAct)>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let transaction = self.store.begin().await?;
         let newest = self.versions(persona).one(&transaction).await?;
         if newest.as_ref().is_some_and(|newest| newest.text == text) {

@@ -1,8 +1,7 @@
-//! Runs the turns of each conversation in order. [`accept`] accepts messages, [`handoff`] changes who answers them, and
-//! [`announce`] starts turns of the shop itself.
+//! Runs the turns of each conversation in order. [`accept`] accepts messages, also of the shop itself, and [`handoff`] changes
+//! who answers them.
 
 mod accept;
-mod announce;
 mod handoff;
 
 use std::collections::HashMap;

@@ -7,8 +7,7 @@ use std::path::Path;
 use tokio::time::timeout;
 
 use super::TIMEOUT;
-use crate::cli::chat;
-use crate::cli::serve;
+use crate::cli::{chat, serve};
 use crate::config::Config;
 use crate::config::paths::{may_create_in, nearest_folder};
 use crate::domain::TenantId;

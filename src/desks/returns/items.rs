@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn item_is_named_by_a_word_of_its_own() {
+    fn unique_word_names_its_item() {
         let rules = crate::desks::returns::rules::tests::rules();
         let items = |names: &[&str]| -> Vec<ItemSnapshot> {
             let item = |(at, name): (usize, &&str)| ItemSnapshot {

@@ -37,9 +37,10 @@ impl Currency {
 }
 
 /// An amount of money.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Amount)]
 pub struct Money {
-    /// The amount in the currency's smallest unit: cents, đồng, yen.
+    /// In the currency's smallest unit.
     pub minor: i64,
     pub currency: Currency,
 }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn number_is_parsed_in_upper_case() {
+    fn order_numbers_become_upper_case_or_explain_errors() {
         assert_eq!("abc-123456".parse::<OrderNumber>().unwrap().as_str(), "ABC-123456");
         assert_eq!("77893".parse::<OrderNumber>().unwrap().as_str(), "77893");
         for (text, wrong) in [

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_kept_in_lower_case_and_shown_masked() {
+    fn email_is_lower_case_and_shown_masked() {
         for (text, masked) in [
             ("John.Doe@Example.com", "j***@example.com"),
             (" buyer-77894@example.com ", "b***@example.com"),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_number_is_the_same_with_and_without_its_country() {
+    fn phone_equals_itself_with_country_code() {
         let phone = |text: &str| text.parse::<Phone>().unwrap();
         for same in ["+84 912 345 678", "0912.345.678", "(091) 234-5678", "84912345678", "0084912345678"] {
             assert!(phone("0912345678").is_same(&phone(same)), "{same}");

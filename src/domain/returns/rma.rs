@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_may_say_no_until_the_goods_are_approved() {
+    fn rma_can_be_rejected_until_approved() {
         let open = RmaStatus::ALL.iter().filter(|status| rejection(**status).is_ok()).count();
         assert_eq!(open, 5);
         let error = rejection(RmaStatus::Refunded).unwrap_err().to_string();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_read_from_its_name_in_either_case() {
+    fn status_name_parses_in_either_case() {
         assert_eq!(RmaStatus::parse("label_sent"), Some(RmaStatus::LabelSent));
         assert_eq!(RmaStatus::parse("received"), Some(RmaStatus::Received));
         assert_eq!(RmaStatus::parse("lost"), None);

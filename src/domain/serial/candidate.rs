@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_telephone_number_in_groups_is_one_candidate_and_an_address_is_none() {
+    fn grouped_phone_is_one_candidate_email_none() {
         for (message, expected) in [
             ("0912 345 678", "0912345678"),
             ("sđt 0912.345.678 nhé", "0912345678"),

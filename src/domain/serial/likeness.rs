@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_models_years_and_phones_are_told_from_serials() {
+    fn quantities_models_years_and_phones_are_no_serials() {
         for (likeness, candidates) in [
             (Likeness::Date, "2024 1999 12-3-2024 2024-12-31 31-12"),
             (
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_serial_like_mixes_letters_and_digits_and_is_long() {
+    fn long_mixed_candidates_rank_highest() {
         for (candidates, best) in [
             (vec![], None),
             (vec!["2024"], Some("2024")),

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_held_only_while_it_may_be_a_host() {
+    fn text_waits_only_for_possible_hosts() {
         for (text, is_held) in [
             ("evil ", false),
             ("e v", true),

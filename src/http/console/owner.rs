@@ -14,7 +14,7 @@ use crate::domain::audit::OPERATOR;
 use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
 use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 
 /// A person of the shop at the console. With `CONSOLE=off`, every route of the console is not found.
 pub(in crate::http) struct Owner {
@@ -56,7 +56,7 @@ impl Owner {
 impl FromRequestParts<Arc<App>> for Owner {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         if !app.config.console.on {
             return Err(ApiError::NotFound);
         }
@@ -72,7 +72,7 @@ pub(in crate::http) struct Editor(pub Owner);
 impl FromRequestParts<Arc<App>> for Editor {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let owner = Owner::from_request_parts(parts, app).await?;
         if owner.may_edit(app) { Ok(Self(owner)) } else { Err(ApiError::NotFound) }
     }

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::domain::Language;
 use crate::http::browser::accepted_languages;
 use crate::http::console::Me;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Result};
 use crate::persona::texts::{ConsoleTexts, fill};
 
 const PAGE: &str = include_str!("console/console.html");
@@ -37,11 +37,7 @@ struct Settings<'a> {
 }
 
 /// Serves the console. The page is public and contains no data of the shop before a sign-in.
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    mut parts: Parts,
-) -> Result<Response, ApiError> {
+pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap, mut parts: Parts) -> Result<Response> {
     if !app.config.console.on {
         return Err(ApiError::NotFound);
     }

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::store::{TestStore, conversation, opened, tenant};
 
-/// Asks, and says that it has ended; the state counts what was said.
+/// Asks, then ends. The state counts its messages.
 struct Talker;
 
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]

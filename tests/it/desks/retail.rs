@@ -1,4 +1,4 @@
-//! The retail desk, driven over HTTP: every path's whole event stream, and what the language model was asked.
+//! The retail desk, driven over HTTP: the dialogue of every path, and what the language model was asked.
 
 mod any_text;
 pub mod chat;

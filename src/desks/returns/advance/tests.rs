@@ -173,7 +173,7 @@ fn check(state: &State) {
 }
 
 #[test]
-fn random_walk_makes_each_ticket_and_mail_once() {
+fn random_events_keep_states_legal_and_effects_single() {
     let dice = StdRng::seed_from_u64(7);
     let mut world = World { dice, tickets: BTreeMap::new(), mailed: BTreeSet::new(), rows: BTreeSet::new() };
     let (mut state, mut steps) = (State::default(), 0);

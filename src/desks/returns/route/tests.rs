@@ -87,7 +87,7 @@ fn rows() -> Vec<(u8, &'static str, State, Step)> {
 }
 
 #[test]
-fn each_row_returns_its_step() {
+fn every_routing_row_decides_as_documented() {
     for (row, case, state, step) in rows() {
         assert_eq!(decide(&state), (row, step), "row {row}: {case}");
     }
@@ -97,7 +97,7 @@ fn each_row_returns_its_step() {
 }
 
 #[test]
-fn rows_are_evaluated_in_order() {
+fn routing_rows_apply_in_table_order() {
     let numbers: Vec<u8> = TABLE.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, (1..=17).collect::<Vec<_>>());
     for (row, case, state, _) in rows() {
@@ -107,7 +107,7 @@ fn rows_are_evaluated_in_order() {
 }
 
 #[test]
-fn second_no_ends_the_flow() {
+fn second_no_to_orders_ends_the_flow() {
     let confirm = sample::after(Question::Confirm, sample::found(Intent::Return));
     let no = || Event::Said(Utterance { answer: Some(Answer::No), ..Utterance::default() }.with(Act::Hesitate));
     let first = next_state(confirm.clone(), no());
@@ -120,7 +120,7 @@ fn second_no_ends_the_flow() {
 }
 
 #[test]
-fn new_flow_keeps_contact_and_last_return() {
+fn new_flow_keeps_only_the_customers_identity() {
     let meta = Meta {
         idempotency_key: Some("k".to_owned()),
         contact: Some("a@example.com".to_owned()),
@@ -139,7 +139,7 @@ fn new_flow_keeps_contact_and_last_return() {
 }
 
 #[test]
-fn only_clear_yes_cancels_the_order() {
+fn shipped_or_doubtful_orders_are_not_cancelled() {
     let offered = sample::after(Question::OfferCancel, sample::decided(sample::refused(Cause::NotShipped)));
     let says = |answer_to_cancel| Utterance { answer_to_cancel, ..Utterance::default() };
     for (said, action) in [
@@ -158,7 +158,7 @@ fn only_clear_yes_cancels_the_order() {
 }
 
 #[test]
-fn yes_with_another_order_confirms_nothing() {
+fn yes_naming_another_order_is_no_confirmation() {
     let number = Found { number: "77894".parse().expect("a number"), confidence: Confidence::Named };
     for (asked, state) in [
         (Question::Confirm, sample::found(Intent::Return)),

@@ -47,7 +47,7 @@ fn mail_failed() -> State {
 }
 
 #[test]
-fn no_after_interrupted_turn_takes_yes_back() {
+fn no_after_cancelled_yes_takes_it_back() {
     for state in [sample::confirmed(), sample::decided(sample::approved()), sample::chosen(Action::Return)] {
         let next = next_state(state.clone(), Event::Said(no()));
         assert_eq!(route(&next), Step::Ask(Question::Confirm), "{state:?}");
@@ -60,7 +60,7 @@ fn no_after_interrupted_turn_takes_yes_back() {
 }
 
 #[test]
-fn never_mind_leaves_an_existing_ticket() {
+fn never_mind_after_the_ticket_cancels_nothing() {
     let never_mind = || Event::Said(Utterance { answer: Some(Answer::Cancel), ..says("never mind") });
     let next = next_state(ticketed(), never_mind());
     assert_eq!(next.ticket(), ticketed().ticket());
@@ -69,7 +69,7 @@ fn never_mind_leaves_an_existing_ticket() {
 }
 
 #[test]
-fn cancel_request_is_no_request_to_return() {
+fn shipped_order_is_not_returned_instead_of_cancelled() {
     let cancel = || {
         let utterance = Utterance { intent: Some(Intent::Return), ..says("cancel my order") };
         utterance.with(Act::Request(Topic::Cancellation))
@@ -90,7 +90,7 @@ fn cancel_request_is_no_request_to_return() {
 }
 
 #[test]
-fn named_items_are_shown_before_they_come_back() {
+fn named_items_are_confirmed_before_a_partial_return() {
     let socks = ItemSnapshot { line: 2, name: "Wool Socks".to_owned(), quantity: 1 };
     let mut order = sample::order();
     order.items.push(socks);
@@ -108,7 +108,7 @@ fn named_items_are_shown_before_they_come_back() {
 }
 
 #[test]
-fn damage_after_a_return_is_handed_over() {
+fn damage_is_escalated_during_mail_questions_and_duplicates() {
     let shattered = || {
         let utterance = Utterance { intent: Some(Intent::Return), ..says("they arrived shattered") };
         utterance.with(Act::Report(Topic::Damage))
@@ -131,7 +131,7 @@ fn damage_after_a_return_is_handed_over() {
 }
 
 #[test]
-fn another_order_ends_question_about_mail() {
+fn another_order_ends_the_failed_mail_question() {
     let mail = mail_failed();
     let other = Utterance { entities: order("77894"), intent: Some(Intent::OrderStatus), ..says("where is 77894?") };
     let next = next_state(mail.clone(), Event::Said(other));
@@ -142,7 +142,7 @@ fn another_order_ends_question_about_mail() {
 }
 
 #[test]
-fn contact_that_does_not_fit_is_asked_again() {
+fn second_order_needs_its_own_contact() {
     let meta = Meta { contact: Some("a@example.com".to_owned()), contact_fits: true, ..Meta::default() };
     let mut second = State { meta, ..sample::wants(Intent::Return) };
     second.case.needs_contact = true;
@@ -197,7 +197,7 @@ fn wish_after_status_keeps_the_order_shown() {
 }
 
 #[test]
-fn no_or_goodbye_ends_a_slot_question() {
+fn no_or_goodbye_ends_the_number_question() {
     for question in [Question::OrderNumber, Question::OtherOrder, Question::Contact, Question::NotFound] {
         let asked = sample::after(question, sample::wants(Intent::Return));
         let bye = Utterance { intent: Some(Intent::Other), ..says("bye") };
@@ -216,7 +216,7 @@ fn no_or_goodbye_ends_a_slot_question() {
 }
 
 #[test]
-fn bare_number_answers_the_contact_question() {
+fn bare_number_as_contact_is_a_phone() {
     let mut asked = sample::after(Question::Contact, sample::named(Intent::OrderStatus));
     asked.case.needs_contact = true;
     let said = |text: &str, confidence: Confidence| {

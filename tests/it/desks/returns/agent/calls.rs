@@ -97,7 +97,7 @@ async fn the_calls_of_the_model_in_both_modes() {
     assert!(supervisor < agent);
 }
 
-/// A return with five tool calls and a model that answers at once, compared with the same statements alone. To be run by itself, as a release:
+/// A five-tool return with a model that answers at once, compared with the same statements alone. To be run by itself, as a release:
 /// `cargo test --release --test it five_tools -- --ignored --nocapture`.
 #[tokio::test]
 #[ignore = "a measurement"]

@@ -236,7 +236,7 @@ async fn mistyped_look_up_keeps_what_customer_gave() {
     shop.then(vec![say("I can't help you with that.")]);
     assert_eq!(chat.say("77893").await.kinds(), ["order_confirm"], "the contact was given before");
 
-    // An order that opens with the customer's contact does not replace the one that was named.
+    // An order that the contact opens does not replace the order in the message.
     let mut chat = Chat::open(&shop.app).await;
     let wish = "return order ABC-100003, julia.weber@example.com";
     shop.then(vec![look("ABC-100003"), look("ABC-100015"), create("ABC-100015", &[1], "x"), say("Done.")]);

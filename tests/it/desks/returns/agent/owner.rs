@@ -1,4 +1,4 @@
-//! Whose order it is: the session decides, never the model.
+//! The session determines the customer, never the model.
 
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ async fn wrong_contacts_lock_in_agent_mode() {
     shop.then(vec![look("77893"), say("Here it is!")]);
     let locked = guesser.say("order 77893, john.doe@example.com").await;
     assert_eq!(errors(&shop), ["LOCKED"]);
-    assert_eq!(locked.kinds(), ["order_prompt"], "the desk's own words say so");
+    assert_eq!(locked.kinds(), ["order_prompt"], "the desk's text is shown");
     let mut owner = Chat::open(&shop.app).await;
     shop.then(vec![look("77893"), say("Here it is!")]);
     owner.say("where is order 77893? john.doe@example.com").await;
