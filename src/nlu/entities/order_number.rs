@@ -339,11 +339,7 @@ pub(in crate::nlu) mod tests {
     }
 
     #[test]
-<<<<<<< HEAD:src/nlu/entities/order_number.rs
     fn unlabelled_number_may_be_a_phone() {
-=======
-    fn unlabelled_number_may_be_a_phone() {
->>>>>>> main:src/domain/commerce/order_number/find.rs
         for (text, phone) in [
             ("912345678", Some("912345678")),
             ("it is 14155550123", Some("14155550123")),

@@ -292,11 +292,7 @@ impl TenantStore<'_> {
 
     /// Returns and locks the newest escalation or cancellation with this number, or of the RMA with this number. Prefers an open
     /// one.
-    async fn lock_escalation(
-        &self,
-        transaction: &DatabaseTransaction,
-        id: &str,
-    ) -> Result<Option<tickets::Model>> {
+    async fn lock_escalation(&self, transaction: &DatabaseTransaction, id: &str) -> Result<Option<tickets::Model>> {
         let by_rma = self.rows::<rmas::Entity>().filter(rmas::Column::Number.eq(id)).one(transaction).await?;
         let ticket = by_rma.and_then(|rma| rma.escalation_ticket);
         let find = || {
