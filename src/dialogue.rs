@@ -5,6 +5,7 @@
 //! - [`social`]: small talk
 //! - [`history`]: the part of the conversation that a language model sees
 //! - [`language`]: settles which language the conversation uses
+//! - [`verification`]: verifies whose order or account it is, with counted attempts
 //! - [`model`]: asks the language model and reports the position in its queue
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
 //! - [`agent_turn`]: runs a model with tools inside a turn
@@ -21,6 +22,7 @@ mod show;
 pub mod social;
 pub mod turn;
 pub mod utterance;
+pub mod verification;
 
 pub use social::Social;
 pub use turn::{Caller, Sink, SinkClosed, Step, Stored, Turn};

@@ -4,9 +4,11 @@
 //! them as well.
 //!
 //! - [`language`]: detects the language of a message, and requests to switch it
+//! - [`entities`]: order numbers and contacts
 //! - [`facts`]: numbers, prices, dates and phone numbers, compared by value
 //! - [`long_text`]: parses long messages without blocking an async worker
 
+pub mod entities;
 pub mod facts;
 pub mod language;
 pub mod long_text;

@@ -34,7 +34,7 @@ enum What {
         #[arg(long, value_name = "NAME", default_value = "operator")]
         by: String,
     },
-    /// Resolve an escalation. The customer receives the decision in the chat and by e-mail
+    /// Resolve an escalation or a cancellation. The customer receives the decision in the chat
     Resolve {
         /// The number of the ticket or its RMA
         id: String,
@@ -123,7 +123,10 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
                 },
                 refusal @ (Resolving::Refused(_) | Resolving::BadAmounts) => bail!("{}", refusal.why_not(id)),
                 Resolving::NotFound => {
-                    bail!("the shop {} has no escalation {id}: name another shop with --tenant", args.tenant)
+                    bail!(
+                        "the shop {} has no escalation or cancellation {id}: name another shop with --tenant",
+                        args.tenant
+                    )
                 }
             }
         }

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use super::social::Social;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::order_number::Found;
 use crate::domain::identity::Contact;
 use crate::domain::serial::PossibleSerial;
+use crate::nlu::entities::Found;
 
 /// One thing that a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +67,8 @@ pub enum Answer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entities {
     pub orders: Vec<Found>,
+    /// The number of a return or a ticket of the shop.
+    pub shop_number: Option<OrderNumber>,
     /// E-mail addresses and phone numbers.
     pub contacts: Vec<Contact>,
     /// Words that may be serial numbers of goods, in the order of the message.
@@ -78,7 +80,7 @@ pub struct Entities {
 /// A parsed message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Utterance<I, T> {
-    /// The message as the customer wrote it.
+    /// The message, without words that name nothing.
     pub text: String,
     /// The part of the text that can explain a request, without contacts. Empty for a message that only answers.
     pub explanation: String,

@@ -60,17 +60,14 @@ impl Agent {
 }
 
 impl Returns {
-    /// Returns whether the model runs this turn. `next` is the state after the message.
-    pub(super) fn is_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance, next: &State) -> bool {
-        if turn.persona.mode != Mode::Agent || !self.services.llm.is_up() || answers_machine(state, utterance) {
-            return false;
-        }
-        let is_escalating = next.handoff.is_due();
-        // "Never mind" ends the flow without a decision.
-        let is_called_off = next.user_confirmed_order == Some(false);
+    /// Returns whether the model may run this turn.
+    pub(super) fn may_be_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance) -> bool {
         // The machine answers general questions and sends labels again.
         let is_machines = utterance.asks(Topic::Policy) || utterance.requests(Topic::Label);
-        !is_escalating && !is_called_off && !is_machines
+        turn.persona.mode == Mode::Agent
+            && self.services.llm.is_up()
+            && !is_machines
+            && !answers_machine(state, utterance)
     }
 
     /// Runs a turn with the model and its tools.

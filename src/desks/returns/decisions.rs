@@ -9,9 +9,11 @@ use super::texts::ReturnsTexts;
 use super::work::by;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::Answer;
 use crate::domain::language::NumberFormat;
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
 use crate::domain::{Kind, Metadata};
+use crate::persona::Mode;
 use crate::replies::MissingValue;
 use crate::store::StoreError;
 
@@ -39,6 +41,8 @@ pub(super) fn text(
         }
         Outcome::Continues { rma } => (Scenario::DecisionApproved, vec![ticket, ("rma_number", rma.as_str())]),
         Outcome::Rejected => (Scenario::DecisionRejected, vec![ticket, ("order_number", &order)]),
+        Outcome::OrderCancelled => (Scenario::DecisionCancelled, vec![ticket, ("order_number", &order)]),
+        Outcome::OrderKept => (Scenario::DecisionNotCancelled, vec![ticket, ("order_number", &order)]),
         Outcome::MoreInfo { question } => (Scenario::DecisionQuestion, vec![ticket, ("question", question)]),
         Outcome::Closed => (Scenario::DecisionClosed, vec![ticket]),
     };
@@ -49,7 +53,8 @@ pub(super) fn text(
 pub(super) fn metadata(notice: &Notice) -> Metadata {
     let (outcome, rma) = match &notice.outcome {
         Outcome::Returned { rma, .. } | Outcome::Continues { rma } => (Resolution::Approve.as_str(), Some(rma)),
-        Outcome::Rejected => (Resolution::Reject.as_str(), None),
+        Outcome::OrderCancelled => (Resolution::Approve.as_str(), None),
+        Outcome::Rejected | Outcome::OrderKept => (Resolution::Reject.as_str(), None),
         Outcome::MoreInfo { .. } => (Resolution::MoreInfo.as_str(), None),
         Outcome::Closed => ("closed", None),
     };
@@ -62,8 +67,9 @@ pub(super) fn metadata(notice: &Notice) -> Metadata {
 }
 
 impl Returns {
-    /// Returns the conversation's last escalation. Asks the store only if there may be one; most conversations have none.
-    pub(super) async fn last_escalation(
+    /// Returns the conversation's last ticket that a person decides. Asks the store only if there may be one; most conversations have
+    /// none.
+    pub(super) async fn last_ticket(
         &self,
         turn: &Turn,
         state: &State,
@@ -78,7 +84,7 @@ impl Returns {
             return store.find_ticket(id).await;
         }
         let tickets = store.list_tickets_in(turn.conversation.id).await?;
-        Ok(tickets.into_iter().rfind(|ticket| ticket.kind == TicketKind::Escalation))
+        Ok(tickets.into_iter().rfind(|ticket| TicketKind::DECIDED.contains(&ticket.kind)))
     }
 
     /// Makes the return of a person's approval the conversation's last one.
@@ -124,6 +130,8 @@ impl Returns {
         let scenario = match (decision, &ticket.question) {
             (None, Some(_)) => Scenario::DecisionQuestion,
             (None, None) => Scenario::TicketOpen,
+            (Some(Resolution::Approve), _) if ticket.kind == TicketKind::Cancel => Scenario::DecisionCancelled,
+            (Some(Resolution::Reject), _) if ticket.kind == TicketKind::Cancel => Scenario::DecisionNotCancelled,
             (Some(Resolution::Approve), _) if rma.is_some() => Scenario::DecisionApproved,
             (Some(Resolution::Reject), _) if order.is_some() => Scenario::DecisionRejected,
             (Some(_), _) => Scenario::DecisionClosed,
@@ -140,8 +148,8 @@ impl Returns {
         self.send_with(turn, state, Kind::Escalation, (scenario, &values), metadata).await
     }
 
-    /// Stores the customer's answer to a person's question with the ticket, and calls the person. Returns whether the message is
-    /// nothing else: then the turn is over.
+    /// Stores the customer's answer to a person's question with the ticket, and calls the person. While the ticket is open, a
+    /// further detail is stored as well. Returns whether the message is nothing else: then the turn is over.
     pub(super) async fn take_answer(
         &self,
         turn: &mut Turn,
@@ -149,11 +157,20 @@ impl Returns {
         utterance: &Utterance,
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
-        if ticket.question.is_none() || utterance.asks(Topic::Ticket) {
+        let was_asked = ticket.summary.contains("\nQuestion: ");
+        // A model decides what to do with a message that nobody asked for.
+        let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor);
+        let is_detail = may_add && is_detail(utterance, was_asked);
+        if (ticket.question.is_none() && !is_detail) || utterance.asks(Topic::Ticket) {
             return Ok(false);
         }
         let answer: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
-        if self.store_of(turn).answer_question(&ticket.id, &answer, &by(turn)).await?.is_none() {
+        let (store, by) = (self.store_of(turn), by(turn));
+        let stored = match ticket.question {
+            Some(_) => store.answer_question(&ticket.id, &answer, &by).await?,
+            None => store.add_detail(&ticket.id, &answer, &by).await?,
+        };
+        if stored.is_none() {
             return Ok(false);
         }
         if self.services.config.console.on {
@@ -168,6 +185,20 @@ impl Returns {
         remember(turn, state);
         Ok(true)
     }
+}
+
+/// Whether the message explains something and does nothing else. After a question of a person, a yes or a no explains as well.
+fn is_detail(utterance: &Utterance, was_asked: bool) -> bool {
+    let answers = was_asked && utterance.answer.is_some();
+    let is_social = utterance.greets() || utterance.says_goodbye();
+    let asks = utterance.has_question() || utterance.asks(Topic::Policy) || utterance.asks(Topic::Exception);
+    let has_other =
+        utterance.wants_person() || utterance.reports(Topic::Damage) || utterance.reports(Topic::MissingMail);
+    utterance.intent.is_none()
+        && utterance.order().is_none()
+        && !(is_social || asks || has_other)
+        && (answers || !utterance.only_answers())
+        && utterance.answer != Some(Answer::Cancel)
 }
 
 /// Whether the message also requests something that the desk does itself.
@@ -199,6 +230,8 @@ mod tests {
             Outcome::Returned { rma: rma.clone(), refund, masked_email: "j***@example.com".to_owned() },
             Outcome::Continues { rma },
             Outcome::Rejected,
+            Outcome::OrderCancelled,
+            Outcome::OrderKept,
             Outcome::MoreInfo { question: "Is the sole torn?".to_owned() },
             Outcome::Closed,
         ];

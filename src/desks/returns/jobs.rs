@@ -5,7 +5,7 @@ use chrono::Utc;
 
 use super::{ShopCommon, ShopTexts, decisions};
 use crate::channels::{Announced, Announcement};
-use crate::domain::returns::{Hand, Notice, RmaId, TrackingNumber};
+use crate::domain::returns::{Hand, Notice, Outcome, RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
 use crate::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 
@@ -55,6 +55,12 @@ impl Job for AnnounceDecision {
         };
         let found = context.store.tenant(&job.tenant).find_conversation(id).await?;
         let (Some(conversation), Some(texts)) = (found, self.texts.get(&job.tenant)) else { return Ok(()) };
+        // A job that waited may come after the refund, which the customer knows by then.
+        if let Outcome::Continues { rma } | Outcome::Returned { rma, .. } = &notice.outcome
+            && context.store.tenant(&job.tenant).find_rma(rma).await?.is_some_and(|rma| rma.status.has_ended())
+        {
+            return Ok(());
+        }
         // The variant depends on the job alone, so that a repeated job says the same.
         let variant = usize::from(job.subject.as_bytes()[0]);
         let Some(common) = self.common.get(&job.tenant) else { return Ok(()) };

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::desks::{AskedTurn, FixtureError, ReplayFixture};
 use crate::domain::commerce::OrderNumber;
-use crate::domain::identity::contact::{Contact, find_contacts};
+use crate::domain::identity::Contact;
+use crate::nlu::entities::find_contacts;
 use crate::store::returns::snapshot::{Asked, Snapshot};
 use crate::store::{Store, StoreError};
 

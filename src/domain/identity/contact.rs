@@ -1,15 +1,9 @@
 //! How a customer is reached: an e-mail address or a phone number. Both also show whose order it is.
-//!
-//! - [`find`]: both in what customers write
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-
-pub mod find;
-
-pub use find::find_contacts;
 
 /// An e-mail address, in lower case.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -177,6 +171,24 @@ impl fmt::Debug for Phone {
 pub enum Contact {
     Email(Email),
     Phone(Phone),
+}
+
+impl Contact {
+    /// Returns the contact as text that parses back.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Email(email) => email.as_str(),
+            Self::Phone(phone) => phone.as_str(),
+        }
+    }
+}
+
+impl FromStr for Contact {
+    type Err = InvalidPhone;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self::Email).or_else(|InvalidEmail| text.parse().map(Self::Phone))
+    }
 }
 
 #[cfg(test)]

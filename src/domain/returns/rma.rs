@@ -51,6 +51,11 @@ impl RmaStatus {
         matches!(self, Self::Rejected | Self::Processed)
     }
 
+    /// Whether the shop has inspected the goods, so that their label is of no use any more.
+    pub fn is_past_inspection(self) -> bool {
+        !matches!(self, Self::Initiated | Self::LabelSent | Self::InTransit | Self::Received)
+    }
+
     /// Whether this is the last status.
     pub fn has_ended(self) -> bool {
         self.next().is_empty()

@@ -31,6 +31,11 @@ string_enum! {
     }
 }
 
+impl TicketKind {
+    /// The tickets that a person decides. The others end with their RMA.
+    pub const DECIDED: [Self; 2] = [Self::Escalation, Self::Cancel];
+}
+
 impl From<Action> for TicketKind {
     fn from(action: Action) -> Self {
         match action {

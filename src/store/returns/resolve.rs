@@ -1,4 +1,4 @@
-//! A person's decision on an escalation: creates or refuses the return, and notifies the customer.
+//! A person's decision on an escalation or a cancellation: creates or refuses the return, and notifies the customer.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ impl Resolving {
 }
 
 impl TenantStore<'_> {
-    /// Applies a person's decision on an escalation. `id` is the number of the ticket or of its RMA.
+    /// Applies a person's decision on an escalation or a cancellation. `id` is the number of the ticket or of its RMA.
     ///
     /// An approval creates the requested return, decided as of the day of the request, and releases locked RMAs. A rejection
     /// rejects the RMAs that are not yet decided. A question keeps the ticket open and the RMAs locked. The same transaction
@@ -154,8 +154,13 @@ impl TenantStore<'_> {
             self.mark(case.transaction, rma, None, &case.by).await?;
         }
         let ticket = case.ticket;
+        if ticket.kind == TicketKind::Cancel {
+            return Ok(Ok((Outcome::OrderCancelled, None)));
+        }
         let (Some(claim), Some(number)) = (&ticket.claim, &ticket.order) else {
-            let continues = locked.first().map(|rma| Outcome::Continues { rma: rma.number.clone() });
+            // After the refund, there is nothing left to approve.
+            let open = locked.iter().find(|rma| !rma.status.has_ended());
+            let continues = open.map(|rma| Outcome::Continues { rma: rma.number.clone() });
             return Ok(Ok((continues.unwrap_or(Outcome::Closed), None)));
         };
         let language = language_of(case.transaction, ticket.conversation).await?;
@@ -194,6 +199,9 @@ impl TenantStore<'_> {
 
     /// Releases the locked RMAs, and rejects those that the ticket is about, if they are not yet decided.
     async fn reject(&self, case: &Case<'_>, locked: &[Rma]) -> Result<Outcome> {
+        if case.ticket.kind == TicketKind::Cancel {
+            return Ok(Outcome::OrderKept);
+        }
         let mut is_rejected = case.ticket.claim.is_some();
         for rma in locked {
             if let Ok(step) = rejection(rma.status)
@@ -212,7 +220,13 @@ impl TenantStore<'_> {
         let (transaction, ticket) = (case.transaction, case.ticket);
         let template = match &outcome {
             // A created return has a mail of its kind.
-            Outcome::Returned { .. } | Outcome::Closed => None,
+            Outcome::Returned { .. } | Outcome::Closed | Outcome::OrderCancelled | Outcome::OrderKept => None,
+            // The mail has a link to the label, which the customer has used by then.
+            Outcome::Continues { rma }
+                if locked.iter().any(|of| of.number == *rma && of.status.is_past_inspection()) =>
+            {
+                None
+            }
             Outcome::Continues { .. } => Some(APPROVED),
             Outcome::Rejected => Some("return_rejected"),
             Outcome::MoreInfo { .. } => Some("more_info"),
@@ -276,13 +290,14 @@ impl TenantStore<'_> {
         Ok(())
     }
 
-    /// Returns and locks the newest escalation with this number or of the RMA with this number. Prefers an open one.
+    /// Returns and locks the newest escalation or cancellation with this number, or of the RMA with this number. Prefers an open
+    /// one.
     async fn lock_escalation(&self, transaction: &DatabaseTransaction, id: &str) -> Result<Option<tickets::Model>> {
         let by_rma = self.rows::<rmas::Entity>().filter(rmas::Column::Number.eq(id)).one(transaction).await?;
         let ticket = by_rma.and_then(|rma| rma.escalation_ticket);
         let find = || {
             self.rows::<tickets::Entity>()
-                .filter(tickets::Column::Kind.eq(TicketKind::Escalation.as_str()))
+                .filter(tickets::Column::Kind.is_in(TicketKind::DECIDED.map(TicketKind::as_str)))
                 .filter(tickets::Column::Id.eq(ticket.as_deref().unwrap_or(id)).or(tickets::Column::RmaNumber.eq(id)))
                 .order_by_desc(tickets::Column::CreatedAt)
         };
@@ -319,14 +334,33 @@ impl TenantStore<'_> {
 
     /// Adds the customer's answer to the ticket. Returns `None` if the ticket has no open question.
     pub async fn answer_question(&self, ticket: &str, answer: &str, by: &By<'_>) -> Result<Option<Ticket>> {
-        let transaction = self.store.begin_fenced().await?;
+        self.add_words(ticket, answer, by, |ticket| ticket.question.is_some()).await
+    }
+
+    /// Adds a further detail of the customer to an open ticket. Returns `None` if the ticket takes no more.
+    pub async fn add_detail(&self, ticket: &str, detail: &str, by: &By<'_>) -> Result<Option<Ticket>> {
+        self.add_words(ticket, detail, by, takes_details).await
+    }
+
+    async fn add_words(
+        &self,
+        ticket: &str,
+        answer: &str,
+        by: &By<'_>,
+        takes_them: fn(&Ticket) -> bool,
+    ) -> Result<Option<Ticket>> {
+        let transaction = self.store.begin().await?;
+        self.store.check_fence(&transaction).await?;
         let find = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.to_owned()));
         let row = find.lock(LockType::Update).one(&transaction).await?;
-        let Some(ticket) = row.map(read_ticket).transpose()?.filter(|ticket| ticket.question.is_some()) else {
+        let Some(ticket) = row.map(read_ticket).transpose()?.filter(takes_them) else {
             return Ok(None);
         };
-        let question = ticket.question.clone().unwrap_or_default();
-        let summary = format!("{}\nQuestion: {question}\nAnswer: {answer}", ticket.summary);
+        let summary = match &ticket.question {
+            Some(question) => format!("{}\nQuestion: {question}\nAnswer: {answer}", ticket.summary),
+            None => format!("{}\nDetail: {answer}", ticket.summary),
+        };
+        let earlier = ticket.question.as_ref().map(|_| Resolution::MoreInfo);
         let change = tickets::ActiveModel {
             summary: Set(summary.clone()),
             resolution: Set(None),
@@ -337,7 +371,7 @@ impl TenantStore<'_> {
         self.change_ticket(&transaction, &ticket.id, change).await?;
         let answered = AuditEntry {
             kind: AuditKind::User,
-            before: Some(json!({"ticket": ticket.id, "resolution": Resolution::MoreInfo})),
+            before: Some(json!({"ticket": ticket.id, "resolution": earlier})),
             after: Some(json!({"ticket": ticket.id})),
             ..about(&ticket, "ticket.answered", by)
         };
@@ -345,6 +379,13 @@ impl TenantStore<'_> {
         transaction.commit().await?;
         Ok(Some(Ticket { summary, question: None, ..ticket }))
     }
+}
+
+/// How long a summary becomes at most, in bytes.
+const SUMMARY_MAX_BYTES: usize = 20_000;
+
+fn takes_details(ticket: &Ticket) -> bool {
+    ticket.resolved.is_none() && ticket.summary.len() < SUMMARY_MAX_BYTES
 }
 
 /// The template of the mail with the return label.

@@ -11,3 +11,4 @@ mod questions;
 mod record;
 mod scenarios;
 pub mod shop;
+mod tickets;

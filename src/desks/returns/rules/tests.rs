@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::commerce::OrderNumber;
 
 pub fn rules() -> ReturnsRules {
     let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
@@ -122,5 +123,26 @@ fn bare_ticket_number_asks_for_its_status() {
         "a colleague please, bye",
     ] {
         assert!(!rules.parse(text).says_goodbye(), "{text}");
+    }
+}
+
+#[test]
+fn some_pieces_and_shop_numbers_are_recognized() {
+    let rules = rules();
+    for (text, expected) in [
+        ("I want to return one of the two mugs", true),
+        ("yes, but only one", true),
+        ("chỉ trả một cái thôi ạ", true),
+        ("I want to return the mugs", false),
+        ("yes, return both", false),
+    ] {
+        assert_eq!(rules.parse(text).mentions(Topic::SomePieces), expected, "{text}");
+    }
+    for (text, number) in [
+        ("what about rma-1701234567-abcd?", Some("RMA-1701234567-ABCD")),
+        ("any news on TICKET-1701234567-1A2B3C4D", Some("TICKET-1701234567-1A2B3C4D")),
+        ("where is my order 77893", None),
+    ] {
+        assert_eq!(rules.parse(text).entities.shop_number.as_ref().map(OrderNumber::as_str), number, "{text}");
     }
 }

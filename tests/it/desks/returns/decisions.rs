@@ -16,7 +16,7 @@ const SHATTERED: [&str; 3] = ["return order 77893, the boots arrived shattered",
 
 impl Chat<'_> {
     /// The ticket of the escalation with which the last of these messages ends.
-    async fn escalated(&mut self, texts: &[&str]) -> String {
+    pub(super) async fn escalated(&mut self, texts: &[&str]) -> String {
         let ended = self.say_all(texts).await;
         metadata(&ended, "escalation")["escalation"]["ticket_id"].as_str().unwrap().to_owned()
     }
@@ -28,7 +28,7 @@ impl Chat<'_> {
     }
 
     /// What the shop said about decisions, once there is so much of it.
-    async fn decisions(&self, count: usize) -> Vec<Value> {
+    pub(super) async fn decisions(&self, count: usize) -> Vec<Value> {
         loop {
             let said = self.history().await;
             let said: Vec<Value> =
@@ -41,7 +41,7 @@ impl Chat<'_> {
     }
 }
 
-async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -> Vec<Rma> {
+pub(super) async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -> Vec<Rma> {
     let tenant = TenantId::default();
     let terms = app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
@@ -55,7 +55,7 @@ async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -
 }
 
 /// The mails that went out, once there are so many.
-async fn mailed(app: &TestApp, count: usize) -> Vec<String> {
+pub(super) async fn mailed(app: &TestApp, count: usize) -> Vec<String> {
     loop {
         let sent = mails(app);
         if sent.len() >= count {
