@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
 use chrono::{DateTime, TimeDelta, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Serialize;
@@ -15,7 +14,7 @@ use tracing::{error, warn};
 use utoipa::ToSchema;
 
 use crate::config::{Config, LlmMode};
-use crate::desks::Desks;
+use crate::desks::{Shop, Shops};
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, EventId, Kind, Language, LanguageSource, Message, MessageId,
     Metadata, Sender, TenantId,
@@ -25,8 +24,7 @@ use crate::notify::Notifier;
 use crate::providers::embedding::Embedder;
 use crate::providers::llm::{Availability, Gateway};
 use crate::providers::vector::VectorIndex;
-use crate::retrieval::Warning;
-use crate::retrieval::search::{Knowledge, Overview};
+use crate::retrieval::search::Overview;
 use crate::store::conversations::Creation;
 use crate::store::idempotency::IdempotencyKey;
 use crate::store::{Outage, Store, StoreError};
@@ -78,10 +76,7 @@ pub struct App {
     pub streams: Streams,
     pub limits: Arc<Limits>,
     pub personas: Personas,
-    /// The error of the last file change that could not be loaded.
-    unusable: Arc<ArcSwapOption<Warning>>,
-    desks: Arc<ArcSwap<Desks>>,
-    knowledge: Arc<Knowledge>,
+    pub shops: Arc<Shops>,
     embedder: Arc<Embedder>,
     vectors: Arc<dyn VectorIndex>,
     pub jobs: Arc<JobRunner>,
@@ -167,9 +162,9 @@ pub enum OpenError {
 impl App {
     /// Describes each part on one line, for the output at the start.
     pub fn report(&self) -> Vec<(&'static str, String)> {
-        let desks = self.desks.load();
-        let personas: Vec<&str> = desks.prompts().personas().map(|persona| persona.id.as_str()).collect();
-        let report = self.knowledge.report(&desks.prompts().default_persona().knowledge);
+        let shop = self.shops.get(&TenantId::default());
+        let personas: Vec<&str> = shop.prompts().personas().map(|persona| persona.id.as_str()).collect();
+        let report = shop.knowledge().report(&shop.prompts().default_persona().knowledge);
         let model = match (self.config.llm.mode, self.llm.availability()) {
             (LlmMode::Offline, _) => "off (LLM=offline); rules classify, replies quote documents".to_owned(),
             (_, Availability::Up) => format!("Ollama, {}", self.config.llm.model),
@@ -183,7 +178,7 @@ impl App {
                 self.config.llm.probe_every.as_secs()
             ),
         };
-        vec![
+        let mut lines = vec![
             ("store", self.store.describe()),
             ("language model", model),
             (
@@ -191,8 +186,13 @@ impl App {
                 format!("{}; {} documents, {} chunks", self.describe_vectors(), report.documents, report.chunks),
             ),
             ("mails", self.notifier.describe()),
-            ("personas", format!("{} (default {})", personas.join(", "), desks.prompts().default_persona().id)),
-        ]
+            ("personas", format!("{} (default {})", personas.join(", "), shop.prompts().default_persona().id)),
+        ];
+        let others: Vec<&str> = self.config.shops.others().map(TenantId::as_str).collect();
+        if !others.is_empty() {
+            lines.push(("shops", format!("{} in {}", others.join(", "), self.config.shops.folder.display())));
+        }
+        lines
     }
 
     fn describe_vectors(&self) -> String {
@@ -206,15 +206,15 @@ impl App {
         }
     }
 
-    /// Returns the current desks with their prompts.
-    pub fn desks(&self) -> Arc<Desks> {
-        self.desks.load_full()
+    /// Returns the shop of the chat page and the widget.
+    pub fn web_shop(&self) -> Arc<Shop> {
+        self.shops.get(&self.config.auth.web_chat_tenant)
     }
 
-    /// Describes the indexed documents and the problems to fix: invalid documents, and a change that could not be loaded.
-    pub async fn knowledge(&self) -> Overview {
-        let mut overview = self.knowledge.overview().await;
-        overview.problems.splice(0..0, self.unusable.load_full().as_deref().cloned());
+    /// Describes a shop's indexed documents and the problems to fix: invalid documents, and a change that could not be loaded.
+    pub async fn knowledge(&self, tenant: &TenantId) -> Overview {
+        let mut overview = self.shops.get(tenant).knowledge().overview().await;
+        overview.problems.splice(0..0, self.shops.problem(tenant).as_deref().cloned());
         overview
     }
 
@@ -249,8 +249,8 @@ impl App {
         if self.engine.is_draining() {
             return Err(OpenError::Draining);
         }
-        let desks = self.desks.load_full();
-        let prompts = desks.prompts();
+        let shop = self.shops.get(tenant);
+        let prompts = shop.prompts();
         let persona = match &new.persona {
             None => prompts.default_persona(),
             Some(id) => prompts.find_persona(id).ok_or_else(|| OpenError::NoSuchPersona {

@@ -22,6 +22,7 @@ mod traces;
 pub mod upsert_warranty;
 
 use crate::config::{Config, ConfigError, Env};
+use crate::store::{Store, StoreError, StoreOptions};
 
 /// A self-hosted customer-service chat server for shops.
 #[derive(Debug, Parser)]
@@ -117,6 +118,15 @@ async fn with_config(command: impl AsyncFnOnce(Config) -> anyhow::Result<()>) ->
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&format!("{error:#}")),
     }
+}
+
+/// Returns the options of a command that uses the database alone.
+fn store_options(config: &Config) -> StoreOptions {
+    StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: 1 }
+}
+
+async fn open_store(config: &Config) -> Result<Store, StoreError> {
+    Store::open(&store_options(config)).await
 }
 
 fn fail(error: &str) -> ExitCode {

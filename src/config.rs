@@ -1,4 +1,4 @@
-//! The settings, read once from the environment and `.env`.
+//! The settings, read once from the environment, `.env` and the shops' `shop.toml`.
 //!
 //! `.env.example` documents every setting with its default.
 
@@ -16,9 +16,11 @@ mod knowledge;
 mod llm;
 mod log;
 mod mail;
+pub mod paths;
 mod retail;
 mod returns;
 mod search;
+mod shops;
 mod web;
 
 pub use auth::{AuthConfig, KeyEntry};
@@ -33,6 +35,7 @@ pub use mail::MailConfig;
 pub use retail::{Classifier, CuteGreeting, DeskConfig, RetailConfig};
 pub use returns::{OrderVerification, ReturnsConfig};
 pub use search::{SearchConfig, VectorConfig};
+pub use shops::{ShopConfig, ShopsConfig};
 pub use web::{ConsoleConfig, WebConfig};
 
 /// All settings.
@@ -50,6 +53,7 @@ pub struct Config {
     pub jobs: JobsConfig,
     pub search: SearchConfig,
     pub vectors: VectorConfig,
+    pub shops: ShopsConfig,
     pub prompts: PromptConfig,
     pub knowledge: KnowledgeConfig,
     pub desks: DeskConfig,
@@ -123,10 +127,10 @@ impl Config {
         let env_ref = &mut env;
         let llm = LlmConfig::read(env_ref);
         let embed = EmbedConfig::read(env_ref, &llm);
-        let desks = DeskConfig::read(env_ref);
+        let shops = ShopsConfig::read(env_ref);
         let config = Self {
             http: HttpConfig::read(env_ref),
-            auth: AuthConfig::read(env_ref),
+            auth: AuthConfig::read(env_ref, shops.api_keys()),
             web: WebConfig::read(env_ref),
             console: ConsoleConfig::read(env_ref),
             store: StoreConfig {
@@ -161,9 +165,10 @@ impl Config {
                 poll: Some(env_ref.seconds("FILES_POLL_SECONDS", 0)).filter(|every| !every.is_zero()),
             },
             knowledge: KnowledgeConfig::read(env_ref),
-            returns: ReturnsConfig::read(env_ref, desks.time_zone),
+            desks: DeskConfig::read(env_ref),
             retail: RetailConfig::read(env_ref),
-            desks,
+            returns: ReturnsConfig::read(env_ref),
+            shops,
             mail: MailConfig::read(env_ref),
             grounding: GroundingConfig::read(env_ref),
             evals: EvalConfig::read(env_ref),

@@ -5,6 +5,7 @@
 //! - [`social`]: small talk
 //! - [`history`]: the part of the conversation that a language model sees
 //! - [`language`]: settles which language the conversation uses
+//! - [`verification`]: verifies whose order or account it is, with counted attempts
 //! - [`model`]: asks the language model and reports the position in its queue
 //! - [`shown`]: the products that were shown last, and messages about them
 //! - [`answer`]: answers a question from documents: cite, stream, guard, or quote
@@ -23,6 +24,7 @@ pub mod shown;
 pub mod social;
 pub mod turn;
 pub mod utterance;
+pub mod verification;
 
 pub use social::Social;
 pub use turn::{Caller, Sink, SinkClosed, Step, Stored, Turn};

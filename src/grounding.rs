@@ -11,9 +11,11 @@
 
 use std::sync::Arc;
 
+use crate::domain::commerce::Currency;
 use crate::domain::{GuardReason, LinkHost};
 use crate::nlu::facts::{Known, Lexicon};
 use crate::persona::texts::CommonTexts;
+use crate::persona::{PromptError, Prompts};
 
 mod canary;
 pub mod claims;
@@ -27,17 +29,37 @@ pub use canary::Canary;
 use canary::{Seen, Watched};
 use claims::{ClaimCheck, ClaimRules, ClaimWatch, Facts};
 use leak::LeakWatch;
-use links::{KnownAddresses, Links, Part};
+use links::{KnownAddresses, LinkWords, Links, Part};
 use lock::FactLock;
 
 /// The most numbers that are replaced in one reply. A reply with more would be unreadable, so it ends.
 const MOST_REPLACED: usize = 2;
 
+/// The words that the checks know: `rules/facts*`, `rules/claims*` and `rules/links*`.
+#[derive(Clone, Debug)]
+pub struct GroundingRules {
+    facts: Lexicon,
+    claims: Arc<ClaimRules>,
+    links: LinkWords,
+}
+
+impl GroundingRules {
+    pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
+        let claims = Arc::new(ClaimRules::read(prompts)?);
+        Ok(Self { facts: Lexicon::read(prompts)?, claims, links: LinkWords::read(prompts)? })
+    }
+
+    /// Returns the rules for a shop with this currency.
+    #[must_use]
+    pub fn in_currency(self, currency: Currency) -> Self {
+        Self { facts: self.facts.in_currency(currency), ..self }
+    }
+}
+
 /// The checks that all replies share.
 #[derive(Clone, Debug)]
 pub struct Grounding {
-    lexicon: Lexicon,
-    claims: Arc<ClaimRules>,
+    rules: GroundingRules,
     hosts: Vec<LinkHost>,
     canary: Canary,
 }
@@ -101,8 +123,8 @@ pub enum Piece {
 }
 
 impl Grounding {
-    pub fn new(lexicon: Lexicon, claims: Arc<ClaimRules>, hosts: Vec<LinkHost>, canary: Canary) -> Self {
-        Self { lexicon, claims, hosts, canary }
+    pub fn new(rules: GroundingRules, hosts: Vec<LinkHost>, canary: Canary) -> Self {
+        Self { rules, hosts, canary }
     }
 
     /// The line that belongs into every prompt.
@@ -135,21 +157,21 @@ pub struct Grounded<'a> {
 
 impl<'a> Grounded<'a> {
     pub fn new(grounding: &'a Grounding, placeholders: &Placeholders<'a>, sources: &Sources<'_>) -> Self {
-        let lexicon = &grounding.lexicon;
+        let GroundingRules { facts: lexicon, claims, links } = &grounding.rules;
         let mut known = Known::default();
         sources.shop.iter().for_each(|text| known.add(text, lexicon));
         sources.customer.iter().for_each(|text| known.add_customer(text, lexicon));
         sources.replies.iter().for_each(|text| known.add_reply(text, lexicon));
         let mut addresses = KnownAddresses::default();
-        sources.shop.iter().for_each(|text| addresses.add(text));
-        sources.customer.iter().for_each(|text| addresses.add_customer(text));
+        sources.shop.iter().for_each(|text| addresses.add(text, links));
+        sources.customer.iter().for_each(|text| addresses.add_customer(text, links));
         let documents = || sources.shop.iter().copied().filter(|text| !sources.instructions.contains(text));
         let quotable = documents().chain(sources.customer.iter().copied());
         Self {
             canary: Watched::new(&grounding.canary),
             leak: LeakWatch::new(sources.instructions.iter().copied(), quotable),
-            claims: ClaimWatch::new(&grounding.claims, sources.claims, grounding.claims.quoted(documents())),
-            links: Links::new(&grounding.hosts, addresses),
+            claims: ClaimWatch::new(claims, sources.claims, claims.quoted(documents())),
+            links: Links::new(links, &grounding.hosts, addresses),
             lock: FactLock::new(lexicon, known, placeholders.number),
             placeholders: placeholders.clone(),
             pieces: Vec::new(),

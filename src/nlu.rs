@@ -6,9 +6,11 @@
 //! - [`examples`]: a classifier that is trained from example sentences
 //! - [`pick`]: what a customer means who points at a list
 //! - [`language`]: detects the language of a message, and requests to switch it
+//! - [`entities`]: order numbers and contacts
 //! - [`facts`]: numbers, prices, dates and phone numbers, compared by value
 //! - [`long_text`]: parses long messages without blocking an async worker
 
+pub mod entities;
 pub mod examples;
 pub mod facts;
 pub mod language;

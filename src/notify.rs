@@ -8,10 +8,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use minijinja::{Environment, UndefinedBehavior, Value};
 
-use crate::domain::{Language, TenantId};
+use crate::domain::{Language, PerShop, TenantId};
 use crate::persona::{PromptError, Prompts};
 use crate::providers::email::{Email, EmailError, Mailer};
 use crate::store::mails::Mail;
+
+mod check;
+
+pub use check::check_mail;
 
 /// A rendered mail: plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +38,14 @@ impl RenderedMail {
 pub struct RenderError {
     template: String,
     cause: minijinja::Error,
+}
+
+impl RenderError {
+    /// No shop has the template.
+    pub fn missing(template: &str) -> Self {
+        let cause = minijinja::Error::new(minijinja::ErrorKind::TemplateNotFound, "no persona uses its desk");
+        Self { template: template.to_owned(), cause }
+    }
 }
 
 /// The mail templates of one desk in all of its languages.
@@ -126,17 +138,24 @@ impl NotifyError {
 pub struct Notifier {
     mailer: Arc<dyn Mailer>,
     renderers: RwLock<BTreeMap<&'static str, Renderer>>,
+    /// The addresses of shops that do not use the mailer's.
+    senders: PerShop<String>,
 }
 
 impl Notifier {
     pub fn new(mailer: Arc<dyn Mailer>) -> Arc<Self> {
-        Arc::new(Self { mailer, renderers: RwLock::default() })
+        Arc::new(Self { mailer, renderers: RwLock::default(), senders: PerShop::default() })
     }
 
     /// Sets the renderer of these templates. It replaces an earlier one, such as when a desk is loaded again with new texts.
     pub fn register(&self, templates: &[&'static str], renderer: Renderer) {
         let mut renderers = self.renderers.write().unwrap_or_else(PoisonError::into_inner);
         renderers.extend(templates.iter().map(|template| (*template, renderer.clone())));
+    }
+
+    /// Sets the sender's address of a shop's mails.
+    pub fn set_sender(&self, tenant: &TenantId, from: String) {
+        self.senders.set(tenant, from);
     }
 
     /// Renders and sends a mail once. Every attempt has the same Message-ID.
@@ -149,6 +168,7 @@ impl Notifier {
         let rendered = renderer(tenant, mail)?;
         let email = Email {
             id: mail.number.to_string(),
+            from: self.senders.get(tenant),
             to: mail.to.as_str().to_owned(),
             subject: rendered.subject.clone(),
             text: rendered.text.clone(),

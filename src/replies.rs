@@ -192,3 +192,40 @@ impl<'a, K: ReplyKey> VariantPicker<'a, K> {
 fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    reply_keys! {
+        enum Key {
+            Hello = "hello" ["name"],
+            Until = "until" ["name"] must ["date"],
+        }
+    }
+
+    fn replies(text: &str) -> Result<Replies<Key>, String> {
+        let replies: Replies<Key> = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        replies.check(1).map(|()| replies)
+    }
+
+    #[test]
+    fn text_may_have_one_or_several_variants() {
+        let replies = replies("hello = [\"Hi {name}\", \"Hey\"]\nuntil = \"until {date}\"").expect("valid");
+        assert_eq!(replies.text(Key::Until, &[("date", "May")]).as_deref(), Ok("until May"));
+        assert_eq!(replies.pick(Key::Hello, Some(1), &[("name", "An")]), Ok(("Hi An".to_owned(), 0)));
+    }
+
+    #[test]
+    fn missing_texts_and_placeholders_are_reported() {
+        for (text, hint) in [
+            ("hello = \"Hi\"", "until must have at least one text"),
+            ("hello = \"Hi\"\nuntil = \"then\"", "until must contain {date}"),
+            ("hello = \"Hi {nam}\"\nuntil = \"{date}\"", "hello names {nam}"),
+            ("hallo = \"Hi\"", "unknown variant `hallo`"),
+        ] {
+            let error = replies(text).expect_err(hint);
+            assert!(error.contains(hint), "{text}: {error}");
+        }
+    }
+}

@@ -25,8 +25,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sea_orm::{ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend};
-use sea_orm::{QueryFilter, Select, TryInsertResult, Value};
+use sea_orm::{
+    ColumnTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, QueryFilter, Select,
+    TryInsertResult, Value,
+};
+use serde_json::{Map, Value as Json};
 
 use crate::domain::{ConsoleAct, TenantId};
 use entities::TenantEntity;
@@ -37,7 +40,6 @@ use transaction::Transaction;
 
 pub mod acceptance;
 pub mod audit;
-mod columns;
 pub mod console_audit;
 pub mod conversations;
 mod entities;
@@ -71,6 +73,7 @@ pub mod warranty;
 pub mod warranty_import;
 
 pub use error::StoreError;
+use error::{Result, unreadable};
 pub use health::Outage;
 pub use read_only::Schema;
 
@@ -87,12 +90,12 @@ pub struct StoreOptions {
 
 impl StoreOptions {
     /// Returns the file of an SQLite database, or `None` for PostgreSQL.
-    pub fn sqlite_file(&self) -> Result<Option<PathBuf>, StoreError> {
+    pub fn sqlite_file(&self) -> Result<Option<PathBuf>> {
         sqlite_path(&self.url)
     }
 
     /// Whether opening would create the SQLite file, because it does not exist.
-    pub fn would_create(&self) -> Result<bool, StoreError> {
+    pub fn would_create(&self) -> Result<bool> {
         Ok(sqlite_path(&self.url)?.is_some_and(|path| !path.exists()))
     }
 }
@@ -123,7 +126,7 @@ pub struct TenantStore<'a> {
 impl TenantStore<'_> {
     /// Selects the shop's rows of a table.
     fn rows<E: TenantEntity>(&self) -> Select<E> {
-        E::find().filter(E::TENANT.eq(self.tenant.as_str()))
+        E::of(self.tenant)
     }
 
     /// Deletes the shop's rows in which the column has one of these values.
@@ -132,9 +135,8 @@ impl TenantStore<'_> {
         transaction: &Transaction,
         column: E::Column,
         values: impl IntoIterator<Item = V>,
-    ) -> Result<(), StoreError> {
-        let own = E::delete_many().filter(E::TENANT.eq(self.tenant.as_str()));
-        own.filter(column.is_in(values)).exec(transaction).await?;
+    ) -> Result<()> {
+        E::delete_of(self.tenant).filter(column.is_in(values)).exec(transaction).await?;
         Ok(())
     }
 }
@@ -142,27 +144,27 @@ impl TenantStore<'_> {
 impl Store {
     /// Opens the database for a command. Creates a missing SQLite file and migrates an older schema under the serving
     /// lock. Fails if a server runs on an older schema, or if the schema is newer than this version.
-    pub async fn open(options: &StoreOptions) -> Result<Self, StoreError> {
+    pub async fn open(options: &StoreOptions) -> Result<Self> {
         let store = Self::connect(options).await?;
         migrations::upgrade(&store, options, migrations::LOCK_WAIT).await?;
         Ok(store)
     }
 
     /// Opens the database as [`Store::open`] does, for a process that holds the serving lock.
-    pub async fn open_locked(options: &StoreOptions, lock: &ServingLock) -> Result<Self, StoreError> {
+    pub async fn open_locked(options: &StoreOptions, lock: &ServingLock) -> Result<Self> {
         let store = Self::connect(options).await?;
         migrations::upgrade_locked(&store, lock).await?;
         Ok(store)
     }
 
-    async fn connect(options: &StoreOptions) -> Result<Self, StoreError> {
+    async fn connect(options: &StoreOptions) -> Result<Self> {
         match sqlite_path(&options.url)? {
             Some(path) => Self::open_sqlite(options, path).await,
             None => Self::open_postgres(options).await,
         }
     }
 
-    async fn open_sqlite(options: &StoreOptions, path: PathBuf) -> Result<Self, StoreError> {
+    async fn open_sqlite(options: &StoreOptions, path: PathBuf) -> Result<Self> {
         create_folder_of(&path)?;
         let timeout = options.timeout;
         let connect = |connections: u32, read_only: bool| {
@@ -192,7 +194,7 @@ impl Store {
         Ok(Self { write, read, url: options.url.clone(), embeds: false, fence: None, health })
     }
 
-    async fn open_postgres(options: &StoreOptions) -> Result<Self, StoreError> {
+    async fn open_postgres(options: &StoreOptions) -> Result<Self> {
         let mut connect = ConnectOptions::new(options.url.clone());
         connect
             .max_connections(options.connections.max(2))
@@ -219,7 +221,7 @@ impl Store {
     }
 
     /// Checks that the database answers a read. [`Store::probe`] also checks writes.
-    pub async fn ping(&self) -> Result<(), StoreError> {
+    pub async fn ping(&self) -> Result<()> {
         self.read.execute_unprepared("SELECT 1").await?;
         Ok(())
     }
@@ -258,6 +260,23 @@ fn sqlite_connection(
     connect
 }
 
+/// Returns the object in a JSON column.
+fn object(value: Json) -> Map<String, Json> {
+    match value {
+        Json::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Turn and event numbers are counted from 0 and stay far below 2³¹.
+fn to_db(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+fn from_db(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
 /// Whether every row was inserted. sea-orm returns `Inserted(0)` for a row that already exists.
 fn all_inserted(inserted: &TryInsertResult<u64>, rows: usize) -> bool {
     match inserted {
@@ -268,7 +287,7 @@ fn all_inserted(inserted: &TryInsertResult<u64>, rows: usize) -> bool {
 }
 
 /// Returns the file of an SQLite URL, or `None` for PostgreSQL.
-fn sqlite_path(url: &str) -> Result<Option<PathBuf>, StoreError> {
+fn sqlite_path(url: &str) -> Result<Option<PathBuf>> {
     let unknown = || {
         StoreError::Open(
             "DATABASE_URL must start with sqlite:// or postgres://, for example sqlite://database/frontdesk.db"
@@ -289,7 +308,7 @@ fn sqlite_path(url: &str) -> Result<Option<PathBuf>, StoreError> {
     Ok(Some(PathBuf::from(path)))
 }
 
-fn create_folder_of(path: &Path) -> Result<(), StoreError> {
+fn create_folder_of(path: &Path) -> Result<()> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     std::fs::create_dir_all(folder)
         .map_err(|error| StoreError::Open(format!("cannot create the folder {}: {error}", folder.display())))

@@ -1,6 +1,5 @@
 //! Keeps the vectors of a running server's documents up to date.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,46 +7,20 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-use super::StartError;
-use crate::persona::{PromptError, Prompts};
-use crate::retrieval::Warning;
-use crate::retrieval::search::Knowledge;
+use crate::desks::Shops;
+use crate::retrieval::sync::SyncError;
 
-/// Returns the lists of folders that personas search.
-pub(super) fn folders_of(prompts: &Prompts) -> BTreeSet<Vec<String>> {
-    prompts.personas().map(|persona| persona.knowledge.clone()).collect()
-}
-
-/// Describes a file that could not be loaded.
-pub(super) fn complaint(cause: &StartError) -> Warning {
-    let unused = |problem: &str| format!("{problem}. The earlier files stay in use until it is fixed");
-    match cause {
-        StartError::Prompts(PromptError { file, line, hint }) => {
-            Warning { file: file.clone(), line: *line, problem: unused(hint) }
-        }
-        cause => Warning { file: String::new(), line: None, problem: unused(&cause.to_string()) },
-    }
-}
-
-/// Syncs the vectors at the start and after each reload of documents. Retries after `rest` if a service does not answer; until then,
-/// documents are found by words only.
-pub(super) async fn keep_in_line(
-    knowledge: Arc<Knowledge>,
-    changed: Arc<Notify>,
-    rest: Duration,
-    stop: CancellationToken,
-) {
-    if !knowledge.has_meaning() {
-        return;
-    }
+/// Syncs the vectors of every shop at the start and after each reload of documents. Retries after `rest` if a service does not
+/// answer; until then, documents are found by words only.
+pub(super) async fn keep_in_line(shops: Arc<Shops>, changed: Arc<Notify>, rest: Duration, stop: CancellationToken) {
     let mut complaint = String::new();
     loop {
         let synced = tokio::select! {
             () = stop.cancelled() => return,
-            synced = knowledge.sync() => synced,
+            synced = sync(&shops) => synced,
         };
         let wait = match synced {
-            Ok(_) => {
+            Ok(()) => {
                 if !complaint.is_empty() {
                     info!("Vectors are up to date again, searching documents by meaning");
                     complaint.clear();
@@ -72,4 +45,13 @@ pub(super) async fn keep_in_line(
             () = tokio::time::sleep(wait.unwrap_or(Duration::MAX)), if wait.is_some() => {}
         }
     }
+}
+
+/// Syncs the shops one after another. The error of one shop does not stop the others.
+async fn sync(shops: &Shops) -> Result<(), SyncError> {
+    let mut synced = Ok(());
+    for shop in shops.list() {
+        synced = shop.knowledge().sync().await.map(drop).and(synced);
+    }
+    synced
 }

@@ -17,15 +17,20 @@ use crate::domain::network::client_network;
 /// The rate limits. A disabled limit is `None`.
 pub struct Limits {
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
+    address_rate: u32,
     keys: Option<DefaultKeyedRateLimiter<TenantId>>,
+    key_rate: u32,
     /// Networks that sent too many wrong keys, and until when keys from there are refused.
     guessing: Mutex<HashMap<IpAddr, Instant>>,
     notices: [AtomicBool; 3],
 }
 
-/// A request above the limit, with the seconds until the next one is accepted.
+/// A request above the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
+    /// The limit of this caller.
+    pub per_second: u32,
+    /// Seconds until the next request is accepted.
     pub retry_after: u64,
 }
 
@@ -44,12 +49,13 @@ impl Limits {
             RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
         });
         let keys = NonZeroU32::new(config.key_rate_per_second).map(|rate| RateLimiter::keyed(Quota::per_second(rate)));
-        Self { addresses, keys, guessing: Mutex::default(), notices: Default::default() }
+        let (address_rate, key_rate) = (config.rate_per_second, config.key_rate_per_second);
+        Self { addresses, address_rate, keys, key_rate, guessing: Mutex::default(), notices: Default::default() }
     }
 
     /// Counts a request of a caller without a key. IPv6 callers count by network.
     pub fn count_address(&self, address: IpAddr) -> Result<(), TooMany> {
-        count(self.addresses.as_ref(), &client_network(address))
+        count(self.addresses.as_ref(), &client_network(address), self.address_rate)
     }
 
     /// Counts a request with a wrong key. Above the limit, valid keys from the same network are refused for `retry_after` seconds, too.
@@ -66,14 +72,14 @@ impl Limits {
         let guessing = self.guessing.lock().unwrap_or_else(PoisonError::into_inner);
         let left = guessing.get(&client_network(address)).map(|until| until.saturating_duration_since(Instant::now()));
         match left.filter(|left| !left.is_zero()) {
-            Some(left) => Err(TooMany { retry_after: left.as_secs() + 1 }),
+            Some(left) => Err(TooMany { per_second: self.address_rate, retry_after: left.as_secs() + 1 }),
             None => Ok(()),
         }
     }
 
     /// Counts a request with a shop's key.
     pub fn count_key(&self, tenant: &TenantId) -> Result<(), TooMany> {
-        count(self.keys.as_ref(), tenant)
+        count(self.keys.as_ref(), tenant, self.key_rate)
     }
 
     /// Returns `true` on the first call for this notice.
@@ -97,11 +103,12 @@ impl Limits {
 fn count<K: std::hash::Hash + Eq + Clone>(
     limiter: Option<&DefaultKeyedRateLimiter<K>>,
     key: &K,
+    per_second: u32,
 ) -> Result<(), TooMany> {
     let Some(limiter) = limiter else { return Ok(()) };
     limiter.check_key(key).map_err(|until| {
         let wait: Duration = until.wait_time_from(DefaultClock::default().now());
-        TooMany { retry_after: wait.as_secs() + 1 }
+        TooMany { per_second, retry_after: wait.as_secs() + 1 }
     })
 }
 

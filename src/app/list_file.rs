@@ -8,17 +8,19 @@
 
 use std::io::{BufReader, Chain, Cursor, Read};
 
+use crate::domain::list::Column;
+
 mod header;
 mod records;
 mod refusals;
 mod table;
 
-pub use header::{Column, Header, HeaderError};
+pub use header::{Header, HeaderError};
 #[cfg(test)]
 pub use records::MAX_ROW;
 use records::Records;
-pub use refusals::{Fault, Refusals, Refused, VALUE_SHOWN, quoted};
-pub use table::{Ragged, Table, TableRow};
+pub use refusals::{Refusals, Refused, VALUE_SHOWN, quoted};
+pub use table::{Ragged, Table};
 
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +39,7 @@ pub enum FileError {
     OpenQuote { line: u64 },
     #[error("the row on line {line} is longer than 1 MiB; is the file a CSV file?")]
     LongRow { line: u64 },
-    #[error("{0}")]
+    #[error(transparent)]
     Header(#[from] HeaderError),
 }
 

@@ -1,25 +1,26 @@
-//! Persona files, which the shop edits in the console while the server runs.
+//! Persona files, which each shop edits in the console while the server runs.
 //!
 //! The file is the source of truth. Saving fails if the file has changed since it was read, by hand or in the console. Earlier texts
 //! are kept in the store.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, Notify};
 use tokio_util::task::TaskTracker;
 use tracing::info;
+use utoipa::ToSchema;
 
 use super::atomic_file;
-use crate::config::Config;
-use crate::desks::Desks;
+use crate::desks::{Shop, Shops};
+use crate::domain::calendar::time;
 use crate::domain::text::{clean, hex};
 use crate::domain::{ConsoleAct, TenantId};
-use crate::persona::{Persona, PromptError};
+use crate::persona::{Persona, PromptError, Prompts};
 use crate::store::persona_versions::PersonaVersion;
 use crate::store::{Store, StoreError};
 
@@ -29,9 +30,8 @@ const VERSIONS_KEPT: u32 = 10;
 /// Reads and edits the personas of a running server. Cheap to clone.
 #[derive(Clone)]
 pub struct Personas {
-    config: Arc<Config>,
     store: Store,
-    desks: Arc<ArcSwap<Desks>>,
+    shops: Arc<Shops>,
     /// Notified when a file was written, to reload it.
     edited: Arc<Notify>,
     /// Serializes edits, so that the file does not change between comparing and writing.
@@ -50,13 +50,15 @@ pub struct PersonaFile {
 }
 
 /// An earlier text, without the text itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = VersionView)]
 pub struct SavedVersion {
     pub version: u32,
+    #[serde(serialize_with = "time")]
     pub saved_at: DateTime<Utc>,
-    /// `None` if the file was edited by hand.
+    /// Who saved it; null for a person without a name or a direct edit of the file.
     pub saved_by: Option<String>,
-    /// Whether this is the file's current text.
+    /// Whether this is the text of the file now.
     pub current: bool,
 }
 
@@ -99,47 +101,53 @@ pub enum PersonaError {
 
 impl Personas {
     /// Creates the service. Edits run on `tasks`.
-    pub(super) fn new(
-        config: Arc<Config>,
-        store: Store,
-        desks: Arc<ArcSwap<Desks>>,
-        edited: Arc<Notify>,
-        tasks: TaskTracker,
-    ) -> Self {
-        Self { config, store, desks, edited, editing: Arc::default(), tasks }
+    pub(super) fn new(store: Store, shops: Arc<Shops>, edited: Arc<Notify>, tasks: TaskTracker) -> Self {
+        Self { store, shops, edited, editing: Arc::default(), tasks }
     }
 
-    /// Lists all personas by name, each with whether it is the default.
-    pub fn list(&self) -> Vec<(Arc<Persona>, bool)> {
-        let desks = self.desks.load();
-        let default = desks.prompts().default_persona().id.clone();
-        desks.prompts().personas().map(|persona| (persona.clone(), persona.id == default)).collect()
+    /// Lists the shop's personas by name, each with whether it is the default.
+    pub fn list(&self, tenant: &TenantId) -> Vec<(Arc<Persona>, bool)> {
+        let shop = self.shops.get(tenant);
+        let default = shop.prompts().default_persona().id.clone();
+        shop.prompts().personas().map(|persona| (persona.clone(), persona.id == default)).collect()
     }
 
     /// Returns the file and its earlier versions.
-    pub async fn get(&self, id: &str) -> Result<PersonaFile, PersonaError> {
-        let text = self.read(id).await?;
-        let versions = self.store.list_persona_versions(id).await?;
+    pub async fn get(&self, tenant: &TenantId, id: &str) -> Result<PersonaFile, PersonaError> {
+        let shop = self.shops.get(tenant);
+        let text = read(&file(&shop, id)?).await?;
+        let versions = self.store.tenant(&shop.config().tenant).list_persona_versions(id).await?;
         Ok(PersonaFile { hash: hash(&text), versions: saved(&versions, &text), text })
     }
 
     /// Returns an earlier version of the file.
-    pub async fn find_version(&self, id: &str, version: u32) -> Result<Option<PersonaVersion>, PersonaError> {
-        self.file(id)?;
-        Ok(self.store.find_persona_version(id, version).await?)
+    pub async fn find_version(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+        version: u32,
+    ) -> Result<Option<PersonaVersion>, PersonaError> {
+        let shop = self.shops.get(tenant);
+        file(&shop, id)?;
+        Ok(self.store.tenant(&shop.config().tenant).find_persona_version(id, version).await?)
     }
 
     /// Checks a text together with the current prompts, and returns its persona. Changes nothing.
-    pub async fn check(&self, id: &str, text: &str) -> Result<Arc<Persona>, PersonaError> {
-        let file = self.file(id)?.display().to_string();
-        let (desks, config) = (self.desks.load_full(), self.config.clone());
+    pub async fn check(&self, tenant: &TenantId, id: &str, text: &str) -> Result<Arc<Persona>, PersonaError> {
+        let shop = self.shops.get(tenant);
+        let file = file(&shop, id)?.display().to_string();
+        if let Some(own) = shop.prompts().inherited_persona(id) {
+            let problem = format!("this persona is the default shop's: copy {file} to {} to edit it", own.display());
+            return Err(PersonaError::Invalid(PersonaProblem { line: None, problem }));
+        }
         let (persona, text) = (id.to_owned(), text.to_owned());
         // Checks every text and rule, which would block other requests.
         let checking = tokio::task::spawn_blocking(move || {
-            let prompts = desks.prompts().with_persona(&persona, &text)?;
-            Desks::check(desks.registry(), &prompts)?;
-            let mut missing = prompts.missing_knowledge(&config.knowledge.folder);
-            if let Some((_, error)) = missing.find(|(other, _)| other.id == persona) {
+            let prompts = shop.prompts().with_persona(&persona, &text)?;
+            Shop::check(shop.registry(), &prompts)?;
+            if let Some(folder) = &shop.config().knowledge
+                && let Some((_, error)) = prompts.missing_knowledge(folder).find(|(other, _)| other.id == persona)
+            {
                 return Err(error);
             }
             Ok(prompts.find_persona(&persona))
@@ -153,61 +161,61 @@ impl Personas {
     /// # Errors
     /// [`PersonaError::Conflict`] if the file has changed since it was read, [`PersonaError::Invalid`] if the text is not valid. Neither
     /// changes the file.
-    pub async fn save(&self, id: &str, edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
+    pub async fn save(&self, tenant: &TenantId, id: &str, edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
         // Runs on a separate task: a request is dropped when its client disconnects, which must not happen between writing the file and
         // storing its version.
-        let (personas, id) = (self.clone(), id.to_owned());
-        let saving = self.tasks.spawn(async move { personas.save_now(&id, edit).await });
+        let (personas, tenant, id) = (self.clone(), tenant.clone(), id.to_owned());
+        let saving = self.tasks.spawn(async move { personas.save_now(&tenant, &id, edit).await });
         saving.await.unwrap_or_else(|died| Err(PersonaError::NotWritable(io::Error::other(died))))
     }
 
-    async fn save_now(&self, id: &str, mut edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
+    async fn save_now(&self, tenant: &TenantId, id: &str, mut edit: PersonaEdit) -> Result<PersonaFile, PersonaError> {
         edit.text = clean(&edit.text).into_owned();
         let _alone = self.editing.lock().await;
         let now = Utc::now();
-        let earlier = self.read(id).await?;
+        let shop = self.shops.get(tenant);
+        let (file, store) = (file(&shop, id)?, self.store.tenant(&shop.config().tenant));
+        let earlier = read(&file).await?;
         if edit.text != earlier {
             if edit.hash != hash(&earlier) {
                 return Err(PersonaError::Conflict);
             }
-            self.check(id, &edit.text).await?;
+            self.check(tenant, id, &edit.text).await?;
             // Store the earlier text before overwriting it.
-            self.store.add_persona_version(id, &earlier, self.written_at(id).await?, None, VERSIONS_KEPT, None).await?;
-            self.write(id, &edit.text).await?;
+            store.add_persona_version(id, &earlier, written_at(&file).await?, None, VERSIONS_KEPT, None).await?;
+            self.write(file, &edit.text).await?;
             let by = edit.saved_by.as_deref();
             let act = edit.act.as_ref().map(|(tenant, act)| (tenant, act));
-            self.store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT, act).await?;
-            info!(persona = id, "Saved a persona");
+            store.add_persona_version(id, &edit.text, now, by, VERSIONS_KEPT, act).await?;
+            info!(%tenant, persona = id, "Saved a persona");
         }
-        self.get(id).await
+        self.get(tenant, id).await
     }
 
-    /// Returns the file of a known persona. Other ids are refused, so that they never become a path.
-    fn file(&self, id: &str) -> Result<PathBuf, PersonaError> {
-        let desks = self.desks.load();
-        let known = desks.prompts().find_persona(id);
-        known.map(|_| desks.prompts().persona_file(id)).ok_or(PersonaError::NotFound)
-    }
-
-    async fn read(&self, id: &str) -> Result<String, PersonaError> {
-        let text = tokio::fs::read_to_string(self.file(id)?).await.map_err(PersonaError::Unreadable)?;
-        Ok(clean(&text).into_owned())
-    }
-
-    async fn written_at(&self, id: &str) -> Result<DateTime<Utc>, PersonaError> {
-        let metadata = tokio::fs::metadata(self.file(id)?).await;
-        let modified = metadata.and_then(|metadata| metadata.modified()).map_err(PersonaError::Unreadable)?;
-        Ok(modified.into())
-    }
-
-    async fn write(&self, id: &str, text: &str) -> Result<(), PersonaError> {
-        let (file, text) = (self.file(id)?, text.to_owned());
+    async fn write(&self, file: PathBuf, text: &str) -> Result<(), PersonaError> {
+        let text = text.to_owned();
         let writing = tokio::task::spawn_blocking(move || atomic_file::write(&file, text.as_bytes()));
         let written = writing.await.unwrap_or_else(|died| Err(io::Error::other(died)));
         written.map_err(PersonaError::NotWritable)?;
         self.edited.notify_one();
         Ok(())
     }
+}
+
+/// Returns the file of a persona of the shop. Other ids are refused, so that they never become a path.
+fn file(shop: &Shop, id: &str) -> Result<PathBuf, PersonaError> {
+    let prompts: &Prompts = shop.prompts();
+    prompts.find_persona(id).map(|_| prompts.persona_file(id)).ok_or(PersonaError::NotFound)
+}
+
+async fn read(file: &Path) -> Result<String, PersonaError> {
+    let text = tokio::fs::read_to_string(file).await.map_err(PersonaError::Unreadable)?;
+    Ok(clean(&text).into_owned())
+}
+
+async fn written_at(file: &Path) -> Result<DateTime<Utc>, PersonaError> {
+    let modified = tokio::fs::metadata(file).await.and_then(|metadata| metadata.modified());
+    Ok(modified.map_err(PersonaError::Unreadable)?.into())
 }
 
 fn hash(text: &str) -> String {

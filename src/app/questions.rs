@@ -45,7 +45,7 @@ impl App {
         only: Option<Unanswered>,
         days: u32,
     ) -> Result<Vec<QuestionGroup>, QuestionsError> {
-        let rules = SearchRules::read(self.desks().prompts())?;
+        let rules = SearchRules::read(self.shops.get(tenant).prompts())?;
         let since = Utc::now() - TimeDelta::days(i64::from(days));
         let questions = self.store.tenant(tenant).list_unanswered(since, only, QUESTIONS_MAX).await?;
         Ok(group(questions, |text| rules.gist(text)))

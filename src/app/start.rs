@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
 use chrono::{TimeDelta, Utc};
 use metrics_exporter_prometheus::PrometheusHandle;
 use rand::Rng;
@@ -12,26 +11,26 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::warn;
 
-use super::knowledge::{folders_of, keep_in_line};
+use super::knowledge::keep_in_line;
 use super::personal_files;
 use super::personas::Personas;
 use super::reload::{Reloading, keep_fresh, watch_files};
 use super::{App, Keys, Limits, Sessions, Streams, Tokens, metrics};
 use crate::config::{Config, LlmMode};
-use crate::desks::{DeskRegistry, Desks, Services};
+use crate::desks::{DeskRegistry, Services, ShopError, Shops};
+use crate::domain::TenantId;
 use crate::jobs::JobRunner;
 use crate::jobs::embed_message::EmbedMessage;
 use crate::jobs::forget::Forget;
 use crate::jobs::send_mail::SendMail;
 use crate::notify::Notifier;
-use crate::persona::{PromptError, Prompts};
 use crate::providers::email::{InvalidSmtp, MailFiles, Mailer, Smtp};
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, InvalidOllama, Ollama};
 use crate::providers::vector::InvalidChroma;
 use crate::retrieval::memory::Memory;
+use crate::retrieval::open_vectors;
 use crate::retrieval::search::Knowledge;
-use crate::retrieval::{RetrievalError, SearchRules, open_vectors};
 use crate::store::settings::TOKEN_SECRET;
 use crate::store::{Store, StoreError};
 use crate::tools::client_name::ClientNames;
@@ -48,9 +47,7 @@ pub enum StartError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
-    Prompts(#[from] PromptError),
-    #[error(transparent)]
-    Knowledge(#[from] RetrievalError),
+    Shop(#[from] ShopError),
     #[error(transparent)]
     Chroma(#[from] InvalidChroma),
     #[error("OLLAMA_HOST cannot be used: {0}")]
@@ -84,17 +81,16 @@ impl App {
             }
         }
         let watch = watch_files(&config);
-        let prompts = load_prompts(&config)?;
         let store = store.embedding(config.embed.on);
         let embedder = Arc::new(Embedder::new(Arc::new(OllamaEmbedding::new(&config.embed)?), config.embed.clone()));
         let vectors = open_vectors(&config, &store)?;
         let (documents, search) = (config.knowledge.clone(), config.search.clone());
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
-        read_knowledge(&knowledge, &config, &prompts)?;
         let memory = Arc::new(Memory::new(embedder.clone(), vectors.clone(), config.vectors.collection.clone()));
         let jobs = JobRunner::new(store.clone(), config.jobs.clone());
         let notifier = Notifier::new(mailer(&config)?);
         jobs.register(Arc::new(SendMail(notifier.clone())));
+        registry.register_jobs(&jobs);
         if memory.is_on() {
             jobs.register(Arc::new(EmbedMessage::new(memory.clone(), config.jobs.embed_batch)));
             jobs.register(Arc::new(Forget::message(memory.clone())));
@@ -108,38 +104,37 @@ impl App {
         let client_names = ClientNames::new(&secret);
         let services = Services {
             config: config.clone(),
+            shop: config.shop(&TenantId::default()),
             store: store.clone(),
             llm: llm.clone(),
-            knowledge: knowledge.clone(),
+            knowledge,
             memory,
             jobs: jobs.clone(),
             notifier: notifier.clone(),
             labels: labels.clone(),
             client_names: client_names.clone(),
         };
-        let desks = Arc::new(ArcSwap::from_pointee(Desks::new(&registry, &services, prompts)?));
+        let shops = Arc::new(Shops::load(&registry, &services)?);
+        for tenant in config.tenants_without_shop() {
+            let folder = config.shops.folder.join(tenant.as_str());
+            warn!(%tenant, "The shop has no documents, and the default shop's personas: create {}", folder.display());
+        }
         let (turns, background, stop) = (TaskTracker::new(), TaskTracker::new(), CancellationToken::new());
         let (journal, writer) = Journal::new(store.clone(), config.store.timeout);
         background.spawn(writer);
         background.spawn(llm.clone().watch(stop.clone()));
         background.spawn(personal_files::run_retention(config.clone(), stop.clone()));
         let (changed, edited) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let personas = Personas::new(config.clone(), store.clone(), desks.clone(), edited.clone(), background.clone());
-        let unusable = Arc::new(ArcSwapOption::empty());
-        let reloading = Reloading {
-            watch,
-            services,
-            desks: desks.clone(),
-            unusable: unusable.clone(),
-            edited,
-            read: changed.clone(),
-        };
+        let personas = Personas::new(store.clone(), shops.clone(), edited.clone(), background.clone());
+        let reloading = Reloading { watch, shops: shops.clone(), edited, read: changed.clone() };
         background.spawn(keep_fresh(reloading, stop.clone()));
-        background.spawn(keep_in_line(knowledge.clone(), changed, config.jobs.pause, stop.clone()));
+        if config.embed.on {
+            background.spawn(keep_in_line(shops.clone(), changed, config.jobs.pause, stop.clone()));
+        }
         let limits = Arc::new(Limits::new(&config.http));
         background.spawn(sweep(limits.clone(), metrics.clone(), stop.clone()));
         let turn_config = config.turns.clone();
-        let engine = Engine::new(turn_config, store.clone(), desks.clone(), journal, jobs.clone(), turns.clone());
+        let engine = Engine::new(turn_config, store.clone(), shops.clone(), journal, jobs.clone(), turns.clone());
         engine.recover().await?;
         background.spawn(retention::run(engine.clone(), config.clone(), stop.clone()));
         let worker = TaskTracker::new();
@@ -154,13 +149,11 @@ impl App {
             metrics,
             limits,
             personas,
-            unusable,
             streams: Streams::new(config.http.streams_per_conversation, config.http.streams_per_key),
             config,
             store,
             engine,
-            desks,
-            knowledge,
+            shops,
             embedder,
             vectors,
             jobs,
@@ -189,23 +182,6 @@ pub(super) fn label_links(config: &Config, secret: &str) -> LabelLinks {
     let bound = format!("http://{}", config.http.bind);
     let base = config.http.public_url.as_deref().unwrap_or(&bound);
     LabelLinks::new(secret, base, TimeDelta::from_std(config.returns.label_link).unwrap_or(TimeDelta::MAX))
-}
-
-pub(super) fn load_prompts(config: &Config) -> Result<Prompts, PromptError> {
-    Prompts::load(&config.prompts.folder, &config.prompts.persona)
-}
-
-/// Reads the documents. Only the default persona's folders must exist, so that the sample personas may stay without theirs.
-pub(super) fn read_knowledge(knowledge: &Knowledge, config: &Config, prompts: &Prompts) -> Result<(), StartError> {
-    let default = prompts.default_persona();
-    for (persona, missing) in prompts.missing_knowledge(&config.knowledge.folder) {
-        if persona.id == default.id {
-            return Err(missing.into());
-        }
-        warn!(persona = persona.id, problem = %missing, "A persona has no documents to answer from");
-    }
-    let rules = SearchRules::read(prompts)?;
-    Ok(knowledge.read(&folders_of(prompts), &rules)?)
 }
 
 /// Regularly removes limits of idle callers and aggregates histograms.

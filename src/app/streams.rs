@@ -24,7 +24,9 @@ struct Table {
 
 /// The key has reached its limit of open streams.
 #[derive(Debug, PartialEq, Eq)]
-pub struct TooManyStreams;
+pub struct TooManyStreams {
+    pub limit: usize,
+}
 
 /// The slot of an open stream. Dropping it frees the slot.
 #[derive(Debug)]
@@ -63,7 +65,7 @@ impl Streams {
         if let Some(key) = &key {
             let open = table.keys.entry(key.clone()).or_default();
             if *open >= self.per_key {
-                return Err(TooManyStreams);
+                return Err(TooManyStreams { limit: self.per_key });
             }
             *open += 1;
         }
@@ -134,7 +136,7 @@ mod tests {
         let key = TenantId::default();
         let first = streams.open(ConversationId::now(), Some(key.clone())).unwrap();
         let _second = streams.open(ConversationId::now(), Some(key.clone())).unwrap();
-        assert_eq!(streams.open(ConversationId::now(), Some(key.clone())).err(), Some(TooManyStreams));
+        assert_eq!(streams.open(ConversationId::now(), Some(key.clone())).err(), Some(TooManyStreams { limit: 2 }));
         assert!(streams.open(ConversationId::now(), None).is_ok());
         drop(first);
         assert!(streams.open(ConversationId::now(), Some(key)).is_ok());

@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 
 use self::rows::{Row, WarrantyRows};
-use super::list_file::{Fault, FileError, Refusals};
+use super::list_file::{FileError, Refusals, Refused};
 use crate::domain::TenantId;
 use crate::domain::text::clean;
 use crate::domain::warranty::{RowError, parse_row};
@@ -77,7 +77,7 @@ impl WarrantyList {
                 Row::Whole { line, serial, product_name, warranty_end_date } => {
                     match parse_row(&clean(serial), &clean(product_name), &clean(warranty_end_date)) {
                         Ok(record) => rows.push(ImportRow { record, line }).map_err(ListError::Temporary)?,
-                        Err(error) => add_bad_value(&mut refusals, line, &error),
+                        Err(errors) => refusals.add(errors.iter().map(|error| refused(line, error)).collect()),
                     }
                 }
                 Row::Ragged { line, fields, expected, first } => refusals.add_ragged(line, fields, expected, first),
@@ -114,21 +114,11 @@ impl Compared {
     }
 }
 
-fn add_bad_value(refusals: &mut Refusals, line: u64, error: &RowError) {
-    refusals.add(line, || Fault {
-        code: Some(error.code()),
-        column: Some(error.column()),
-        value: error.value().to_owned(),
-        reason: error.to_string(),
-    });
+fn refused(line: u64, error: &RowError) -> Refused {
+    Refused::new(line, Some(error.column()), error.value(), error.to_string()).with_code(error.code())
 }
 
-fn add_conflict(refusals: &mut Refusals, conflict: &Conflict) {
-    refusals.add(conflict.line, || {
-        let reason = format!(
-            "line {} has the same serial with a different name or date; delete the wrong line",
-            conflict.other_line
-        );
-        Fault { code: Some("conflict"), column: Some("serial"), value: conflict.serial.to_string(), reason }
-    });
+fn add_conflict(refusals: &mut Refusals, Conflict { line, serial, other_line }: &Conflict) {
+    let reason = format!("line {other_line} has the same serial with a different name or date; delete the wrong line");
+    refusals.add(vec![Refused::new(*line, Some("serial"), serial.as_str(), reason).with_code("conflict")]);
 }

@@ -9,13 +9,15 @@ use chrono::Utc;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use super::output::explain;
+use super::{open_store, store_options};
 use crate::app::personal_files::{PersonalFile, PersonalFiles, remove};
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::domain::identity::Email;
+use crate::store::Store;
 use crate::store::personal::erase::{Erased, Erasure};
 use crate::store::personal::person::Named;
-use crate::store::{Store, StoreOptions};
 
 /// How long an erasure waits for running turns, and how often it checks.
 const WAIT: Duration = Duration::from_secs(30);
@@ -85,11 +87,10 @@ impl Customer {
 
 /// Runs the command and prints what it found or erased.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
-    let options = StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: 1 };
-    if options.would_create()? {
+    if store_options(&config).would_create()? {
         bail!("no database at {}: set DATABASE_URL, or run the command in the server's folder", config.store.url);
     }
-    let store = Store::open(&options).await?.embedding(config.embed.on);
+    let store = open_store(&config).await?.embedding(config.embed.on);
     match &args.what {
         What::Export { customer, output } => export(&config, &store, customer, output.as_ref()).await,
         What::Erase { customer, dry_run, yes } => erase(&config, &store, customer, *dry_run, *yes).await,
@@ -100,7 +101,9 @@ async fn export(config: &Config, store: &Store, customer: &Customer, output: Opt
     let (person, tables) = store.tenant(&customer.tenant).export_person(&customer.named()?).await?;
     let (mut cases, mut mails) = (Vec::new(), Vec::new());
     for PersonalFile { path, is_case } in PersonalFiles::new(config).of_person(&customer.tenant, &person)? {
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(explain)
+            .with_context(|| format!("cannot read {}", path.display()))?;
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match is_case {
             true => cases.push(json!({"file": file, "case": serde_json::from_str::<Value>(&text)?})),
@@ -112,7 +115,9 @@ async fn export(config: &Config, store: &Store, customer: &Customer, output: Opt
     }))?;
     export.push('\n');
     match output {
-        Some(file) => std::fs::write(file, export).with_context(|| format!("cannot write {}", file.display()))?,
+        Some(file) => {
+            std::fs::write(file, export).map_err(explain).with_context(|| format!("cannot write {}", file.display()))?
+        }
         None => std::io::stdout().write_all(export.as_bytes())?,
     }
     if tables.is_empty() && cases.is_empty() {

@@ -4,8 +4,9 @@
 //! - `settings`: the configuration, the keys, the log
 //! - `files`: prompts and documents
 //! - `database`: the store, the warranty records, the server that may run, the port
-//! - `mail`: mails to customers
 //! - `models`: the language model and the embedding model
+//!
+//! Desks add their own checks: [`crate::desks::DeskFactory::doctor_checks`].
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -14,10 +15,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::config::{Config, ConfigError, Env};
+use crate::desks::DeskRegistry;
+use crate::domain::check::{Check, Outcome};
 
 mod database;
 mod files;
-mod mail;
 mod models;
 mod settings;
 
@@ -30,46 +32,6 @@ pub(super) struct Args {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
-}
-
-/// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Outcome {
-    Ok,
-    /// A server starts, with reduced function.
-    Warn,
-    /// A server does not start.
-    Fail,
-}
-
-/// One check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Check {
-    name: &'static str,
-    outcome: Outcome,
-    /// The finding and its fix, on one line.
-    line: String,
-}
-
-impl Check {
-    fn new(name: &'static str, outcome: Outcome, line: impl Into<String>) -> Self {
-        let line: String = line.into();
-        let line = line.lines().map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
-        Self { name, outcome, line }
-    }
-
-    fn ok(name: &'static str, line: impl Into<String>) -> Self {
-        Self::new(name, Outcome::Ok, line)
-    }
-
-    fn warn(name: &'static str, line: impl Into<String>) -> Self {
-        Self::new(name, Outcome::Warn, line)
-    }
-
-    fn fail(name: &'static str, line: impl Into<String>) -> Self {
-        Self::new(name, Outcome::Fail, line)
-    }
 }
 
 /// What `--json` prints.
@@ -94,15 +56,17 @@ pub(super) async fn run(args: &Args) -> ExitCode {
 /// Runs all checks. Checks that depend on an invalid setting use its default.
 async fn examine(mut config: Config, mistakes: &[String]) -> Vec<Check> {
     config.store.timeout = config.store.timeout.min(TIMEOUT);
+    config.mail.deadline = config.mail.deadline.min(TIMEOUT);
     config.llm.probe_timeout = config.llm.probe_timeout.min(TIMEOUT);
     let mut checks = settings::examine(&config, mistakes);
     let (found, prompts) = files::examine(&config);
     checks.extend(found);
     checks.extend(database::examine(&config, mistakes).await);
-    if let Some(prompts) = &prompts {
-        checks.extend(mail::examine(&config, prompts).await);
+    let registry = DeskRegistry::built_in();
+    for desk in registry.iter().filter(|desk| prompts.iter().any(|prompts| prompts.has_desk(desk.name()))) {
+        checks.extend(desk.doctor_checks(&config).await);
     }
-    checks.extend(models::examine_language_model(&config.llm, prompts.as_ref()).await);
+    checks.extend(models::examine_language_model(&config.llm, &prompts).await);
     checks.extend(models::examine_embedding_model(&config.embed).await);
     checks
 }
@@ -121,27 +85,4 @@ fn print(checks: &[Check], ok: bool, json: bool, out: &mut impl Write) -> io::Re
         writeln!(out, "{outcome:<4}  {name}: {line}")?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checks_print_as_lines_and_json() {
-        let checks = [Check::ok("keys", "2 keys"), Check::fail("store", "cannot open\n  fix it\n")];
-        let mut text = Vec::new();
-        print(&checks, false, false, &mut text).unwrap();
-        assert_eq!(String::from_utf8(text).unwrap(), "ok    keys: 2 keys\nfail  store: cannot open; fix it\n");
-        let mut json = Vec::new();
-        print(&checks, false, true, &mut json).unwrap();
-        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
-        assert_eq!(
-            json,
-            serde_json::json!({"ok": false, "checks": [
-                {"name": "keys", "outcome": "ok", "line": "2 keys"},
-                {"name": "store", "outcome": "fail", "line": "cannot open; fix it"},
-            ]})
-        );
-    }
 }

@@ -12,8 +12,6 @@ use super::output;
 mod conversations;
 pub mod retrieval;
 
-const FAILED: u8 = 2;
-
 /// The arguments of `frontdesk eval`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
@@ -31,9 +29,8 @@ enum What {
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let ran = match &args.what {
-        What::Conversations(args) => Box::pin(conversations::run(args)).await,
-        What::Retrieval(args) => retrieval::run(args).await,
-    };
-    output::exit_code(ran.map(|()| ExitCode::SUCCESS), FAILED)
+    match &args.what {
+        What::Conversations(args) => output::finish(Box::pin(conversations::run(args)).await, args.json),
+        What::Retrieval(args) => output::finish(retrieval::run(args).await, args.json),
+    }
 }

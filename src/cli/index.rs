@@ -38,7 +38,7 @@ pub use self::report::Report;
 /// The arguments of `frontdesk index`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
-    /// The folder of the documents [default: KNOWLEDGE_PATH]
+    /// The folder of the documents [default: the shop's]
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
     /// The collection of the vectors [default: KNOWLEDGE_COLLECTION]. A persona's folder uses NAME-FOLDER
@@ -66,9 +66,7 @@ const FAILED: u8 = 2;
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let report = index_configured(args).await;
-    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
-    output::exit_code(printed, FAILED)
+    output::finish(index_configured(args).await, args.json)
 }
 
 async fn index_configured(args: &Args) -> anyhow::Result<Report> {
@@ -236,13 +234,17 @@ struct Documents {
 impl Documents {
     /// Reads the files of the top folder and of the folders that personas name. With `--path`, those folders may be missing.
     pub fn read(args: &Args, config: &Config) -> anyhow::Result<Self> {
-        let prompts = Prompts::load(&config.prompts.folder, &config.prompts.persona)?;
+        let shop = config.shop(&args.tenant);
+        let prompts = Prompts::load_shop(&config.prompts, &shop)?;
         let rules = SearchRules::read(&prompts)?;
-        let root = args.path.as_ref().unwrap_or(&config.knowledge.folder);
+        let Some(root) = args.path.as_ref().or(shop.knowledge.as_ref()) else {
+            anyhow::bail!("the shop {} has no folder of documents: name one with --path", args.tenant)
+        };
         check_folder(root)?;
         let mut folders = prompts.knowledge_folders();
         folders.insert("");
-        if args.path.is_some() {
+        // Another shop may have the default shop's personas without all of their folders.
+        if args.path.is_some() || shop.prompts.is_some() {
             folders.retain(|name| root.join(name).is_dir());
         } else {
             prompts.check_knowledge(root)?;

@@ -48,6 +48,26 @@ impl Destination {
     }
 }
 
+/// How to treat refused rows, and what to print.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ImportOptions {
+    /// Write the valid entries even if others are refused
+    #[arg(long)]
+    pub skip_invalid: bool,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// How many refused rows to show
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub max_refused_shown: usize,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { skip_invalid: false, json: false, max_refused_shown: 100 }
+    }
+}
+
 /// Opens the database. A dry run does not create one: it gets an empty database in the returned temporary folder instead.
 pub(super) async fn open_store(
     url: &str,
@@ -71,7 +91,7 @@ fn database_url(text: &str) -> Result<String, Infallible> {
 }
 
 /// The exit code for refused rows.
-const REFUSED: u8 = 1;
+pub(super) const REFUSED: u8 = 1;
 
 /// The result of an import, as printed with `--json`.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -89,7 +109,7 @@ pub struct ImportReport {
     pub dry_run: bool,
     /// Whether the new and changed entries were written.
     pub written: bool,
-    /// The first refused rows, in file order.
+    /// The refused values of the first refused rows, in file order.
     pub refused_rows: Vec<Refused>,
     /// The number of further refused rows.
     pub refused_rows_not_shown: u64,
@@ -136,12 +156,6 @@ impl ImportReport {
             ..Self::default()
         }
     }
-
-    /// Returns 1 if refused rows prevented the import.
-    pub(super) fn exit_code(&self) -> ExitCode {
-        let is_refused = self.refused > 0 && !self.skip_invalid;
-        if is_refused || (!self.written && !self.dry_run) { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
-    }
 }
 
 impl Report for ImportReport {
@@ -151,6 +165,12 @@ impl Report for ImportReport {
         let (entries, rows) = if self.repeated.is_some() { ("", "") } else { (" orders", " rows") };
         writeln!(out, "{new} new, {changed} changed, {unchanged} unchanged{entries}, {refused} refused{rows}")?;
         write_refused(out, self.place, &self.refused_rows, self.refused_rows_not_shown)
+    }
+
+    /// Returns 1 if refused rows prevented the import.
+    fn exit_code(&self) -> ExitCode {
+        let is_refused = self.refused > 0 && !self.skip_invalid;
+        if is_refused || (!self.written && !self.dry_run) { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
     }
 
     fn write_remarks(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {

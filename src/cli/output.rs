@@ -1,10 +1,12 @@
 //! Prints reports: text or JSON to stdout, remarks to stderr.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde::Serialize;
 
 /// The result of a command. Its JSON is what `--json` prints.
@@ -16,10 +18,23 @@ pub trait Report: Serialize {
     fn write_remarks(&self, _err: &mut dyn Write, _json: bool) -> io::Result<()> {
         Ok(())
     }
+
+    /// Returns the exit code of a command with this result.
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::SUCCESS
+    }
+}
+
+/// The exit code of a command that failed.
+const FAILED: u8 = 2;
+
+/// Prints the result or the error of a command, and returns the exit code.
+pub(super) fn finish<R: Report>(result: anyhow::Result<R>, json: bool) -> ExitCode {
+    exit_code(result.and_then(|report| print(&report, json).map(|()| report.exit_code())))
 }
 
 /// Prints the report. A closed pipe, as in `frontdesk … | head`, is not an error.
-pub(super) fn print(report: &impl Report, json: bool) -> anyhow::Result<()> {
+fn print(report: &impl Report, json: bool) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let printed = match json {
         true => serde_json::to_writer(&mut out, report).map_err(io::Error::from).and_then(|()| writeln!(out)),
@@ -28,17 +43,36 @@ pub(super) fn print(report: &impl Report, json: bool) -> anyhow::Result<()> {
     let printed = printed.and_then(|()| out.flush());
     report.write_remarks(&mut io::stderr().lock(), json)?;
     match printed {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot print the report"),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print the report"),
         _ => Ok(()),
     }
 }
 
 /// Prints the error of a failed command and returns its exit code.
-pub(super) fn exit_code(result: anyhow::Result<ExitCode>, on_error: u8) -> ExitCode {
+pub(super) fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
-        ExitCode::from(on_error)
+        ExitCode::from(FAILED)
     })
+}
+
+/// Opens a file for reading. The error includes the fix.
+pub(super) fn open(path: &Path) -> anyhow::Result<File> {
+    let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
+        true => Err(ErrorKind::IsADirectory.into()),
+        false => Ok(file),
+    });
+    opened.map_err(explain)
+}
+
+/// Describes a frequent error of a file, with its fix.
+pub(super) fn explain(error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::NotFound => anyhow!("there is no such file or folder; check the path"),
+        ErrorKind::PermissionDenied => anyhow!("this user may not open it; change its permissions"),
+        ErrorKind::IsADirectory => anyhow!("it is a folder; name a file"),
+        _ => error.into(),
+    }
 }
 
 /// Seconds, rounded to milliseconds.

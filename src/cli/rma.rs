@@ -4,13 +4,13 @@ use anyhow::bail;
 use chrono::Utc;
 use clap::{Subcommand, ValueEnum};
 
+use super::open_store;
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::domain::returns::{DamageWords, Hand, Resolution, RmaNumber, RmaStatus, TrackingNumber};
 use crate::store::returns::By;
 use crate::store::returns::advance::{Advance, LabelOutcome};
 use crate::store::returns::resolve::{Resolving, Verdict};
-use crate::store::{Store, StoreOptions};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
@@ -34,7 +34,7 @@ enum What {
         #[arg(long, value_name = "NAME", default_value = "operator")]
         by: String,
     },
-    /// Resolve an escalation. The customer receives the decision in the chat and by e-mail
+    /// Resolve an escalation or a cancellation. The customer receives the decision in the chat
     Resolve {
         /// The number of the ticket or its RMA
         id: String,
@@ -81,8 +81,7 @@ fn status(text: &str) -> Result<RmaStatus, String> {
 
 /// Runs the command and prints the result.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
-    let options = StoreOptions { url: config.store.url, timeout: config.store.timeout, connections: 1 };
-    let store = Store::open(&options).await?;
+    let store = open_store(&config).await?;
     let door = store.tenant(&args.tenant);
     let by = |who| By { hand: Hand::Person, who, conversation: None, now: Utc::now() };
     match &args.what {
@@ -105,7 +104,8 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
         },
         What::Resolve { id, decision, by: who, why } => {
             let decision = (*decision).into();
-            let terms = config.returns.terms(DamageWords::default());
+            let zone = config.shops.time_zone_of(&args.tenant);
+            let terms = config.returns.terms(DamageWords::default(), zone);
             let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
             match door.resolve_escalation(&id.trim().to_ascii_uppercase(), &verdict, &by(who)).await? {
                 Resolving::Done(ticket, rmas) => {
@@ -123,7 +123,10 @@ pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
                 },
                 refusal @ (Resolving::Refused(_) | Resolving::BadAmounts) => bail!("{}", refusal.why_not(id)),
                 Resolving::NotFound => {
-                    bail!("the shop {} has no escalation {id}: name another shop with --tenant", args.tenant)
+                    bail!(
+                        "the shop {} has no escalation or cancellation {id}: name another shop with --tenant",
+                        args.tenant
+                    )
                 }
             }
         }

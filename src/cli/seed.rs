@@ -4,10 +4,10 @@ use anyhow::bail;
 use chrono::Utc;
 use clap::Subcommand;
 
+use super::open_store;
 use crate::config::Config;
 use crate::domain::TenantId;
 use crate::store::sample_shop::Sampling;
-use crate::store::{Store, StoreOptions};
 
 pub mod sample;
 
@@ -34,9 +34,8 @@ enum What {
 /// Runs the command and prints what it created.
 pub async fn run(config: Config, args: &Args) -> anyhow::Result<()> {
     let What::Returns { tenant, force } = &args.what;
-    let options = StoreOptions { url: config.store.url, timeout: config.store.timeout, connections: 1 };
-    let store = Store::open(&options).await?;
-    let shop = sample::shop(tenant, Utc::now(), config.returns.time_zone);
+    let store = open_store(&config).await?;
+    let shop = sample::shop(tenant, Utc::now(), config.shops.time_zone_of(tenant));
     match store.tenant(tenant).make_sample(&shop, *force).await? {
         Sampling::Done { policies } => {
             let customers: std::collections::BTreeSet<_> = shop.orders.iter().map(|order| order.customer.id).collect();

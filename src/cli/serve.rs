@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use anyhow::{anyhow, bail};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
-use super::lists::{Destination, ImportReport};
+use super::lists::{Destination, ImportOptions, ImportReport};
 use super::logging::{self, Terminal};
 use super::output::Report as _;
 use super::signals::Signals;
@@ -35,8 +36,8 @@ pub(super) struct Prepared {
     /// The listener of `METRICS_ADDR`.
     pub metrics: Option<TcpListener>,
     pub address: String,
-    /// The imported warranty list, at the shop's first start.
-    pub warranties: Option<ImportReport>,
+    /// The imported warranty lists, at a shop's first start.
+    pub warranties: Vec<ImportReport>,
     pub lock: ServingLock,
 }
 
@@ -109,7 +110,7 @@ pub(super) async fn run(mut config: Config, args: &Args) -> anyhow::Result<()> {
 
 /// Prints each part of the server on one line, then its address.
 fn announce(prepared: &Prepared, out: &mut impl Write) -> anyhow::Result<()> {
-    if let Some(report) = &prepared.warranties {
+    for report in &prepared.warranties {
         writeln!(out, "warranties: imported {} at the first start", report.file)?;
         report.write_text(out)?;
         report.write_remarks(&mut std::io::stderr(), false)?;
@@ -188,19 +189,29 @@ pub(super) fn store_options(config: &Config) -> StoreOptions {
     StoreOptions { url: config.store.url.clone(), timeout: config.store.timeout, connections: config.store.connections }
 }
 
-/// Imports `warranty.csv` at the shop's first start. Later changes are imported with `upsert-warranty`.
-async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Option<ImportReport>> {
-    let file = config.knowledge.folder.join("warranty.csv");
-    let tenant = TenantId::default();
+/// Imports `warranty.csv` at each shop's first start. Later changes are imported with `upsert-warranty`.
+async fn import_first_warranties(config: &Config, store: &Store) -> anyhow::Result<Vec<ImportReport>> {
+    let mut reports = Vec::new();
+    for tenant in [TenantId::default()].iter().chain(config.shops.others()) {
+        let folder = config.shop(tenant).knowledge.unwrap_or_default();
+        reports.extend(import_warranties_of(config, store, tenant.clone(), folder.join("warranty.csv")).await?);
+    }
+    Ok(reports)
+}
+
+async fn import_warranties_of(
+    config: &Config,
+    store: &Store,
+    tenant: TenantId,
+    file: PathBuf,
+) -> anyhow::Result<Option<ImportReport>> {
     if !file.exists() || store.tenant(&tenant).count_warranties().await? > 0 {
         return Ok(None);
     }
     let args = upsert_warranty::Args {
         file,
         destination: Destination::new(tenant, &config.store.url),
-        skip_invalid: false,
-        json: false,
-        max_refused_shown: 10,
+        options: ImportOptions { max_refused_shown: 10, ..ImportOptions::default() },
     };
     // Everything else works without the list, so the server starts.
     match upsert_warranty::import(&args).await {

@@ -5,7 +5,6 @@
 //! Exit codes: 0, success; 1, rows were refused and nothing was written; 2, an error in the command line, the file or the
 //! database, and nothing was written.
 
-use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +14,7 @@ use anyhow::Context;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::lists::{Destination, ImportReport, Timing};
+use super::lists::{Destination, ImportOptions, ImportReport, Timing};
 use super::output;
 use crate::app::warranty_list::{Found, WarrantyList};
 use crate::config::ConfigError;
@@ -29,15 +28,8 @@ pub struct Args {
     pub file: PathBuf,
     #[command(flatten)]
     pub destination: Destination,
-    /// Write the valid rows even if others are refused
-    #[arg(long)]
-    pub skip_invalid: bool,
-    /// Print one JSON object instead of text
-    #[arg(long)]
-    pub json: bool,
-    /// How many refused rows to show
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub max_refused_shown: usize,
+    #[command(flatten)]
+    pub options: ImportOptions,
 }
 
 /// Imports a list of warranties, all rows or none.
@@ -51,30 +43,21 @@ struct Command {
     args: Args,
 }
 
-const FAILED: u8 = 2;
-
 /// Runs the program `upsert-warranty`.
 pub fn main() -> ExitCode {
     super::create_private_files();
-    if let Err(error) = ConfigError::load_dotenv() {
-        eprintln!("error: {error}");
-        return ExitCode::from(FAILED);
-    }
-    let args = Command::parse().args;
-    match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
-        Ok(runtime) => runtime.block_on(run(&args)),
-        Err(error) => {
-            eprintln!("error: cannot start: {error}");
-            ExitCode::from(FAILED)
-        }
-    }
+    let ran = || -> anyhow::Result<ExitCode> {
+        ConfigError::load_dotenv()?;
+        let args = Command::parse().args;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        Ok(runtime.context("cannot start")?.block_on(run(&args)))
+    };
+    output::exit_code(ran())
 }
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let report = import(args).await;
-    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
-    output::exit_code(printed, FAILED)
+    output::finish(import(args).await, args.options.json)
 }
 
 /// Reads the list, compares it with the shop's warranties, and writes it unless rows were refused.
@@ -89,7 +72,7 @@ pub async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let (store, _scratch) = args.destination.open().await?;
     let compared = list.compare(&store, &args.destination.tenant).await?;
 
-    let (found, applied) = if args.destination.dry_run || !compared.may_be_written(args.skip_invalid) {
+    let (found, applied) = if args.destination.dry_run || !compared.may_be_written(args.options.skip_invalid) {
         (compared.found, None)
     } else {
         progress.set_message("Writing");
@@ -112,16 +95,16 @@ pub async fn import(args: &Args) -> anyhow::Result<ImportReport> {
             rows_per_second: (rows as f64 / took.as_secs_f64().max(0.001)) as u64,
             locked_seconds: output::seconds(applied.unwrap_or_default().locked),
         }),
-        skip_invalid: args.skip_invalid,
+        skip_invalid: args.options.skip_invalid,
         ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
     })
 }
 
 /// Opens the file first, so that a wrong file name is reported at once, and reads it on a blocking thread.
 async fn read(args: &Args, progress: &ProgressBar) -> anyhow::Result<WarrantyList> {
-    let file = File::open(&args.file)?;
+    let file = output::open(&args.file)?;
     progress.set_length(file.metadata()?.len());
-    let (shown_max, bar) = (args.max_refused_shown, progress.clone());
+    let (shown_max, bar) = (args.options.max_refused_shown, progress.clone());
     let reading = move || WarrantyList::read(file, shown_max, |bytes| bar.set_position(bytes));
     Ok(tokio::task::spawn_blocking(reading).await??)
 }

@@ -10,7 +10,7 @@ const KEY_MIN_CHARS: usize = 16;
 /// Who may call.
 #[derive(Clone, Debug)]
 pub struct AuthConfig {
-    /// `X_API_KEYS`; `None` = development mode: loopback only, every caller is tenant `default`.
+    /// `X_API_KEYS`, and the keys of the shops' `shop.toml`; `None` = development mode: loopback only, every caller is tenant `default`.
     pub keys: Option<Vec<KeyEntry>>,
     /// `TOKEN_TTL_HOURS`: how long a conversation token is valid.
     pub token_ttl: Duration,
@@ -58,8 +58,9 @@ impl AuthConfig {
         format!("{count} key{} for tenant{} {}{visitors}", plural(count), plural(of), tenants.join(", "))
     }
 
-    pub(super) fn read(env: &mut Env) -> Self {
-        let keys = env.raw("X_API_KEYS").map(|list| {
+    /// Reads the settings. `of_shops` are the keys that the shops' files give.
+    pub(super) fn read(env: &mut Env, of_shops: Vec<KeyEntry>) -> Self {
+        let mut keys = env.raw("X_API_KEYS").map(|list| {
             list.split(',')
                 .map(str::trim)
                 .filter(|entry| !entry.is_empty())
@@ -69,25 +70,15 @@ impl AuthConfig {
                 })
                 .collect::<Vec<_>>()
         });
+        if keys.as_ref().is_some_and(Vec::is_empty) {
+            env.refuse("X_API_KEYS", "is set but empty: give at least one key, or unset it for development".to_owned());
+        }
+        refuse_short(env, "X_API_KEYS", keys.iter().flatten());
+        refuse_short(env, "api_keys in a shop.toml", &of_shops);
+        if !of_shops.is_empty() {
+            keys.get_or_insert_default().extend(of_shops);
+        }
         if let Some(keys) = &keys {
-            if keys.is_empty() {
-                env.refuse(
-                    "X_API_KEYS",
-                    "is set but empty: give at least one key, or unset it for development".to_owned(),
-                );
-            }
-            for (number, KeyEntry { key, .. }) in (1..).zip(keys) {
-                let length = key.chars().count();
-                if length < KEY_MIN_CHARS {
-                    env.refuse(
-                        "X_API_KEYS",
-                        format!(
-                            "key {number} has {length} characters, but a key needs at least {KEY_MIN_CHARS}: make one with \
-                             `openssl rand -hex 32`"
-                        ),
-                    );
-                }
-            }
             let mut shops: HashMap<&str, &str> = HashMap::new();
             if keys
                 .iter()
@@ -112,6 +103,19 @@ impl AuthConfig {
         let web_chat = env.choice("WEB_CHAT", &[("on", true), ("off", false)], development);
         let web_chat_tenant = env.number("WEB_CHAT_TENANT", TenantId::default());
         Self { keys, web_chat, web_chat_tenant, token_ttl: env.seconds_of_hours("TOKEN_TTL_HOURS", 24), token_secret }
+    }
+}
+
+/// Refuses keys that could be guessed.
+fn refuse_short<'a>(env: &mut Env, name: &str, keys: impl IntoIterator<Item = &'a KeyEntry>) {
+    for (number, KeyEntry { key, .. }) in (1..).zip(keys) {
+        let length = key.chars().count();
+        if length < KEY_MIN_CHARS {
+            let hint = "make one with `openssl rand -hex 32`";
+            let problem =
+                format!("key {number} has {length} characters, but a key needs at least {KEY_MIN_CHARS}: {hint}");
+            env.refuse(name, problem);
+        }
     }
 }
 

@@ -32,8 +32,6 @@ pub struct DeskConfig {
     pub history_max_chars: usize,
     /// `RETRIEVE_MAX_CHARS`: characters of retrieved passages in the prompt.
     pub context_max_chars: usize,
-    /// `SHOP_TIME_ZONE`: an IANA name; days begin and end there.
-    pub time_zone: chrono_tz::Tz,
 }
 
 impl DeskConfig {
@@ -43,7 +41,6 @@ impl DeskConfig {
             social_timeout: env.milliseconds("SOCIAL_TIMEOUT_MS", 8000),
             history_max_chars: env.number("HISTORY_MAX_CHARS", 6000),
             context_max_chars: env.number("RETRIEVE_MAX_CHARS", 8000),
-            time_zone: env.number("SHOP_TIME_ZONE", chrono_tz::Asia::Ho_Chi_Minh),
         }
     }
 }

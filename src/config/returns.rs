@@ -26,8 +26,6 @@ pub struct ReturnsConfig {
     pub verification: OrderVerification,
     /// `ORDER_MISS_LIMIT` and `ORDER_MISS_LOCK_MINUTES`: failed contact checks before a lock, and its length.
     pub misses: AttemptLimit,
-    /// `SHOP_TIME_ZONE`: the time zone in which days are counted.
-    pub time_zone: chrono_tz::Tz,
     /// `LABEL_LINK_HOURS`: how long the link to a label is valid.
     pub label_link: Duration,
     /// `MAIL_WAIT_SECONDS`: how long a turn waits for the first attempt to send its mail, to report the result.
@@ -35,12 +33,12 @@ pub struct ReturnsConfig {
 }
 
 impl ReturnsConfig {
-    /// Returns the settings of the return rules.
-    pub fn terms(&self, damage: DamageWords) -> Terms {
-        Terms { windows: self.windows, frequency: self.frequency, damage, time_zone: self.time_zone }
+    /// Returns the settings of the return rules, with the time zone in which days are counted.
+    pub fn terms(&self, damage: DamageWords, time_zone: chrono_tz::Tz) -> Terms {
+        Terms { windows: self.windows, frequency: self.frequency, damage, time_zone }
     }
 
-    pub(super) fn read(env: &mut Env, time_zone: chrono_tz::Tz) -> Self {
+    pub(super) fn read(env: &mut Env) -> Self {
         let windows = Windows::default();
         let frequency = Frequency::default();
         let lock: u32 = env.number("ORDER_MISS_LOCK_MINUTES", 60);
@@ -63,7 +61,6 @@ impl ReturnsConfig {
                 OrderVerification::Contact,
             ),
             misses: AttemptLimit { misses: misses.max(1), lock: TimeDelta::minutes(lock.into()) },
-            time_zone,
             label_link: Duration::from_secs(env.number("LABEL_LINK_HOURS", 168_u64).saturating_mul(3600)),
             mail_wait: env.seconds("MAIL_WAIT_SECONDS", 5),
         }

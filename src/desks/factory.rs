@@ -2,15 +2,27 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
 use super::{Desk, Services};
-use crate::domain::{Conversation, Kind, Language};
+use crate::config::Config;
+use crate::domain::check::Check;
+use crate::domain::{Conversation, ConversationId, Kind, Language, TenantId};
+use crate::jobs::{Job, JobRunner};
 use crate::persona::{PromptError, Prompts};
+use crate::store::warranty_import::ImportError;
+use crate::store::{Store, StoreError};
 
 /// Makes a desk of texts and rules that were read before.
 pub type OpenDesk = Box<dyn FnOnce(&Services) -> Arc<dyn Desk>>;
 
 /// Everything that the server knows about one desk. A factory lives as long as the server, so it also holds what must survive a
 /// reload of the prompts.
+#[async_trait]
 pub trait DeskFactory: Send + Sync {
     /// The name that a persona's file gives as `desk:`.
     fn name(&self) -> &'static str;
@@ -27,15 +39,66 @@ pub trait DeskFactory: Send + Sync {
         &[]
     }
 
+    /// The background jobs of the desk. Registered once, when the server starts.
+    fn jobs(&self) -> Vec<Arc<dyn Job>> {
+        Vec::new()
+    }
+
     /// What the console shows next to a conversation.
     fn console_panel(&self) -> Option<ConsolePanel> {
         None
     }
 
-    /// Whether the desk sends e-mails, so that `frontdesk doctor` checks the mail settings.
-    fn sends_mail(&self) -> bool {
-        false
+    /// Checks what the desk needs, for `frontdesk doctor`. Called if a persona names the desk.
+    async fn doctor_checks(&self, _config: &Config) -> Vec<Check> {
+        Vec::new()
     }
+
+    /// How the rows that a turn depends on are copied, to replay the turn as an evaluation case. `None`: it depends on none.
+    fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {
+        None
+    }
+}
+
+/// A turn of an evaluation case, as of its question.
+#[derive(Clone, Debug)]
+pub struct AskedTurn {
+    pub tenant: TenantId,
+    pub conversation: ConversationId,
+    pub asked_at: DateTime<Utc>,
+    /// The customer, as named by the shop's own system.
+    pub user_id: Option<String>,
+    /// The desk's state before the turn.
+    pub state: Value,
+    /// The texts of the conversation up to the question, oldest first.
+    pub texts: Vec<String>,
+}
+
+/// Copies the rows that a desk's turns depend on.
+#[async_trait]
+pub trait ReplayFixture: Send + Sync {
+    /// Copies the shop's rows as of the question. The value is stored with the case.
+    async fn copy(&self, shop: &Store, turn: &AskedTurn) -> Result<Option<Value>, StoreError>;
+
+    /// Fills an empty store for a replay: with the copied rows, and from the shop's database, if there is one.
+    async fn restore(
+        &self,
+        rows: Option<Value>,
+        shop: Option<&Store>,
+        to: &Store,
+        turn: &AskedTurn,
+    ) -> Result<(), FixtureError>;
+}
+
+/// Why a store was not filled for a replay.
+#[derive(Debug, thiserror::Error)]
+pub enum FixtureError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error("the rows of the case are not valid: {0}")]
+    Rows(#[from] serde_json::Error),
 }
 
 /// What the console shows next to a conversation.
@@ -48,7 +111,7 @@ pub enum ConsolePanel {
 }
 
 /// A row of a panel: a name and a value, shown as they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PanelRow {
     pub name: String,
     pub value: String,
@@ -79,8 +142,13 @@ impl DeskRegistry {
         self.factories.iter().find(|factory| factory.name() == name)
     }
 
+    /// Adds the desks' jobs to the runner.
+    pub fn register_jobs(&self, runner: &JobRunner) {
+        self.iter().flat_map(|factory| factory.jobs()).for_each(|job| runner.register(job));
+    }
+
     /// Returns the factories whose desk a persona names.
     pub fn used_by<'a>(&'a self, prompts: &'a Prompts) -> impl Iterator<Item = &'a Arc<dyn DeskFactory>> {
-        self.iter().filter(|factory| prompts.personas().any(|persona| persona.desk == factory.name()))
+        self.iter().filter(|factory| prompts.has_desk(factory.name()))
     }
 }

@@ -1,9 +1,9 @@
-//! A desk as a state machine: pure functions decide, and one loop performs the effects.
+//! A desk as a state machine: a pure function decides, and one loop performs the effects.
 //!
-//! [`Machine::route`] returns the next step for a state. A step performs one effect and returns an event.
-//! [`Machine::advance`] returns the next state, which is saved before the next step starts. After a crash between two steps, the
+//! [`Machine::advance`] runs once for each input: a message of the customer, or the result of an effect. It returns the next
+//! state and the effects that follow. The state is saved before its effects are performed. After a crash between two effects, the
 //! next message of the customer continues with the second one. An effect outside the state (a ticket, a mail) has an idempotency
-//! key, so a step that is repeated after a crash has it once. A message is stored before the state that records it: after a
+//! key, so an effect that is repeated after a crash happens once. A message is stored before the state that records it: after a
 //! crash it may be sent twice, but is never lost.
 
 use async_trait::async_trait;
@@ -13,98 +13,52 @@ use serde::de::DeserializeOwned;
 use super::{DeskError, Turn};
 use crate::store::Store;
 
-/// The next step.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step<Worker, Question, Ending> {
-    /// Asks the customer a question, then continues.
-    Ask(Question),
-    /// Performs one effect.
-    Run(Worker),
-    /// Reports the outcome, then continues.
-    Finish(Ending),
-    /// Ends the turn and waits for the customer.
-    Wait,
-}
-
-/// The type of a machine's steps.
-pub type StepOf<M> = Step<<M as Machine>::Worker, <M as Machine>::Question, <M as Machine>::Ending>;
-
 /// A desk as a state machine.
 #[async_trait]
 pub trait Machine: Sync {
     /// Stored with the conversation.
     type State: Default + Serialize + DeserializeOwned + Send + Sync;
-    /// One side effect.
-    type Worker: Send + Sync + std::fmt::Debug;
-    type Question: Send + Sync;
-    type Ending: Send + Sync;
-    /// A message of the customer, or the result of a step.
-    type Event: Send;
+    /// A message of the customer, or the result of an effect.
+    type Input: Send;
+    type Effect: Send;
 
-    fn route(state: &Self::State) -> StepOf<Self>
+    /// Returns the next state and its effects. An input that does not fit the state changes nothing. Without an effect that has a
+    /// result, the machine waits for the customer.
+    fn advance(state: Self::State, input: Self::Input) -> (Self::State, Vec<Self::Effect>)
     where
         Self: Sized;
 
-    /// Returns the next state. An event that does not fit the state changes nothing.
-    fn advance(state: Self::State, event: Self::Event) -> Self::State
-    where
-        Self: Sized;
-
-    /// Performs an effect. What a customer may run into is an event; an error ends the turn.
-    async fn work(&self, turn: &mut Turn, state: &Self::State, worker: Self::Worker) -> Result<Self::Event, DeskError>;
-
-    async fn ask(
+    /// Performs an effect, and returns its result, if it has one. What a customer may run into is a result; an error ends the turn.
+    async fn perform(
         &self,
         turn: &mut Turn,
         state: &Self::State,
-        question: Self::Question,
-    ) -> Result<Self::Event, DeskError>;
-
-    async fn finish(
-        &self,
-        turn: &mut Turn,
-        state: &Self::State,
-        ending: Self::Ending,
-    ) -> Result<Self::Event, DeskError>;
+        effect: Self::Effect,
+    ) -> Result<Option<Self::Input>, DeskError>;
 }
 
-/// More steps than any path through a machine has, to end a loop.
-const MOST_STEPS: usize = 64;
+/// More inputs than any path through a machine has, to end a loop.
+const MOST_INPUTS: usize = 64;
 
-/// Advances the state by a message and takes steps until the machine waits for the customer.
+/// Performs the effects and advances the state by their results, until the machine waits for the customer.
 ///
 /// # Errors
-/// A step failed. The state before it is saved, so the next message tries it again.
-pub async fn drive<M: Machine>(
-    machine: &M,
-    turn: &mut Turn,
-    store: &Store,
-    state: M::State,
-    said: M::Event,
-) -> Result<(), DeskError> {
-    run_until_wait(machine, turn, store, M::advance(state, said)).await
-}
-
-/// Takes steps from this state until the machine waits for the customer.
-///
-/// # Errors
-/// As for [`drive`].
+/// An effect failed. The state before it is saved, so the next message tries it again.
 pub async fn run_until_wait<M: Machine>(
     machine: &M,
     turn: &mut Turn,
     store: &Store,
-    mut state: M::State,
+    (mut state, mut effects): (M::State, Vec<M::Effect>),
 ) -> Result<(), DeskError> {
     turn.stores_at_once = true;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MOST_INPUTS {
         save(turn, store, &state).await?;
-        let event = match M::route(&state) {
-            Step::Wait => return Ok(()),
-            Step::Run(worker) => machine.work(turn, &state, worker).await?,
-            Step::Ask(question) => machine.ask(turn, &state, question).await?,
-            Step::Finish(ending) => machine.finish(turn, &state, ending).await?,
-        };
-        state = M::advance(state, event);
+        let mut result = None;
+        for effect in effects {
+            result = machine.perform(turn, &state, effect).await?.or(result);
+        }
+        let Some(input) = result else { return Ok(()) };
+        (state, effects) = M::advance(state, input);
     }
     Err(DeskError::Restless)
 }

@@ -7,16 +7,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
+use super::{Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
 use crate::config::{CuteGreeting, RetailConfig};
 use crate::dialogue::Social;
 use crate::dialogue::language::{self, Settled};
 use crate::dialogue::social::{SocialModel, SocialTexts, Written};
 use crate::domain::{Kind, Language, Metadata, Vocabulary};
-use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding, Piece, joined};
+use crate::grounding::{Canary, Grounding, GroundingRules, Piece, joined};
 use crate::nlu::examples::Classifier;
-use crate::nlu::facts::Lexicon;
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
 use crate::nlu::pick::PickRules;
@@ -30,6 +28,7 @@ mod failed_attempts;
 pub mod intent;
 mod memory;
 mod prompt;
+mod replay;
 mod reply;
 mod retrieve;
 pub mod rules;
@@ -85,6 +84,7 @@ pub struct Factory {
     failed_attempts: Arc<FailedAttempts>,
 }
 
+#[async_trait]
 impl DeskFactory for Factory {
     fn name(&self) -> &'static str {
         "retail"
@@ -93,6 +93,10 @@ impl DeskFactory for Factory {
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Retail::load(prompts, languages, self.failed_attempts.clone())?;
         Ok(Box::new(|services| Arc::new(open(services))))
+    }
+
+    fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {
+        Some(Box::new(replay::Warranties))
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
@@ -129,8 +133,7 @@ impl Retail {
         let rules = RetailRules::read(prompts)?;
         let picks = PickRules::read(prompts)?;
         let examples = Classifier::read(prompts, "retail")?;
-        let facts = Lexicon::read(prompts)?;
-        let claims = Arc::new(ClaimRules::read(prompts)?);
+        let grounding = GroundingRules::read(prompts)?;
         let classify_prompt = prompts.text("retail/classify.md")?.to_owned();
         let social_prompt = prompts.text("retail/social.md")?.to_owned();
         Ok(move |services: &Services| Self {
@@ -145,8 +148,7 @@ impl Retail {
             social_prompt,
             failed_attempts,
             grounding: Grounding::new(
-                facts,
-                claims,
+                grounding.in_currency(services.shop.currency),
                 services.config.grounding.link_hosts.clone(),
                 Canary::new(rand::random()),
             ),
@@ -202,16 +204,17 @@ impl Retail {
         Ok(turn.report_intent(intent, confidence, understood.source, understood.clarify_needed).await?)
     }
 
-    /// Greets with the first clear intent of a conversation and when the intent changes, unless the customer sounds unhappy.
+    /// Greets with the first clear intent of a conversation and when the intent changes, unless the customer complains or leaves.
     async fn greet(&self, turn: &mut Turn, understood: &Understood, memory: &mut Memory) -> Result<(), DeskError> {
         if understood.clarify_needed {
             return Ok(());
         }
         let earlier = memory.last_intent.replace(understood.intent());
+        let is_out_of_place = understood.utterance.complains() || understood.utterance.says_farewell();
         let greets = match self.config().cute_greeting {
             CuteGreeting::OnChange => {
                 let changes = earlier.is_none() || (earlier != Some(understood.intent()) && !understood.is_settled);
-                changes && !understood.utterance.is_sour()
+                changes && !is_out_of_place
             }
             CuteGreeting::Always => true,
             CuteGreeting::Off => false,
@@ -263,8 +266,7 @@ impl Retail {
 
     async fn follow_up(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let persona = turn.persona.clone();
-        let repeats = |line: &str| turn.history.iter().rev().take(2).any(|message| message.text == line);
-        if let Some(line) = persona.follow_up(turn.language()).filter(|line| !repeats(line)) {
+        if let Some(line) = persona.follow_up(turn.language()) {
             turn.say(Kind::FollowUp, line).await?;
         }
         Ok(())

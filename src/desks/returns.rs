@@ -9,12 +9,17 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::machine::{Machine, run_until_wait, state_of};
-use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, Services, Turn};
+use super::{ConsolePanel, Desk, DeskError, DeskFactory, OpenDesk, ReplayFixture, Services, Turn};
+use crate::config::Config;
 use crate::dialogue::{Act, language};
-use crate::domain::returns::Ticket;
-use crate::domain::{IntentSource, Kind, Language, Metadata};
+use crate::domain::check::Check;
+use crate::domain::returns::{RmaNumber, Ticket};
+use crate::domain::{IntentSource, Kind, Language, Metadata, PerShop};
+use crate::jobs::Job;
+use crate::nlu::entities::{Confidence, Found};
 use crate::nlu::language::LanguageRules;
 use crate::nlu::long_text::read_text;
+use crate::notify::{MailTemplates, check_mail};
 use crate::persona::texts::{ByLanguage, CommonTexts};
 use crate::persona::{PromptError, Prompts};
 
@@ -26,6 +31,7 @@ mod jobs;
 mod knowledge;
 pub mod mail;
 mod record;
+mod replay;
 pub mod route;
 pub mod rules;
 mod say;
@@ -35,19 +41,19 @@ pub mod texts;
 mod understand;
 mod work;
 
-use advance::Event;
+use advance::{Effect, Event};
 use agent::Agent;
-use route::{ReturnsStep, Worker};
+use route::{Step, Worker};
 use rules::{ReturnsRules, Topic, Utterance};
 use scenario::Scenario;
-use state::{Ending, Intent, Question, State};
+use state::{Intent, Question, State};
 use texts::{ReturnsTexts, VariantPicker};
 
 /// The returns desk.
 pub struct Returns {
     services: Services,
     texts: Arc<ByLanguage<ReturnsTexts>>,
-    common: ByLanguage<CommonTexts>,
+    common: Arc<ByLanguage<CommonTexts>>,
     language_rules: LanguageRules,
     rules: ReturnsRules,
     agent: Agent,
@@ -56,9 +62,21 @@ pub struct Returns {
     number_prompt: String,
 }
 
-/// Makes the desk.
-pub struct Factory;
+/// Makes the desk of each shop.
+#[derive(Default)]
+pub struct Factory {
+    texts: ShopTexts,
+    common: ShopCommon,
+    mails: Arc<PerShop<Arc<MailTemplates>>>,
+}
 
+/// The texts of each shop, for jobs.
+type ShopTexts = Arc<PerShop<Arc<ByLanguage<ReturnsTexts>>>>;
+
+/// The texts of every desk for each shop, for jobs and e-mails.
+type ShopCommon = Arc<PerShop<Arc<ByLanguage<CommonTexts>>>>;
+
+#[async_trait]
 impl DeskFactory for Factory {
     fn name(&self) -> &'static str {
         "returns"
@@ -66,7 +84,22 @@ impl DeskFactory for Factory {
 
     fn load(&self, prompts: &Prompts, languages: &[Language]) -> Result<OpenDesk, PromptError> {
         let open = Returns::load(prompts, languages)?;
-        Ok(Box::new(|services| Arc::new(open(services))))
+        let mails = Arc::new(mail::read(prompts, languages)?);
+        let (all_texts, all_common, all_mails) = (self.texts.clone(), self.common.clone(), self.mails.clone());
+        Ok(Box::new(move |services| {
+            let desk = open(services);
+            all_texts.set(&services.shop.tenant, desk.texts.clone());
+            all_common.set(&services.shop.tenant, desk.common.clone());
+            all_mails.set(&services.shop.tenant, mails);
+            let renderer = mail::renderer(all_mails, all_common, services.labels.clone());
+            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
+            Arc::new(desk)
+        }))
+    }
+
+    fn jobs(&self) -> Vec<Arc<dyn Job>> {
+        let (texts, common) = (self.texts.clone(), self.common.clone());
+        vec![Arc::new(jobs::IssueLabel), Arc::new(jobs::AnnounceDecision { texts, common })]
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
@@ -77,8 +110,12 @@ impl DeskFactory for Factory {
         Some(ConsolePanel::Orders)
     }
 
-    fn sends_mail(&self) -> bool {
-        true
+    async fn doctor_checks(&self, config: &Config) -> Vec<Check> {
+        check_mail(config).await
+    }
+
+    fn replay_fixture(&self) -> Option<Box<dyn ReplayFixture>> {
+        Some(Box::new(replay::Rows))
     }
 }
 
@@ -107,23 +144,18 @@ impl Returns {
         for (language, texts) in texts.iter() {
             texts.check().map_err(|hint| prompts.error(&format!("texts/returns.{language}.toml"), None, hint))?;
         }
-        let common = ByLanguage::load(prompts, "common", languages)?;
+        let common = Arc::new(ByLanguage::load(prompts, "common", languages)?);
         let language_rules = LanguageRules::read(prompts)?;
         let rules = ReturnsRules::read(prompts)?;
         // Carriers read the label, so it is in the first language.
         let first = languages.first().copied().unwrap_or_default();
         let label = texts.get(first).label.clone();
         let texts = Arc::new(texts);
-        let mails = mail::read(prompts, languages)?;
         let classify_prompt = prompts.text("returns/classify.md")?.to_owned();
         let agent = Agent::read(prompts)?;
         let number_prompt = prompts.text("returns/order_number.md")?.to_owned();
         Ok(move |services: &Services| {
-            services.labels.set_texts(label);
-            let renderer = mail::renderer(mails, services.labels.clone());
-            services.notifier.register(&mail::Template::ALL.map(mail::Template::as_str), renderer);
-            services.jobs.register(Arc::new(jobs::IssueLabel));
-            services.jobs.register(Arc::new(jobs::AnnounceDecision { texts: texts.clone() }));
+            services.labels.set_texts(&services.shop.tenant, label);
             let services = services.clone();
             let agent = agent(&services);
             Self { agent, texts, common, language_rules, rules, classify_prompt, number_prompt, services }
@@ -153,13 +185,13 @@ impl Returns {
         is_for_agent: bool,
     ) -> Result<(), DeskError> {
         if is_for_agent {
-            return self.report_intent(turn, next.intent, IntentSource::Rules).await;
+            return self.report_intent(turn, next.case.intent, IntentSource::Rules).await;
         }
-        let asks_model = route::route(next) == ReturnsStep::Run(Worker::ClassifyIntent);
+        let asks_model = route::route(next) == Step::Run(Worker::ClassifyIntent);
         if asks_model && !utterance.asks(Topic::Policy) {
             return Ok(());
         }
-        let intent = next.intent.unwrap_or(Intent::Other);
+        let intent = next.case.intent.unwrap_or(Intent::Other);
         self.report_intent(turn, Some(intent), IntentSource::Rules).await
     }
 
@@ -176,28 +208,22 @@ impl Returns {
         Ok(turn.report_intent(name, confidence, source, intent.is_none()).await?)
     }
 
-    /// Answers a question that the message asks besides the flow. Returns the rest of the message; `None` if it has no such
-    /// question.
+    /// Answers a question that the message asks besides the flow.
     async fn answer_aside(
         &self,
         turn: &mut Turn,
         state: &mut State,
-        utterance: &Utterance,
+        aside: Aside<'_>,
         text: &str,
-        ticket: Option<&Ticket>,
-    ) -> Result<Option<Utterance>, DeskError> {
-        if let Some(ticket) = ticket.filter(|_| utterance.asks(Topic::Ticket)) {
-            self.send_ticket_status(turn, state, ticket).await?;
-        } else if utterance.asks(Topic::Policy) {
-            self.answer_question(turn, state, text).await?;
-            return Ok(Some(rules::without_question(utterance.clone())));
-        } else if let Some(number) = state.meta.last_rma.clone().filter(|_| utterance.asks(Topic::ReturnNumber)) {
-            let values = [("rma_number", number.as_str())];
-            self.send(turn, state, Kind::Reply, Scenario::ReturnNumber, &values).await?;
-        } else {
-            return Ok(None);
+    ) -> Result<(), DeskError> {
+        match aside {
+            Aside::Ticket(ticket) => self.send_ticket_status(turn, state, ticket).await,
+            Aside::Policy => self.answer_question(turn, state, text).await,
+            Aside::ReturnNumber(number) => {
+                let values = [("rma_number", number.as_str())];
+                self.send(turn, state, Kind::Reply, Scenario::ReturnNumber, &values).await
+            }
         }
-        Ok(Some(Utterance::default()))
     }
 
     /// Asks what else the desk can do, after a question outside of any flow.
@@ -235,6 +261,50 @@ impl Returns {
     }
 }
 
+/// A question that a message asks besides the flow.
+enum Aside<'a> {
+    Ticket(&'a Ticket),
+    Policy,
+    ReturnNumber(RmaNumber),
+}
+
+impl<'a> Aside<'a> {
+    fn of(state: &State, utterance: &Utterance, ticket: Option<&'a Ticket>) -> Option<Self> {
+        match (ticket, &state.meta.last_rma) {
+            (Some(ticket), _) if utterance.asks(Topic::Ticket) => Some(Self::Ticket(ticket)),
+            _ if utterance.asks(Topic::Policy) => Some(Self::Policy),
+            (_, Some(number)) if utterance.asks(Topic::ReturnNumber) => Some(Self::ReturnNumber(number.clone())),
+            _ => None,
+        }
+    }
+
+    /// Returns the rest of the message, which does not answer what the desk asked before.
+    fn rest(&self, utterance: &Utterance) -> Utterance {
+        match self {
+            Self::Policy => rules::without_question(utterance.clone()),
+            Self::Ticket(_) | Self::ReturnNumber(_) => Utterance::default(),
+        }
+    }
+}
+
+/// Reads the number of a return or a ticket of an earlier conversation as its order's. The look-up verifies whose it is.
+fn name_shop_number(state: &State, utterance: &mut Utterance) {
+    let Some(number) = utterance.entities.shop_number.clone() else { return };
+    let own = [state.meta.last_rma.as_ref().map(RmaNumber::as_str), state.meta.last_ticket.as_deref()];
+    let asked = [Question::OrderNumber, Question::OtherOrder, Question::NotFound];
+    let is_expected = state.is_idle() || state.open_question().is_some_and(|question| asked.contains(&question));
+    if own.contains(&Some(number.as_str())) || !is_expected || utterance.order().is_some() || utterance.wants_person() {
+        return;
+    }
+    utterance.entities.orders = vec![Found { number, confidence: Confidence::Named }];
+    for topic in [Topic::Ticket, Topic::ReturnNumber, Topic::Policy] {
+        utterance.set(Act::Ask(topic), false);
+    }
+    if matches!(utterance.intent, None | Some(Intent::Other)) {
+        utterance.intent = Some(Intent::OrderStatus);
+    }
+}
+
 /// Stores the state with the turn's end.
 fn remember(turn: &mut Turn, state: &State) {
     turn.state = serde_json::to_value(state).unwrap_or_default();
@@ -244,7 +314,7 @@ fn remember(turn: &mut Turn, state: &State) {
 impl Desk for Returns {
     async fn play(&self, turn: &mut Turn) -> Result<(), DeskError> {
         let mut state: State = state_of(turn);
-        state.needs_contact = self.needs_contact(turn);
+        state.case.needs_contact = self.needs_contact(turn);
         let ((text, switched), mut utterance) = read_text(turn.message.text.len(), || {
             let (text, switched) = self.settle_language(turn);
             let utterance = self.rules.parse(&text);
@@ -255,12 +325,20 @@ impl Desk for Returns {
         // The desk knows more than the documents about a mail that it sent.
         let asks_policy = utterance.asks(Topic::Policy) || asks_exception;
         utterance.set(Act::Ask(Topic::Policy), asks_policy && !advance::misses_mail(&state, &utterance));
-        let ticket = self.last_escalation(turn, &state, &utterance).await?;
+        name_shop_number(&state, &mut utterance);
+        let ticket = self.last_ticket(turn, &state, &utterance).await?;
         if let Some(ticket) = &ticket {
             self.remember_decision(turn, &mut state, ticket).await?;
         }
-        let mut next = advance::advance(state.clone(), Event::Said(utterance.clone()));
-        let is_for_agent = self.is_for_agent(turn, &state, &utterance, &next);
+        let aside = Aside::of(&state, &utterance, ticket.as_ref());
+        let rest = aside.as_ref().map(|aside| aside.rest(&utterance));
+        let is_aside_only = rest.as_ref().is_some_and(|rest| state.is_idle() && !rest.reports(Topic::Damage));
+        let may_be_for_agent = self.may_be_for_agent(turn, &state, &utterance);
+        // The flow continues after an aside: the desk repeats its question, which the aside did not answer.
+        let said = rest.filter(|_| !is_aside_only && !may_be_for_agent).unwrap_or_else(|| utterance.clone());
+        let (mut next, effects) = advance::advance(state.clone(), Event::Said(said));
+        // The machine hands over, and "never mind" ends the flow without a decision.
+        let is_for_agent = may_be_for_agent && !next.handoff.is_due() && !next.is_declined();
         self.report_utterance(turn, &utterance, &next, is_for_agent).await?;
         if switched {
             self.send(turn, &mut state, Kind::LanguageAck, Scenario::LanguageAck, &[]).await?;
@@ -274,21 +352,21 @@ impl Desk for Returns {
         {
             return Ok(());
         }
-        if let Some(rest) = self.answer_aside(turn, &mut state, &utterance, &text, ticket.as_ref()).await? {
-            if state.is_idle() && !rest.reports(Topic::Damage) {
+        if let Some(aside) = aside {
+            self.answer_aside(turn, &mut state, aside, &text).await?;
+            if is_aside_only {
                 return self.offer_more(turn, state).await;
             }
-            if !is_for_agent {
-                // The flow continues: the desk repeats its question, which the aside did not answer.
-                next = advance::advance(state.clone(), Event::Said(rest));
-            }
         }
-        next.meta.said.clone_from(&state.meta.said);
-        self.record_decisions(turn, &state, &next).await?;
+        next.meta.said = state.meta.said;
         if is_for_agent {
+            // The model decides what the desk does.
+            for effect in effects.into_iter().filter(|effect| matches!(effect, Effect::Record(_))) {
+                self.perform(turn, &next, effect).await?;
+            }
             self.play_agent(turn, next).await
         } else {
-            run_until_wait(self, turn, &self.services.store, next).await
+            run_until_wait(self, turn, &self.services.store, (next, effects)).await
         }
     }
 }
@@ -296,29 +374,24 @@ impl Desk for Returns {
 #[async_trait]
 impl Machine for Returns {
     type State = State;
-    type Worker = Worker;
-    type Question = Question;
-    type Ending = Ending;
-    type Event = Event;
+    type Input = Event;
+    type Effect = Effect;
 
-    fn route(state: &State) -> ReturnsStep {
-        route::route(state)
-    }
-
-    fn advance(state: State, event: Event) -> State {
+    fn advance(state: State, event: Event) -> (State, Vec<Effect>) {
         advance::advance(state, event)
     }
 
-    async fn work(&self, turn: &mut Turn, state: &State, worker: Worker) -> Result<Event, DeskError> {
-        self.do_work(turn, state, worker).await
-    }
-
-    async fn ask(&self, turn: &mut Turn, state: &State, question: Question) -> Result<Event, DeskError> {
-        self.ask_question(turn, state, question).await
-    }
-
-    async fn finish(&self, turn: &mut Turn, state: &State, ending: Ending) -> Result<Event, DeskError> {
-        self.end(turn, state, ending).await
+    async fn perform(&self, turn: &mut Turn, state: &State, effect: Effect) -> Result<Option<Event>, DeskError> {
+        Ok(match effect {
+            Effect::Record(decided) => {
+                self.record_decision(turn, decided).await?;
+                None
+            }
+            Effect::Step(Step::Run(worker)) => Some(self.do_work(turn, state, worker).await?),
+            Effect::Step(Step::Ask(question)) => Some(self.ask_question(turn, state, question).await?),
+            Effect::Step(Step::Finish(ending)) => Some(self.end(turn, state, ending).await?),
+            Effect::Step(Step::Wait) => None,
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use super::retail::rules::RetailRules;
 use super::returns::rules::ReturnsRules;
 use crate::agent::reply_text::for_customer;
 use crate::app::list_file::Table;
+use crate::domain::list::Column as _;
 use crate::domain::returns::listing::Field;
 use crate::domain::serial::find_candidates;
 use crate::domain::{Language, Vocabulary};
@@ -115,7 +116,7 @@ fn doubling_a_text_never_triples_its_cost() {
     let vocabulary: Vocabulary = crate::retrieval::search::vocabulary(index.chunks());
     let grounding = grounding();
     let languages = [Language::VI, Language::EN];
-    let header = Field::NEEDED.map(Field::as_str).join(",");
+    let header = Field::NEEDED.iter().map(|field| field.as_str()).collect::<Vec<_>>().join(",");
     let csv = |text: &str| drop(Table::<Field>::read(format!("{header}\n{text}").as_bytes()));
     let parsers: [Parser<'_>; 14] = [
         ("numbers and contacts", MESSAGE, &|text| drop(returns.find(text))),

@@ -1,14 +1,13 @@
 //! A turn while a desk runs it.
 
+mod sink;
 mod step;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tracing::Instrument;
@@ -20,31 +19,9 @@ use crate::domain::{
 use crate::persona::Persona;
 use crate::store::journal::Change;
 
+pub use sink::{Sink, SinkClosed, Stored};
 pub use step::Step;
 use step::Steps;
-
-/// Receives a turn's events. An event is stored, together with its rows, before any reader sees it.
-#[async_trait]
-pub trait Sink: Send + Sync {
-    /// Queues the event. Waits for room in the queue, not for the commit. Dropping the future while it waits loses nothing.
-    async fn emit(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed>;
-
-    /// Like [`emit`](Sink::emit). The returned future waits for the commit and may be dropped.
-    async fn emit_tracked(&mut self, event: Event, changes: Vec<Change>) -> Result<Stored, SinkClosed>;
-
-    /// Queues the turn's last event and waits until it is stored.
-    async fn emit_last(&mut self, event: Event, changes: Vec<Change>) -> Result<(), SinkClosed> {
-        self.emit_tracked(event, changes).await?.await
-    }
-}
-
-/// Completes when an event is stored, or can no longer be.
-pub type Stored = BoxFuture<'static, Result<(), SinkClosed>>;
-
-/// The journal accepts no more events of this turn.
-#[derive(Debug, thiserror::Error)]
-#[error("the journal accepts no more events of this turn")]
-pub struct SinkClosed;
 
 /// The sender of a message, for rate limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use super::social::Social;
 use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::order_number::Found;
 use crate::domain::identity::Contact;
 use crate::domain::serial::PossibleSerial;
+use crate::nlu::entities::Found;
 
 /// One thing that a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,8 +18,10 @@ pub enum Act<T> {
     Greet,
     /// Says goodbye, and asks for nothing.
     Leave,
-    /// Sounds unhappy or leaves, whatever else it says: a cheerful greeting would be out of place.
-    Sour,
+    /// Says goodbye, whatever else it says.
+    Farewell,
+    /// Complains or says that something is broken, whatever else it says.
+    Complain,
     /// Refers to what was discussed before: "it", "this order".
     PointBack,
     /// Wants a person of the shop.
@@ -65,6 +67,8 @@ pub enum Answer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entities {
     pub orders: Vec<Found>,
+    /// The number of a return or a ticket of the shop.
+    pub shop_number: Option<OrderNumber>,
     /// E-mail addresses and phone numbers.
     pub contacts: Vec<Contact>,
     /// Words that may be serial numbers of goods, in the order of the message.
@@ -76,7 +80,7 @@ pub struct Entities {
 /// A parsed message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Utterance<I, T> {
-    /// The message as the customer wrote it.
+    /// The message, without words that name nothing.
     pub text: String,
     /// The part of the text that can explain a request, without contacts. Empty for a message that only answers.
     pub explanation: String,
@@ -143,8 +147,12 @@ impl<I: Copy + PartialEq, T: Copy + Ord> Utterance<I, T> {
         self.does(Act::Greet)
     }
 
-    pub fn is_sour(&self) -> bool {
-        self.does(Act::Sour)
+    pub fn says_farewell(&self) -> bool {
+        self.does(Act::Farewell)
+    }
+
+    pub fn complains(&self) -> bool {
+        self.does(Act::Complain)
     }
 
     pub fn says_goodbye(&self) -> bool {

@@ -1,9 +1,12 @@
-//! Entries of the audit log: who changed what.
+//! Entries of the audit logs: who changed what, and who did what at the console.
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::domain::ConversationId;
+use crate::domain::calendar::time;
 use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::returns::number::RmaNumber;
 use crate::domain::string_enum::string_enum;
@@ -26,20 +29,24 @@ string_enum! {
 pub const OPERATOR: &str = "operator";
 
 /// An entry of the audit log. It contains no message text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = RecordEntry)]
 pub struct AuditEntry {
+    #[serde(rename = "type")]
     pub kind: AuditKind,
-    /// `desk`, `job`, or the name of a person of the shop.
+    /// `desk`, `job`, or the name of a person.
     pub who: String,
-    /// What happened, such as `rma.created` or `order.status`.
+    /// The change, such as `rma.created` or `order.status`.
     pub what: String,
-    /// The value before the change, or `None` if there was none.
     pub before: Option<Value>,
-    /// The value after the change.
     pub after: Option<Value>,
+    #[serde(skip)]
     pub conversation: Option<ConversationId>,
+    #[schema(value_type = Option<String>)]
     pub order: Option<OrderNumber>,
+    #[schema(value_type = Option<String>)]
     pub rma: Option<RmaNumber>,
+    #[serde(serialize_with = "time")]
     pub at: DateTime<Utc>,
 }
 
@@ -57,5 +64,41 @@ impl AuditEntry {
             rma: None,
             at,
         }
+    }
+}
+
+/// One entry of the console's audit log. It contains no message text and no key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsoleAct {
+    /// The person's name. The name of a failed sign-in is not verified, and may be empty.
+    pub who: String,
+    pub what: ConsoleDeed,
+    /// The address that the request came from, or `None` if the transport has none.
+    pub client: Option<String>,
+    pub conversation: Option<ConversationId>,
+    /// The thing that was changed, such as an RMA's number or a persona's file.
+    pub subject: Option<String>,
+    /// The result, such as the RMA's new state.
+    pub detail: Option<String>,
+    pub at: DateTime<Utc>,
+}
+
+string_enum! {
+    /// An action at the console.
+    pub enum ConsoleDeed {
+        SignedIn = "signed_in",
+        /// A sign-in with a key that is not valid.
+        SignInRefused = "sign_in_refused",
+        SignedOut = "signed_out",
+        Taken = "taken",
+        GivenBack = "given_back",
+        Closed = "closed",
+        Reopened = "reopened",
+        Answered = "answered",
+        Deleted = "deleted",
+        ListImported = "list_imported",
+        PersonaSaved = "persona_saved",
+        RmaAdvanced = "rma_advanced",
+        EscalationResolved = "escalation_resolved",
     }
 }

@@ -1,7 +1,8 @@
-//! Calendar days in the shop's time zone (`SHOP_TIME_ZONE`).
+//! Calendar days in the shop's time zone (`SHOP_TIME_ZONE`), and times in JSON.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use chrono_tz::Tz;
+use serde::Serializer;
 
 /// Returns the day in the shop's time zone.
 pub fn day_of(at: DateTime<Utc>, zone: Tz) -> NaiveDate {
@@ -11,6 +12,19 @@ pub fn day_of(at: DateTime<Utc>, zone: Tz) -> NaiveDate {
 /// Returns the number of calendar days from `from` to `to`, negative if `to` is earlier.
 pub fn days_between(from: NaiveDate, to: NaiveDate) -> i64 {
     to.signed_duration_since(from).num_days()
+}
+
+/// Serializes a time as RFC 3339 in UTC, with milliseconds and `Z`.
+pub fn time<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true))
+}
+
+/// Serializes an optional time like [`time`].
+pub fn optional_time<S: Serializer>(value: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => time(value, serializer),
+        None => serializer.serialize_none(),
+    }
 }
 
 #[cfg(test)]

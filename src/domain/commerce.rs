@@ -2,7 +2,7 @@
 //!
 //! - [`money`]: amounts in minor units
 //! - [`order`]: orders, their items and their customers
-//! - [`order_number`]: order numbers, alone and in customers' messages
+//! - [`order_number`]: order numbers
 
 pub mod money;
 pub mod order;

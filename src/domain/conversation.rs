@@ -6,33 +6,15 @@ use serde_json::{Map, Value};
 use super::string_enum::string_enum;
 use super::{ConversationId, EventId, Language, TenantId};
 
-/// How a conversation got its language. A later variant overrides an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LanguageSource {
-    /// The persona's first language, as long as no message has arrived.
-    Persona,
-    /// Detected in the first message.
-    Detected,
-    /// Requested, at creation or in a message. Only another request changes it.
-    Requested,
-}
-
-impl LanguageSource {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Persona => "persona",
-            Self::Detected => "detected",
-            Self::Requested => "requested",
-        }
-    }
-
-    /// Returns the variant of that name, or [`Self::Persona`] for an unknown name.
-    pub fn parse(text: &str) -> Self {
-        match text {
-            "detected" => Self::Detected,
-            "requested" => Self::Requested,
-            _ => Self::Persona,
-        }
+string_enum! {
+    /// How a conversation got its language. A later variant overrides an earlier one.
+    pub enum LanguageSource {
+        /// The persona's first language, as long as no message has arrived.
+        Persona = "persona",
+        /// Detected in the first message.
+        Detected = "detected",
+        /// Requested, at creation or in a message. Only another request changes it.
+        Requested = "requested",
     }
 }
 

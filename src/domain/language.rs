@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Language([u8; 2]);
 
 impl Language {
+    /// For tests.
     pub const VI: Self = Self(*b"vi");
     pub const EN: Self = Self(*b"en");
 
@@ -24,7 +25,7 @@ impl Language {
 }
 
 impl Default for Language {
-    /// English.
+    /// English, where neither a conversation nor a persona names a language.
     fn default() -> Self {
         Self::EN
     }
@@ -53,6 +54,19 @@ impl TryFrom<String> for DateFormat {
         let is_valid = write!(String::new(), "{}", NaiveDate::MIN.format(&text)).is_ok();
         if is_valid { Ok(Self(text)) } else { Err(InvalidDateFormat(text)) }
     }
+}
+
+/// How a language writes numbers and amounts of money.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NumberFormat {
+    /// Between groups of three digits, such as a comma.
+    pub thousands: String,
+    /// Before the decimals, such as a point.
+    pub decimals: String,
+    /// Whether the sign of a currency follows the number. That of the đồng always does.
+    #[serde(default)]
+    pub symbol_after: bool,
 }
 
 /// One language of the shop, an entry of `prompts/rules/languages.toml`.

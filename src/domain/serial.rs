@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_serial_is_kept_in_upper_case_and_says_what_is_wrong_with_it() {
+    fn serials_become_upper_case_or_explain_errors() {
         assert_eq!("abc-123".parse::<Serial>().map(|s| s.to_string()), Ok("ABC-123".to_owned()));
         for (text, wrong) in [
             ("", InvalidSerial::Length),
@@ -92,9 +92,9 @@ mod tests {
         assert_eq!("1".repeat(33).parse::<Serial>(), Err(InvalidSerial::Length));
     }
 
-    /// The table comes from `tests/data/make_serials.py`: Python's `re` with the seed's own pattern.
+    /// The table comes from `tests/data/make_serials.py`: Python's `re` with the pattern of serial numbers.
     #[test]
-    fn every_generated_string_gives_what_the_pattern_of_the_seed_gives_in_python() {
+    fn serial_parser_agrees_with_the_reference_pattern() {
         let table = include_str!("../../tests/data/serials.tsv");
         let mut rows = 0;
         for line in table.lines() {

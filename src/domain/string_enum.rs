@@ -33,4 +33,4 @@ macro_rules! string_enum {
         }
     };
 }
-pub(in crate::domain) use string_enum;
+pub(crate) use string_enum;

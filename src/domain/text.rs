@@ -10,12 +10,14 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+mod lexicon;
 mod pattern;
 #[cfg(test)]
 mod tests;
 mod token;
 
-pub use pattern::{InvalidPattern, Lexicon, Pattern, Window, match_mask};
+pub use lexicon::Lexicon;
+pub use pattern::{InvalidPattern, Pattern, Window, match_mask};
 pub use token::{Spelling, Token, TokenStream};
 
 /// Lower case, without diacritics, `đ` as `d`: "Bảo hành Đúng" becomes "bao hanh dung".

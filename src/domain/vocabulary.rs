@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn goods_are_named_by_words_that_only_they_have_or_by_two_beside_each_other() {
+    fn goods_match_unique_or_adjacent_words() {
         let vocabulary = vocabulary();
         for (word, names) in [("keychron", true), ("k2", true), ("gaming", false), ("lg", false), ("990", false)] {
             assert_eq!(vocabulary.names_goods(word), names, "{word}");

@@ -125,31 +125,40 @@ impl RowError {
     }
 }
 
-/// Parses the three fields of a row, or returns the error of the first invalid one.
+/// Parses the three fields of a row, or returns the errors of all that are refused.
 ///
 /// Fields are trimmed and the serial is converted to upper case. A product name may contain line breaks (a cell of two
 /// lines), but no other control characters.
-pub fn parse_row(serial: &str, product_name: &str, end_date: &str) -> Result<WarrantyRecord, RowError> {
-    let (serial, product_name, end_date) = (serial.trim(), product_name.trim(), end_date.trim());
-    if serial.is_empty() {
+pub fn parse_row(serial: &str, product_name: &str, end_date: &str) -> Result<WarrantyRecord, Vec<RowError>> {
+    let (serial, name, date) = (parse_serial(serial.trim()), parse_name(product_name.trim()), end_date.trim());
+    let date = parse_date(date).map_err(|cause| RowError::Date { value: date.to_owned(), cause });
+    match (serial, name, date) {
+        (Ok(serial), Ok(product_name), Ok(warranty_end_date)) => {
+            Ok(WarrantyRecord { serial, product_name, warranty_end_date })
+        }
+        (serial, name, date) => Err([serial.err(), name.err(), date.err()].into_iter().flatten().collect()),
+    }
+}
+
+fn parse_serial(text: &str) -> Result<Serial, RowError> {
+    if text.is_empty() {
         return Err(RowError::NoSerial);
     }
-    let serial = serial.parse().map_err(|cause| RowError::Serial { value: serial.to_owned(), cause })?;
-    if product_name.is_empty() {
+    text.parse().map_err(|cause| RowError::Serial { value: text.to_owned(), cause })
+}
+
+fn parse_name(text: &str) -> Result<String, RowError> {
+    let length = text.chars().count();
+    if length == 0 {
         return Err(RowError::NoName);
     }
-    if product_name.len() > MAX_NAME_LENGTH {
-        let length = product_name.chars().count();
-        if length > MAX_NAME_LENGTH {
-            return Err(RowError::LongName { value: product_name.to_owned(), length });
-        }
+    if length > MAX_NAME_LENGTH {
+        return Err(RowError::LongName { value: text.to_owned(), length });
     }
-    if product_name.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\r' | '\n')) {
-        return Err(RowError::ControlCharacter { value: product_name.to_owned() });
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\r' | '\n')) {
+        return Err(RowError::ControlCharacter { value: text.to_owned() });
     }
-    let warranty_end_date =
-        parse_date(end_date).map_err(|cause| RowError::Date { value: end_date.to_owned(), cause })?;
-    Ok(WarrantyRecord { serial, product_name: product_name.to_owned(), warranty_end_date })
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]
@@ -232,10 +241,13 @@ mod tests {
             (("AB1", "N", "2027-02-29"), "warranty_end_date", "2027-02-29", "no such day"),
             (("AB1", "N", ""), "warranty_end_date", "", "empty"),
         ] {
-            let error = parse_row(row.0, row.1, row.2).unwrap_err();
+            let errors = parse_row(row.0, row.1, row.2).unwrap_err();
+            let [error] = errors.as_slice() else { panic!("{errors:?}") };
             assert_eq!((error.column(), error.value()), (column, value));
             assert!(error.to_string().contains(says), "{error} lacks {says:?}");
         }
+        let columns: Vec<&str> = parse_row("CC", "", "x").unwrap_err().iter().map(RowError::column).collect();
+        assert_eq!(columns, ["serial", "product_name", "warranty_end_date"], "all errors of a row are reported");
         let longest = "ă".repeat(MAX_NAME_LENGTH);
         assert_eq!(parse_row("AB1", &longest, "2027-01-01").unwrap().product_name, longest);
     }

@@ -2,14 +2,16 @@
 
 mod address;
 mod spelled;
+mod words;
 
 use std::sync::Arc;
 
 use crate::domain::LinkHost;
 use crate::nlu::facts::is_unseen;
 pub(super) use address::KnownAddresses;
-use address::{Address, find_addresses, is_target_allowed, may_be_disguise};
+use address::{Address, find_addresses, is_target_allowed};
 use spelled::{LONGEST_SPELLED, Spelled, read_spelled};
+pub(super) use words::LinkWords;
 
 /// The longest text of a link, and the longest address, in bytes; what is longer is no link.
 const LONGEST_TEXT: usize = 300;
@@ -33,6 +35,7 @@ pub(super) enum Part {
 /// Holds a word back until it is whole, and a link until it ends.
 #[derive(Clone)]
 pub(super) struct Links<'a> {
+    words: &'a LinkWords,
     hosts: &'a [LinkHost],
     known: Arc<KnownAddresses>,
     held: String,
@@ -83,9 +86,10 @@ struct Link {
 }
 
 impl<'a> Links<'a> {
-    pub(super) fn new(hosts: &'a [LinkHost], known: KnownAddresses) -> Self {
+    pub(super) fn new(words: &'a LinkWords, hosts: &'a [LinkHost], known: KnownAddresses) -> Self {
         let known = Arc::new(known);
         Self {
+            words,
             hosts,
             known,
             held: String::new(),
@@ -147,7 +151,9 @@ impl<'a> Links<'a> {
             _ if self.in_code => self.word(held, at_end),
             Some('!') if held == "!" && !at_end => Step::wait(Waiting::Next, 2),
             Some('!') if held.starts_with("![") => self.bracket(held, at_end),
-            Some('[') if !self.previous.is_empty() && may_be_disguise(held, at_end) => self.word(held, at_end),
+            Some('[') if !self.previous.is_empty() && self.words.may_be_disguise(held, at_end) => {
+                self.word(held, at_end)
+            }
             Some('[') => self.bracket(held, at_end),
             Some('<') => self.angle(held, at_end),
             _ => self.word(held, at_end),
@@ -215,7 +221,7 @@ impl<'a> Links<'a> {
         let target = line.split_once("]:").map_or("", |(_, rest)| rest.trim().trim_start_matches('<'));
         let target = target.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();
         // "[Lưu ý]: máy còn hàng" defines no link.
-        if find_addresses(target).is_empty() && !target.starts_with(['/', '#']) {
+        if find_addresses(target, self.words).is_empty() && !target.starts_with(['/', '#']) {
             return pass(&line[..1]);
         }
         let part = if self.is_good(target) { Part::Kept(line.to_owned()) } else { Part::Unlinked(line.to_owned()) };
@@ -238,14 +244,14 @@ impl<'a> Links<'a> {
         if self.is_good(inside) {
             return Step::Done(end + 1, vec![Part::Kept(held[..=end].to_owned())]);
         }
-        let is_tag = find_addresses(inside).is_empty() && !inside.contains('=');
+        let is_tag = find_addresses(inside, self.words).is_empty() && !inside.contains('=');
         let parts = if is_tag { Vec::new() } else { vec![Part::Dropped(inside.to_owned())] };
         Step::Done(end + 1, parts)
     }
 
     /// A host that is spelled in words, if the text begins with one or may do so.
     fn spelled(&self, held: &str, at_end: bool) -> Option<Step> {
-        match read_spelled(&self.previous, held, at_end) {
+        match read_spelled(self.words, &self.previous, held, at_end) {
             Spelled::No => None,
             Spelled::Maybe => Some(Step::wait(Waiting::Next, LONGEST_SPELLED)),
             Spelled::Host(host) => Some(Step::Done(host.place.end, self.checked(&held[..host.place.end], vec![host]))),
@@ -257,7 +263,7 @@ impl<'a> Links<'a> {
         let mut end = None;
         for (at, c) in held.char_indices() {
             let is_end = match c {
-                '[' if !self.in_code && at > 0 => !may_be_disguise(&held[at..], at_end),
+                '[' if !self.in_code && at > 0 => !self.words.may_be_disguise(&held[at..], at_end),
                 '<' if !self.in_code && at > 0 => true,
                 c => c.is_whitespace(),
             };
@@ -286,7 +292,7 @@ impl<'a> Links<'a> {
         let image = held[end..].starts_with('[') && held[..end].ends_with('!') && end > 1;
         let end = if image { end - 1 } else { end };
         let word = &held[..end];
-        Step::Done(end, self.checked(word, find_addresses(word)))
+        Step::Done(end, self.checked(word, find_addresses(word, self.words)))
     }
 
     /// The word in parts: each address stands or goes.
@@ -312,7 +318,7 @@ impl<'a> Links<'a> {
     }
 
     fn is_good(&self, target: &str) -> bool {
-        is_target_allowed(target, self.hosts, &self.known)
+        is_target_allowed(target, self.hosts, &self.known, self.words)
     }
 }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::browser::{cookie_tokens, is_foreign_page, is_own_page, session_tokens};
 use super::client::{ClientAddress, is_from_this_machine};
-use super::error::ApiError;
+use super::error::{ApiError, Result};
 use super::extract::{conversation_id, path_parameter};
 use super::sse::Lease;
 use crate::app::{App, Claims, Session, StreamPlace, TooManyStreams};
@@ -68,7 +68,7 @@ pub(super) struct Shop {
 impl FromRequestParts<Arc<App>> for Shop {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let shop = authenticate_shop(parts, app)?.filter(|shop| !shop.uses_token(parts));
         shop.ok_or(ApiError::Unauthorized(NO_SHOP_KEY))
     }
@@ -95,7 +95,7 @@ pub(super) struct Opener {
 impl FromRequestParts<Arc<App>> for Opener {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         if let Some(shop) =
             authenticate_shop_unless(parts, app, app.config.auth.web_chat && !is_console(&parts.headers))?
         {
@@ -124,12 +124,12 @@ pub(super) struct Guest {
 
 impl Guest {
     /// Opens a stream of this conversation that lasts until the token expires.
-    pub fn lease(&self, app: &App) -> Result<Lease, ApiError> {
+    pub fn lease(&self, app: &App) -> Result<Lease> {
         self.leased(app.streams.open(self.conversation, self.key()))
     }
 
     /// Opens a stream of one turn.
-    pub fn lease_turn(&self, app: &App) -> Result<Lease, ApiError> {
+    pub fn lease_turn(&self, app: &App) -> Result<Lease> {
         self.leased(app.streams.open_turn(self.key()))
     }
 
@@ -137,21 +137,22 @@ impl Guest {
         (self.access == Access::Key).then(|| self.tenant.clone())
     }
 
-    fn leased(&self, place: Result<StreamPlace, TooManyStreams>) -> Result<Lease, ApiError> {
+    fn leased(&self, place: Result<StreamPlace, TooManyStreams>) -> Result<Lease> {
         Ok(Lease::new(place?, self.access.expires_at(), self.signed_out.clone()))
     }
 }
 
 impl From<TooManyStreams> for ApiError {
-    fn from(TooManyStreams: TooManyStreams) -> Self {
-        Self::RateLimited { retry_after: 10, detail: "This API key has too many open streams; close some of them." }
+    fn from(TooManyStreams { limit }: TooManyStreams) -> Self {
+        let limit = format!("The API keys of a shop may have {limit} open streams: close some of them");
+        Self::RateLimited { limit, retry_after: 10 }
     }
 }
 
 impl FromRequestParts<Arc<App>> for Guest {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let shop = authenticate_shop_unless(parts, app, !is_console(&parts.headers));
         let authenticated = shop.map(|shop| shop.filter(|shop| !shop.uses_token(parts)));
         let id = path_parameter(parts, app, "id").await.and_then(|id| conversation_id(&id));
@@ -209,7 +210,7 @@ pub(super) struct Operator;
 impl FromRequestParts<Arc<App>> for Operator {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         if is_from_this_machine(parts) {
             return Ok(Self);
         }
@@ -223,7 +224,7 @@ pub(super) struct Monitor;
 impl FromRequestParts<Arc<App>> for Monitor {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         match authenticate_shop(parts, app)? {
             Some(_) => Ok(Self),
             None => Err(ApiError::Unauthorized(NO_METRICS_KEY)),
@@ -232,13 +233,13 @@ impl FromRequestParts<Arc<App>> for Monitor {
 }
 
 /// Authenticates the shop. Returns `None` if the request has neither an API key nor a session.
-pub(super) fn authenticate_shop(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
+pub(super) fn authenticate_shop(parts: &Parts, app: &App) -> Result<Option<Shop>> {
     authenticate_shop_unless(parts, app, false)
 }
 
 /// Like [`authenticate_shop`], but ignores a console session if `customer`: a customer may use a browser in which somebody is
 /// signed in to the console.
-fn authenticate_shop_unless(parts: &Parts, app: &App, customer: bool) -> Result<Option<Shop>, ApiError> {
+fn authenticate_shop_unless(parts: &Parts, app: &App, customer: bool) -> Result<Option<Shop>> {
     match by_key(parts, app)? {
         Some(shop) => Ok(Some(shop)),
         None if customer => Ok(None),
@@ -252,7 +253,7 @@ fn is_console(headers: &HeaderMap) -> bool {
 }
 
 /// Authenticates by console session. A request that writes must come from our own pages.
-fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
+fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>> {
     let Some(sessions) = &app.sessions else { return Ok(None) };
     let session = session_tokens(&parts.headers).find_map(|token| sessions.verify(token, Utc::now()));
     let Some(session) = session else { return Ok(None) };
@@ -265,7 +266,7 @@ fn by_session(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
 }
 
 /// Authenticates by API key, or as a local caller in development. Returns `None` if no key was sent.
-fn by_key(parts: &Parts, app: &App) -> Result<Option<Shop>, ApiError> {
+fn by_key(parts: &Parts, app: &App) -> Result<Option<Shop>> {
     let sent = parts.headers.get("x-api-key");
     match (&app.keys, sent) {
         (Some(keys), Some(key)) => match keys.find_tenant(key.as_bytes()) {

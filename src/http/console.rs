@@ -5,7 +5,7 @@
 //! - [`inbox`]: the shop's conversations; [`live`]: their changes as events
 //! - [`handoff`]: a person takes a conversation, answers and returns it to the bot
 //! - [`returns`]: orders and returns of a conversation, steps of RMAs, decisions on escalations
-//! - [`knowledge`], [`questions`]: the indexed documents, and the questions that they did not answer
+//! - [`knowledge`]: the indexed documents, and the questions that they did not answer
 //! - [`warranty_files`]: imports of warranties; [`personas`]: the personas' files
 //! - [`wrong`]: wrong answers, stored as evaluation cases
 //! - [`panel`]: the rows that a conversation's desk shows next to it
@@ -20,7 +20,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Result};
 
 mod audit;
 mod figures;
@@ -31,7 +31,6 @@ mod live;
 mod owner;
 mod panel;
 mod personas;
-mod questions;
 mod returns;
 mod session;
 mod warranty_files;
@@ -58,8 +57,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(returns::resolve))
         .routes(routes!(figures::get))
         .routes(routes!(audit::get))
-        .routes(routes!(knowledge::get))
-        .routes(routes!(questions::get))
+        .routes(routes!(knowledge::documents))
+        .routes(routes!(knowledge::questions))
         .routes(routes!(personas::list))
         .routes(routes!(personas::get, personas::put))
         .routes(routes!(personas::version))
@@ -77,7 +76,7 @@ const DAYS_MAX: u32 = 366;
 const DAYS: u32 = 30;
 
 /// Returns the number of days to report, including today.
-fn days_wanted(days: Option<u32>) -> Result<u32, ApiError> {
+fn days_wanted(days: Option<u32>) -> Result<u32> {
     let days = days.unwrap_or(DAYS);
     if (1..=DAYS_MAX).contains(&days) {
         return Ok(days);

@@ -15,16 +15,16 @@ use super::access::{Access, Guest, Opener, Shop};
 use super::browser::{accepted_languages, is_encrypted, is_own_page, set_cookie};
 use super::client::ClientAddress;
 use super::console::console_act;
-use super::error::with_store_timeout;
-use super::error::{ApiError, KEY_REUSED};
+use super::error::{ApiError, KEY_REUSED, Result, with_store_timeout};
 use super::extract::{
     Body, ConversationPath, EmptyBody, Query, bad_cursor, conversation_id, cut_page, idempotency, page_limit,
 };
 use super::limit::OnlyRepeats;
 use super::refusals::{RefusedCreate, RefusedList, RefusedRead, RefusedWrite};
-use super::views::{ConversationView, MessageView, time};
+use super::views::{ConversationView, MessageView};
 use crate::app::personal_files::DeleteError;
 use crate::app::{App, NewConversation, OpenError, Opened};
+use crate::domain::calendar::time;
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, Language};
 
 /// A conversation to open. Every field is optional.
@@ -73,7 +73,7 @@ pub(super) async fn create(
     repeats: Option<Extension<OnlyRepeats>>,
     headers: HeaderMap,
     body: Body<CreateConversation>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let idempotency = idempotency(&headers, &body.hash)?;
     let wanted = body.value;
     if wanted.user_id.as_ref().is_some_and(|id| id.trim().is_empty() || id.chars().count() > 255) {
@@ -137,7 +137,7 @@ pub(super) async fn renew_token(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     _: Body<EmptyBody>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
     let conversation = found.ok_or(ApiError::NotFound)?;
     let (token, token_expires_at) = app.token(&conversation, Utc::now()).ok_or_else(|| {
@@ -221,16 +221,13 @@ pub(super) struct ConversationList {
 /// Lists the shop's conversations, newest first.
 #[utoipa::path(
     get, path = "/conversations", operation_id = "list_conversations", tag = "conversations", params(ListQuery),
-    responses(
-        (status = 200, description = "a page", body = ConversationList),
-        RefusedList,
-    )
+    responses((status = 200, description = "a page", body = ConversationList), RefusedList)
 )]
 pub(super) async fn list(
     shop: Shop,
     State(app): State<Arc<App>>,
     Query(query): Query<ListQuery>,
-) -> Result<Json<ConversationList>, ApiError> {
+) -> Result<Json<ConversationList>> {
     let limit = page_limit(query.limit)?;
     let after = match query.after {
         Some(text) => Some(conversation_id(&text).map_err(|_| bad_cursor())?),
@@ -246,12 +243,9 @@ pub(super) async fn list(
 /// Returns one conversation.
 #[utoipa::path(
     get, path = "/conversations/{id}", operation_id = "get_conversation", tag = "conversations", params(("id" = String, Path)),
-    responses(
-        (status = 200, description = "the conversation", body = ConversationView),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the conversation", body = ConversationView), RefusedRead)
 )]
-pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Json<ConversationView>, ApiError> {
+pub(super) async fn get(guest: Guest, State(app): State<Arc<App>>) -> Result<Json<ConversationView>> {
     let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await?;
     found.map(|conversation| Json(conversation.into())).ok_or(ApiError::NotFound)
 }
@@ -272,7 +266,7 @@ pub(super) async fn delete(
     ClientAddress(client): ClientAddress,
     ConversationPath(id): ConversationPath,
     State(app): State<Arc<App>>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let who = shop.name.as_deref().unwrap_or(if shop.access == Access::Key { "API key" } else { "operator" });
     let act = ConsoleAct { conversation: Some(id), ..console_act(who, ConsoleDeed::Deleted, client) };
     let deleted = with_store_timeout(&app, app.delete_conversation(&shop.tenant, id, act)).await?;

@@ -9,6 +9,9 @@ use crate::app::App;
 use crate::store::StoreError;
 use crate::turn::{AcceptError, CancelError};
 
+/// The result of a handler.
+pub type Result<T, E = ApiError> = std::result::Result<T, E>;
+
 /// An error response. Its detail is one sentence for the developer of a client; it never contains the text of a provider, SQL,
 /// a path or a key.
 #[derive(Debug)]
@@ -38,9 +41,10 @@ pub enum ApiError {
     /// The server may not write one of its files. Holds the detail.
     NotWritable(&'static str),
     InvalidRequest(String),
+    /// Holds the limit, as the first half of a sentence.
     RateLimited {
+        limit: String,
         retry_after: u64,
-        detail: &'static str,
     },
     Overloaded,
     Draining,
@@ -62,18 +66,15 @@ impl From<AcceptError> for ApiError {
             AcceptError::NotFound => Self::NotFound,
             AcceptError::NotTaken => Self::NotTaken,
             AcceptError::KeyReused => Self::InvalidRequest(KEY_REUSED.to_owned()),
-            AcceptError::TooManyWaiting => Self::RateLimited {
-                retry_after: 2,
-                detail: "Too many messages of this conversation are queued; send the next one after a reply.",
-            },
-            AcceptError::TooManyPerMinute { retry_after } => Self::RateLimited {
-                retry_after,
-                detail: "This conversation has reached its limit of messages per minute; retry after Retry-After seconds.",
-            },
-            AcceptError::TooManyPerDay { retry_after } => Self::RateLimited {
-                retry_after,
-                detail: "The shop has reached its limit of messages per day; retry after Retry-After seconds.",
-            },
+            AcceptError::TooManyWaiting { limit } => {
+                Self::RateLimited { limit: format!("A conversation may have {limit} queued messages"), retry_after: 2 }
+            }
+            AcceptError::TooManyPerMinute { limit, retry_after } => {
+                Self::RateLimited { limit: format!("A conversation may have {limit} messages per minute"), retry_after }
+            }
+            AcceptError::TooManyPerDay { limit, retry_after } => {
+                Self::RateLimited { limit: format!("A shop may have {limit} messages per day"), retry_after }
+            }
             AcceptError::Overloaded => Self::Overloaded,
             AcceptError::Draining => Self::Draining,
             AcceptError::Store(cause) => cause.into(),
@@ -159,8 +160,10 @@ impl IntoResponse for ApiError {
             Self::InvalidRequest(detail) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", "Invalid request", detail.as_str())
             }
-            Self::RateLimited { detail, .. } => {
-                (StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests", *detail)
+            Self::RateLimited { limit, retry_after } => {
+                let unit = if *retry_after == 1 { "second" } else { "seconds" };
+                text = format!("{limit}; retry in {retry_after} {unit}.");
+                (StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests", text.as_str())
             }
             Self::Overloaded => (
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -208,7 +211,7 @@ impl IntoResponse for ApiError {
 pub(super) async fn with_store_timeout<T, E: Into<ApiError>>(
     app: &App,
     work: impl Future<Output = Result<T, E>>,
-) -> Result<T, ApiError> {
+) -> Result<T> {
     match tokio::time::timeout(app.config.http.store_timeout, work).await {
         Ok(outcome) => outcome.map_err(Into::into),
         Err(_) => {

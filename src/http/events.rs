@@ -8,8 +8,7 @@ use axum::response::Response;
 use utoipa::IntoParams;
 
 use super::access::Guest;
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, Result, with_store_timeout};
 use super::refusals::RefusedRead;
 use super::sse;
 use crate::app::App;
@@ -55,7 +54,7 @@ pub(super) async fn get(
     method: Method,
     headers: HeaderMap,
     uri: Uri,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_conversation(guest.conversation)).await;
     let store_responds = match found {
         Ok(Some(_)) => true,

@@ -11,7 +11,7 @@ use serde_json::error::Category;
 use sha2::{Digest, Sha256};
 
 use super::body::BodyTimeout;
-use super::error::ApiError;
+use super::error::{ApiError, Result};
 use crate::domain::ConversationId;
 use crate::domain::text::hex;
 use crate::store::idempotency::IdempotencyKey;
@@ -19,7 +19,7 @@ use crate::store::idempotency::IdempotencyKey;
 /// The most bytes of any body, whatever `BODY_MAX_BYTES` says: a safety net in addition to the limiting layer.
 const BODY_CEILING: usize = 16 * 1024 * 1024;
 
-/// A JSON object in the body. An empty body counts as `{}`.
+/// A JSON object in the body. An empty body counts as `{}` if no field is required.
 pub(super) struct Body<T> {
     pub value: T,
     /// A hash of the JSON value, which does not depend on white space or the order of fields.
@@ -29,7 +29,7 @@ pub(super) struct Body<T> {
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, _: &S) -> Result<Self> {
         let (parts, body) = request.into_parts();
         let bytes = to_bytes(body, BODY_CEILING).await.map_err(|cause| unreadable(&cause))?;
         let value = read(&parts.headers, &bytes)?;
@@ -37,9 +37,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         let mut sorted = value.clone();
         sorted.sort_all_objects();
         let hash = hex(&Sha256::digest(sorted.to_string()));
-        let value =
-            serde_json::from_value(value).map_err(|error| ApiError::InvalidRequest(sentence(&error.to_string())))?;
-        Ok(Self { value, hash })
+        match serde_path_to_error::deserialize(value) {
+            Ok(value) => Ok(Self { value, hash }),
+            Err(_) if bytes.is_empty() => Err(ApiError::InvalidJson),
+            Err(error) => {
+                Err(ApiError::InvalidRequest(json_problem(&error.path().to_string(), &error.inner().to_string())))
+            }
+        }
     }
 }
 
@@ -64,7 +68,7 @@ fn unreadable(cause: &axum::Error) -> ApiError {
 #[serde(deny_unknown_fields)]
 pub(super) struct EmptyBody {}
 
-fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value, ApiError> {
+fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value> {
     if bytes.is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));
     }
@@ -86,7 +90,7 @@ fn read(headers: &HeaderMap, bytes: &Bytes) -> Result<Value, ApiError> {
 }
 
 /// Refuses the character NUL, which PostgreSQL cannot store.
-fn refuse_nul(value: &Value) -> Result<(), ApiError> {
+fn refuse_nul(value: &Value) -> Result<()> {
     let has_nul = |text: &str| text.contains('\0');
     let found = match value {
         Value::String(text) => has_nul(text),
@@ -104,6 +108,20 @@ fn refuse_nul(value: &Value) -> Result<(), ApiError> {
     }
 }
 
+/// Describes why a JSON value does not fit. serde calls an array a sequence, and an object a map or a struct.
+fn json_problem(path: &str, problem: &str) -> String {
+    let types = problem.strip_prefix("invalid type: ").and_then(|types| types.rsplit_once(", expected "));
+    let Some((found, expected)) = types else { return sentence(problem) };
+    let in_json = |name: &str| match name.trim_start_matches("a ") {
+        "sequence" => "an array".to_owned(),
+        "map" => "an object".to_owned(),
+        name if name.starts_with("struct ") => "an object".to_owned(),
+        _ => name.to_owned(),
+    };
+    let path = if path == "." { "The request body" } else { path };
+    format!("{path} has the wrong type: send {}, not {}.", in_json(expected), in_json(found))
+}
+
 /// Turns an error message into a sentence: with a capital letter and a period.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -116,7 +134,7 @@ pub(super) struct Query<T>(pub T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let refused =
             || ApiError::InvalidRequest("The query has an unknown parameter or a wrong value; see /docs.".to_owned());
         if parts.uri.query().is_some_and(|query| query.contains("%00")) {
@@ -132,13 +150,13 @@ pub(super) struct ConversationPath(pub ConversationId);
 impl<S: Send + Sync> FromRequestParts<S> for ConversationPath {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         conversation_id(&path_parameter(parts, state, "id").await?).map(Self)
     }
 }
 
 /// Parses a conversation id. Anything but a UUID in its usual form is not found.
-pub(super) fn conversation_id(text: &str) -> Result<ConversationId, ApiError> {
+pub(super) fn conversation_id(text: &str) -> Result<ConversationId> {
     let id: ConversationId = text.parse().map_err(|_| ApiError::NotFound)?;
     if id.to_string().eq_ignore_ascii_case(text) { Ok(id) } else { Err(ApiError::NotFound) }
 }
@@ -149,25 +167,21 @@ pub(super) struct PathParameters<T>(pub T);
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathParameters<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let Path(parameters) = Path::<T>::from_request_parts(parts, state).await.map_err(|_| ApiError::NotFound)?;
         Ok(Self(parameters))
     }
 }
 
 /// Returns the path parameter with this name.
-pub(super) async fn path_parameter<S: Send + Sync>(
-    parts: &mut Parts,
-    state: &S,
-    name: &str,
-) -> Result<String, ApiError> {
+pub(super) async fn path_parameter<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Result<String> {
     let Path(parameters) =
         Path::<Vec<(String, String)>>::from_request_parts(parts, state).await.map_err(|_| ApiError::NotFound)?;
     parameters.into_iter().find(|(key, _)| key == name).map(|(_, value)| value).ok_or(ApiError::NotFound)
 }
 
 /// Returns the most rows of a page: 1 to 200, or 50 by default.
-pub(super) fn page_limit(limit: Option<u64>) -> Result<u64, ApiError> {
+pub(super) fn page_limit(limit: Option<u64>) -> Result<u64> {
     match limit.unwrap_or(50) {
         limit @ 1..=200 => Ok(limit),
         _ => Err(ApiError::InvalidRequest("limit must be between 1 and 200.".to_owned())),
@@ -188,7 +202,7 @@ pub(super) fn bad_cursor() -> ApiError {
 }
 
 /// Returns the request's `Idempotency-Key`: 1 to 255 visible ASCII characters.
-pub(super) fn idempotency(headers: &HeaderMap, body_hash: &str) -> Result<Option<IdempotencyKey>, ApiError> {
+pub(super) fn idempotency(headers: &HeaderMap, body_hash: &str) -> Result<Option<IdempotencyKey>> {
     let mut keys = headers.get_all("idempotency-key").iter();
     let Some(key) = keys.next() else { return Ok(None) };
     let visible = (1..=255).contains(&key.len()) && key.as_bytes().iter().all(u8::is_ascii_graphic);
@@ -205,12 +219,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_uuid_is_an_id() {
-        let id = ConversationId::now();
-        assert_eq!(conversation_id(&id.to_string()).unwrap(), id);
-        assert_eq!(conversation_id(&id.to_string().to_uppercase()).unwrap(), id);
-        for bad in ["", "x", &format!("{{{id}}}"), &id.0.simple().to_string(), &format!("urn:uuid:{id}")] {
-            assert!(conversation_id(bad).is_err(), "{bad:?}");
+    fn wrong_type_names_field_and_json_types() {
+        for (problem, detail) in [
+            ("invalid type: sequence, expected a string", "text has the wrong type: send a string, not an array."),
+            ("invalid type: map, expected a sequence", "text has the wrong type: send an array, not an object."),
+            (
+                "invalid type: integer `7`, expected struct X",
+                "text has the wrong type: send an object, not integer `7`.",
+            ),
+            ("missing field `text`", "Missing field `text`."),
+        ] {
+            assert_eq!(json_problem("text", problem), detail);
         }
     }
 

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::access::Guest;
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, Result, with_store_timeout};
 use super::extract::{Query, bad_cursor, cut_page, page_limit};
 use super::refusals::RefusedQuery;
 use super::views::{ConversationView, MessageView};
@@ -46,16 +45,13 @@ pub(super) struct History {
 #[utoipa::path(
     get, path = "/conversations/{id}/history", operation_id = "get_history", tag = "conversations",
     params(("id" = String, Path), HistoryQuery),
-    responses(
-        (status = 200, description = "a page", body = History),
-        RefusedQuery,
-    )
+    responses((status = 200, description = "a page", body = History), RefusedQuery)
 )]
 pub(super) async fn get(
     guest: Guest,
     State(app): State<Arc<App>>,
     Query(query): Query<HistoryQuery>,
-) -> Result<Json<History>, ApiError> {
+) -> Result<Json<History>> {
     let limit = page_limit(query.limit)?;
     let after = match query.after.as_deref() {
         Some(text) => Some(cursor(text).ok_or_else(bad_cursor)?),

@@ -9,8 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, Result, with_store_timeout};
 use super::extract::Query;
 use crate::app::App;
 
@@ -36,8 +35,8 @@ pub(super) struct Signature {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     label: Result<Path<String>, PathRejection>,
-    query: Result<Query<Signature>, ApiError>,
-) -> Result<Response, ApiError> {
+    query: Result<Query<Signature>>,
+) -> Result<Response> {
     // Every invalid link gets the same response.
     let (Ok(Path(label)), Ok(Query(query))) = (label, query) else { return Err(ApiError::NotFound) };
     let pdf = with_store_timeout(&app, app.labels.open(&label, &query.signature)).await?.ok_or(ApiError::NotFound)?;

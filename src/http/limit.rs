@@ -149,10 +149,7 @@ fn warn_about_proxy(app: &App, parts: &Parts) {
 }
 
 impl From<TooMany> for ApiError {
-    fn from(too_many: TooMany) -> Self {
-        Self::RateLimited {
-            retry_after: too_many.retry_after,
-            detail: "Too many requests; retry after Retry-After seconds.",
-        }
+    fn from(TooMany { per_second, retry_after }: TooMany) -> Self {
+        Self::RateLimited { limit: format!("A caller may send {per_second} requests per second"), retry_after }
     }
 }

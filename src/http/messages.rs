@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Guest;
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, Result, with_store_timeout};
 use super::extract::{Body, idempotency};
 use super::limit::OnlyRepeats;
 use super::refusals::RefusedMessage;
@@ -40,7 +38,7 @@ impl PostMessage {
     ///
     /// # Errors
     /// [`ApiError::InvalidRequest`] if nothing is left, or more than `TEXT_MAX_CHARS` characters.
-    pub fn trimmed(&self, app: &App) -> Result<String, ApiError> {
+    pub fn trimmed(&self, app: &App) -> Result<String> {
         let text = clean(&self.text);
         let text = if is_blank(&text) { "" } else { text.trim() };
         let length = text.chars().count();
@@ -76,10 +74,7 @@ impl From<Accepted> for MessageAccepted {
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = "the same key and body return the same turn for 24 h"),
     ),
     request_body = PostMessage,
-    responses(
-        (status = 202, description = "stored", body = MessageAccepted),
-        RefusedMessage,
-    )
+    responses((status = 202, description = "stored", body = MessageAccepted), RefusedMessage)
 )]
 pub(super) async fn post(
     guest: Guest,
@@ -87,7 +82,7 @@ pub(super) async fn post(
     repeats: Option<Extension<OnlyRepeats>>,
     headers: HeaderMap,
     body: Body<PostMessage>,
-) -> Result<(StatusCode, Json<MessageAccepted>), ApiError> {
+) -> Result<(StatusCode, Json<MessageAccepted>)> {
     let accepted = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?.1;
     Ok((StatusCode::ACCEPTED, Json(accepted.into())))
 }
@@ -114,7 +109,7 @@ pub(super) async fn stream(
     repeats: Option<Extension<OnlyRepeats>>,
     headers: HeaderMap,
     body: Body<PostMessage>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     // Refuse before anything is stored.
     let lease = guest.lease_turn(&app)?;
     let (guest, accepted) = accept(&app, guest, &headers, repeats.map(|repeats| repeats.0), body).await?;
@@ -128,7 +123,7 @@ async fn accept(
     headers: &HeaderMap,
     repeats: Option<OnlyRepeats>,
     body: Body<PostMessage>,
-) -> Result<(Guest, Accepted), ApiError> {
+) -> Result<(Guest, Accepted)> {
     let message = Message {
         author: Author::Customer,
         text: body.value.trimmed(app)?,
@@ -148,7 +143,7 @@ pub(super) async fn accept_message(
     conversation: ConversationId,
     message: Message,
     repeats: Option<OnlyRepeats>,
-) -> Result<Accepted, ApiError> {
+) -> Result<Accepted> {
     let accepting = async {
         match (app.engine.accept(tenant, conversation, message).await, repeats) {
             (Ok(accepted), _) => Ok(accepted),

@@ -5,57 +5,28 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use chrono::{DateTime, Utc};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::access::Guest;
-use super::error::ApiError;
-use super::error::with_store_timeout;
+use super::error::{ApiError, Result, with_store_timeout};
 use super::extract::{Body, EmptyBody};
 use super::refusals::{RefusedRead, RefusedWrite};
-use super::views::optional_time;
 use crate::app::App;
-use crate::domain::{Timings, TurnStatus};
-
-/// The state of a turn.
-#[derive(Serialize, ToSchema)]
-pub(super) struct TurnView {
-    turn: u32,
-    status: TurnStatus,
-    #[serde(serialize_with = "optional_time")]
-    started_at: Option<DateTime<Utc>>,
-    #[serde(serialize_with = "optional_time")]
-    ended_at: Option<DateTime<Utc>>,
-    /// The duration of each step, by name.
-    #[schema(value_type = Object)]
-    timings_ms: Timings,
-}
+use crate::store::turns::TurnRecord;
 
 /// Returns the state of a turn.
 #[utoipa::path(
     get, path = "/conversations/{id}/turns/{turn}", operation_id = "get_turn", tag = "messages",
     params(("id" = String, Path), ("turn" = String, Path, description = "counted from 1")),
-    responses(
-        (status = 200, description = "the turn", body = TurnView),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the turn", body = TurnRecord), RefusedRead)
 )]
 pub(super) async fn get(
     guest: Guest,
     path: Path<(String, String)>,
     State(app): State<Arc<App>>,
-) -> Result<Json<TurnView>, ApiError> {
+) -> Result<Json<TurnRecord>> {
     let turn = turn_number(&path.0.1)?;
     let found = with_store_timeout(&app, app.store.tenant(&guest.tenant).find_turn(guest.conversation, turn)).await?;
-    let record = found.ok_or(ApiError::NotFound)?;
-    Ok(Json(TurnView {
-        turn: record.turn,
-        status: record.status,
-        started_at: record.started_at,
-        ended_at: record.ended_at,
-        timings_ms: record.timings,
-    }))
+    found.map(Json).ok_or(ApiError::NotFound)
 }
 
 /// Cancels a running or queued turn. The text so far stays.
@@ -74,14 +45,14 @@ pub(super) async fn cancel(
     path: Path<(String, String)>,
     State(app): State<Arc<App>>,
     _: Body<EmptyBody>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let turn = turn_number(&path.0.1)?;
     with_store_timeout(&app, app.engine.cancel(&guest.tenant, guest.conversation, turn)).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
 /// Parses a turn number, which has one spelling: neither `+1` nor `01` is found.
-pub(super) fn turn_number(text: &str) -> Result<u32, ApiError> {
+pub(super) fn turn_number(text: &str) -> Result<u32> {
     let turn = text.parse().ok().filter(|n: &u32| (1..=i32::MAX.unsigned_abs()).contains(n) && n.to_string() == text);
     turn.ok_or(ApiError::NotFound)
 }

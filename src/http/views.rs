@@ -1,26 +1,14 @@
-//! The JSON form of conversations, messages and times.
+//! The JSON form of conversations and messages.
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use serde::{Serialize, Serializer};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::domain::calendar::time;
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, EventId, Language, Message, MessageId, Metadata, Sender,
 };
-
-/// Serializes a time as RFC 3339 in UTC, with milliseconds and `Z`.
-pub(super) fn time<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true))
-}
-
-/// Serializes an optional time like [`time`].
-pub(super) fn optional_time<S: Serializer>(value: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => time(value, serializer),
-        None => serializer.serialize_none(),
-    }
-}
 
 /// A conversation, without its messages.
 #[derive(Serialize, ToSchema)]

@@ -44,7 +44,7 @@ impl JobRunner {
         Arc::new(Self { store, config, jobs, paused, wake: Notify::new(), ended })
     }
 
-    /// Adds a job. It replaces the one with the same name, such as when a desk is loaded again with new texts.
+    /// Adds a job. It replaces the one with the same name.
     pub fn register(&self, job: Arc<dyn Job>) {
         self.jobs.write().unwrap_or_else(PoisonError::into_inner).insert(job.name(), job);
         self.wake();

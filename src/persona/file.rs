@@ -38,8 +38,9 @@ enum Folders {
     Several(Vec<String>),
 }
 
-/// Parses a persona. `file` is the name in errors, `id` the file name without extension.
-pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
+/// Parses a persona. `file` is the name in errors, `id` the file name without extension, `languages` what a persona speaks that
+/// names none.
+pub(super) fn parse(file: &str, id: &str, content: &str, languages: &[Language]) -> Result<Persona, PromptError> {
     let error = |line: usize, hint: String| PromptError { file: file.to_owned(), line: Some(line), hint };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let (front_matter, body, first_line) = split_front_matter(content)
@@ -52,10 +53,10 @@ pub(super) fn parse(file: &str, id: &str, content: &str) -> Result<Persona, Prom
             error(line + 1, format!("the front matter is not valid: {}", readable(&cause.to_string())))
         })?
     };
-    let mut languages = front.languages.unwrap_or_else(|| vec![Language::VI, Language::EN]);
+    let mut languages = front.languages.unwrap_or_else(|| languages.to_vec());
     languages.dedup();
     if languages.is_empty() {
-        return Err(error(1, "languages is empty: name at least one, such as [vi, en]".to_owned()));
+        return Err(error(1, "the persona has no language: name at least one, such as languages: [en]".to_owned()));
     }
     if front.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
         return Err(error(1, "temperature must be between 0 and 2".to_owned()));
@@ -148,7 +149,8 @@ impl Lines {
         let earlier = match language {
             None => self.own.replace(value.to_owned()),
             Some(code) => {
-                let language = code.parse().map_err(|_| format!("'{code}' is not a language: write vi or en"))?;
+                let language =
+                    code.parse().map_err(|_| format!("'{code}' is not a language: write two letters, such as en"))?;
                 self.others.insert(language, value.to_owned())
             }
         };
@@ -189,6 +191,10 @@ fn split_front_matter(content: &str) -> Option<(&str, &str, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(file: &str, id: &str, content: &str) -> Result<Persona, PromptError> {
+        super::parse(file, id, content, &[Language::VI, Language::EN])
+    }
 
     #[test]
     fn front_matter_is_optional() {

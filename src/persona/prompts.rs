@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use super::rules::{LANGUAGES, languages_in};
 use super::{Persona, file};
+use crate::config::{PromptConfig, ShopConfig};
+use crate::domain::Language;
 use crate::domain::text::clean;
 
 /// An invalid file under `prompts/`, with the place and a hint how to fix it.
@@ -37,13 +40,21 @@ pub struct PromptErrors {
     pub others: Vec<PromptError>,
 }
 
+impl fmt::Display for PromptErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)
+    }
+}
+
+impl std::error::Error for PromptErrors {}
+
 impl From<PromptError> for PromptErrors {
     fn from(first: PromptError) -> Self {
         Self { first, others: Vec::new() }
     }
 }
 
-/// The personas, and the other files by their path below the folder (`texts/retail.vi.toml`).
+/// The personas of a shop, and the other files by their path below the folder (`texts/retail.vi.toml`).
 #[derive(Clone, Debug)]
 pub struct Prompts {
     folder: PathBuf,
@@ -52,6 +63,8 @@ pub struct Prompts {
     default_file: Option<PathBuf>,
     default_persona: Arc<Persona>,
     files: BTreeMap<String, String>,
+    /// The default shop's prompts, for what this shop's folder lacks. `None`: this is the default shop.
+    base: Option<Arc<Self>>,
 }
 
 impl Prompts {
@@ -64,20 +77,8 @@ impl Prompts {
     pub fn load_all(folder: &Path, default_persona: &Path) -> Result<Self, PromptErrors> {
         let mut files = BTreeMap::new();
         read_folder(folder, folder, &mut files)?;
-        let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
-        for (name, content) in &files {
-            if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
-                let shown = folder.join(name).display().to_string();
-                match file::parse(&shown, id, content) {
-                    Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
-                    Err(error) => errors.push(error),
-                }
-            }
-        }
-        let mut errors = errors.into_iter();
-        if let Some(first) = errors.next() {
-            return Err(PromptErrors { first, others: errors.collect() });
-        }
+        let languages = languages_in(files.get(LANGUAGES));
+        let mut personas = parse_personas(folder, &files, &languages)?;
         let id = default_persona.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let inside = default_persona.parent().is_some_and(|parent| same_folder(parent, folder));
         let (default_persona, default_file) = match personas.get(&id).filter(|_| inside) {
@@ -86,18 +87,61 @@ impl Prompts {
                 let shown = default_persona.display().to_string();
                 let content = read(default_persona)
                     .map_err(|error| PromptError { hint: format!("{} (set by PERSONA_PATH)", error.hint), ..error })?;
-                let persona = Arc::new(file::parse(&shown, &id, &content)?);
+                let persona = Arc::new(file::parse(&shown, &id, &content, &languages)?);
                 personas.insert(id, persona.clone());
                 (persona, Some(default_persona.to_owned()))
             }
         };
-        Ok(Self { folder: folder.to_owned(), personas, default_file, default_persona, files })
+        Ok(Self { folder: folder.to_owned(), personas, default_file, default_persona, files, base: None })
+    }
+
+    /// Loads the prompts of a shop. Returns the errors of all personas.
+    pub fn load_shop(config: &PromptConfig, shop: &ShopConfig) -> Result<Arc<Self>, PromptErrors> {
+        Arc::new(Self::load_all(&config.folder, &config.persona)?).of_shop(shop)
+    }
+
+    /// Loads the prompts of another shop over these. Files that its folder lacks are taken from these prompts, and so are the
+    /// personas if its folder has none.
+    pub fn of_shop(self: &Arc<Self>, shop: &ShopConfig) -> Result<Arc<Self>, PromptErrors> {
+        let Some(folder) = &shop.prompts else { return Ok(self.clone()) };
+        let mut files = BTreeMap::new();
+        if folder.is_dir() {
+            read_folder(folder, folder, &mut files)?;
+        }
+        let languages = languages_in(files.get(LANGUAGES).or_else(|| self.content(LANGUAGES)));
+        let mut personas = parse_personas(folder, &files, &languages)?;
+        if personas.is_empty() {
+            personas.clone_from(&self.personas);
+        }
+        let wanted = shop.persona.as_ref().unwrap_or(&self.default_persona.id);
+        let default_persona = match (personas.get(wanted), &shop.persona, personas.values().next()) {
+            (Some(persona), _, _) | (None, None, Some(persona)) => persona.clone(),
+            _ => {
+                let known: Vec<&str> = personas.keys().map(String::as_str).collect();
+                let hint = format!("there is no persona '{wanted}': write one of {}", known.join(", "));
+                let file = folder.with_file_name("shop.toml").display().to_string();
+                return Err(PromptError { file, line: None, hint }.into());
+            }
+        };
+        let (folder, base) = (folder.clone(), Some(self.clone()));
+        Ok(Arc::new(Self { folder, personas, default_file: None, default_persona, files, base }))
+    }
+
+    /// Returns the prompts whose folder has the persona's file: these, or the default shop's.
+    fn owner_of(&self, persona: &str) -> &Self {
+        let own = self.files.contains_key(&format!("{persona}.md"));
+        self.base.as_deref().filter(|_| !own).unwrap_or(self)
+    }
+
+    /// Returns where this shop's copy of an inherited persona goes; `None` if the persona is not inherited.
+    pub fn inherited_persona(&self, id: &str) -> Option<PathBuf> {
+        (!std::ptr::eq(self.owner_of(id), self)).then(|| self.folder.join(format!("{id}.md")))
     }
 
     /// Returns a copy with another text for one persona, as if its file had changed. Does not read files.
     pub fn with_persona(&self, id: &str, content: &str) -> Result<Self, PromptError> {
         let shown = self.persona_file(id).display().to_string();
-        let persona = Arc::new(file::parse(&shown, id, content)?);
+        let persona = Arc::new(file::parse(&shown, id, content, &languages_in(self.content(LANGUAGES)))?);
         let mut changed = self.clone();
         if persona.id == changed.default_persona.id {
             changed.default_persona = persona.clone();
@@ -108,9 +152,10 @@ impl Prompts {
 
     /// Returns the path of the persona's file.
     pub fn persona_file(&self, id: &str) -> PathBuf {
-        match &self.default_file {
-            Some(file) if self.default_persona.id == id => file.clone(),
-            _ => self.folder.join(format!("{id}.md")),
+        let owner = self.owner_of(id);
+        match &owner.default_file {
+            Some(file) if owner.default_persona.id == id => file.clone(),
+            _ => owner.folder.join(format!("{id}.md")),
         }
     }
 
@@ -127,6 +172,11 @@ impl Prompts {
     /// Iterates over all personas by name.
     pub fn personas(&self) -> impl Iterator<Item = &Arc<Persona>> {
         self.personas.values()
+    }
+
+    /// Whether a persona names the desk.
+    pub fn has_desk(&self, desk: &str) -> bool {
+        self.personas().any(|persona| persona.desk == desk)
     }
 
     /// Returns the folders of all personas. An empty name is the knowledge folder itself.
@@ -152,10 +202,14 @@ impl Prompts {
         })
     }
 
+    /// Returns the content of a file, the default shop's if this shop has none.
+    fn content(&self, name: &str) -> Option<&String> {
+        self.files.get(name).or_else(|| self.base.as_ref()?.content(name))
+    }
+
     /// Returns the trimmed content of a file.
     pub fn text(&self, name: &str) -> Result<&str, PromptError> {
-        self.files
-            .get(name)
+        self.content(name)
             .map(|text| text.trim())
             .ok_or_else(|| self.error(name, None, "the file is missing: copy it from the distribution".to_owned()))
     }
@@ -175,7 +229,7 @@ impl Prompts {
     ) -> Result<T, PromptError> {
         // Not trimmed, since the error's position counts from the start of the file.
         self.text(name)?;
-        let content = self.files.get(name).map_or("", String::as_str);
+        let content = self.content(name).map_or("", String::as_str);
         parse(content).map_err(|error| {
             let line = error.span().map(|span| content[..span.start.min(content.len())].matches('\n').count() + 1);
             self.error(name, line, error.message().to_owned())
@@ -189,7 +243,35 @@ impl Prompts {
 
     /// Creates an error about one of these files.
     pub fn error(&self, name: &str, line: Option<usize>, hint: String) -> PromptError {
-        PromptError { file: self.folder.join(name).display().to_string(), line, hint }
+        match &self.base {
+            Some(base) if !self.files.contains_key(name) && base.content(name).is_some() => {
+                base.error(name, line, hint)
+            }
+            _ => PromptError { file: self.folder.join(name).display().to_string(), line, hint },
+        }
+    }
+}
+
+/// Parses the files at the top of the folder. The errors name every invalid one.
+fn parse_personas(
+    folder: &Path,
+    files: &BTreeMap<String, String>,
+    languages: &[Language],
+) -> Result<BTreeMap<String, Arc<Persona>>, PromptErrors> {
+    let (mut personas, mut errors) = (BTreeMap::new(), Vec::new());
+    for (name, content) in files {
+        if let Some(id) = name.strip_suffix(".md").filter(|id| !id.contains('/')) {
+            let shown = folder.join(name).display().to_string();
+            match file::parse(&shown, id, content, languages) {
+                Ok(persona) => drop(personas.insert(id.to_owned(), Arc::new(persona))),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    let mut errors = errors.into_iter();
+    match errors.next() {
+        Some(first) => Err(PromptErrors { first, others: errors.collect() }),
+        None => Ok(personas),
     }
 }
 
@@ -236,7 +318,6 @@ fn same_folder(a: &Path, b: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Language;
 
     #[test]
     fn missing_folder_is_reported_with_file_and_line() {
@@ -251,6 +332,43 @@ mod tests {
         assert!(error.hint.contains("the folder returns") && error.hint.contains("create it"), "{}", error.hint);
         std::fs::create_dir_all(knowledge.join("returns")).unwrap();
         assert_eq!(prompts.check_knowledge(&knowledge), Ok(()));
+    }
+
+    #[test]
+    fn shop_takes_missing_files_from_the_default() {
+        let (default, shops) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |folder: &Path, files: &[(&str, &str)]| {
+            std::fs::create_dir_all(folder.join("texts")).unwrap();
+            files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+        };
+        write(default.path(), &[("a.md", "Who.\nGreeting: A"), ("b.md", "Who.\nGreeting: B")]);
+        write(default.path(), &[("texts/x.toml", "x = 1"), ("texts/y.toml", "y = 1")]);
+        let base = Arc::new(Prompts::load(default.path(), &default.path().join("b.md")).unwrap());
+        let shop = |name: &str, persona: Option<&str>| {
+            let folder = shops.path().join(name).join("prompts");
+            let (config, _) = crate::config::Config::read_all(crate::config::Env::default());
+            let default = config.shop(&crate::domain::TenantId::default());
+            base.of_shop(&ShopConfig { prompts: Some(folder), persona: persona.map(str::to_owned), ..default })
+        };
+        let names = |prompts: &Prompts| prompts.personas().map(|persona| persona.id.clone()).collect::<Vec<_>>();
+        let bare = shop("bare", None).unwrap();
+        assert_eq!((names(&bare), bare.default_persona().id.as_str()), (vec!["a".to_owned(), "b".to_owned()], "b"));
+        assert_eq!(bare.persona_file("a"), default.path().join("a.md"));
+        assert_eq!(bare.inherited_persona("a"), Some(shops.path().join("bare/prompts/a.md")));
+        let folder = shops.path().join("own/prompts");
+        write(&folder, &[("c.md", "Who.\nGreeting: C"), ("a.md", "Who.\nGreeting: other"), ("texts/x.toml", "x = ")]);
+        let own = shop("own", None).unwrap();
+        assert_eq!((names(&own), own.default_persona().id.as_str()), (vec!["a".to_owned(), "c".to_owned()], "a"));
+        assert_eq!(own.default_persona().greeting(Language::VI), "other");
+        assert_eq!(own.inherited_persona("a"), None);
+        assert_eq!(own.text("texts/y.toml").unwrap(), "y = 1");
+        assert_eq!(
+            own.toml::<toml::Table>("texts/x.toml").unwrap_err().file,
+            folder.join("texts/x.toml").display().to_string()
+        );
+        assert_eq!(shop("own", Some("c")).unwrap().default_persona().id, "c");
+        let error = shop("own", Some("b")).unwrap_err().first;
+        assert!(error.to_string().ends_with("own/shop.toml: there is no persona 'b': write one of a, c"), "{error}");
     }
 
     #[test]

@@ -4,15 +4,24 @@ use serde::de::{DeserializeOwned, Error as _};
 use toml::{Table, Value};
 
 use super::{PromptError, Prompts};
+use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
 use crate::domain::serial::SerialWords;
 
-const LANGUAGES: &str = "rules/languages.toml";
+pub(super) const LANGUAGES: &str = "rules/languages.toml";
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LanguagesFile {
     languages: Vec<LanguageProfile>,
+}
+
+/// Returns the codes of the languages in the text of [`LANGUAGES`]. [`Prompts::languages`] reports a file that cannot be read.
+pub(super) fn languages_in(text: Option<&String>) -> Vec<Language> {
+    match text.map(|text| toml::from_str::<LanguagesFile>(text)) {
+        Some(Ok(file)) => file.languages.into_iter().map(|language| language.code).collect(),
+        _ => vec![Language::default()],
+    }
 }
 
 impl Prompts {
@@ -172,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn error_names_file_and_line_of_the_quoted_text() {
+    fn error_names_file_and_line() {
         let rules = prompts(&[("a.en", "l = [\"one\"]"), ("a.vi", "l = [\n  \"<hai>\"]")]);
         let error =
             rules.rules(&["a"], |_: Table| Err::<(), _>("unknown \"<hai>\"")).expect_err("an error").to_string();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{PromptError, Prompts};
-use crate::domain::language::DateFormat;
+use crate::domain::language::{DateFormat, NumberFormat};
 use crate::domain::{ErrorCode, Language};
 
 mod console;
@@ -84,6 +84,7 @@ pub struct CommonTexts {
     /// The value of `{hotline}`.
     pub hotline: String,
     pub date_format: DateFormat,
+    pub number_format: NumberFormat,
     error_timeout: String,
     error_unavailable: String,
     error_overloaded: String,

@@ -11,7 +11,7 @@ mod message;
 mod smtp;
 
 pub use files::MailFiles;
-pub use message::InvalidSender;
+pub use message::{InvalidSender, check_sender};
 pub use smtp::{InvalidSmtp, Smtp};
 
 /// An e-mail to one customer, in plain text.
@@ -19,6 +19,8 @@ pub use smtp::{InvalidSmtp, Smtp};
 pub struct Email {
     /// `MSG-{unix}-{hash}`: the same for every attempt, so that duplicates can be recognized.
     pub id: String,
+    /// The sender's address, if it is not the backend's.
+    pub from: Option<String>,
     /// The customer's address.
     pub to: String,
     pub subject: String,

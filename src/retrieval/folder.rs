@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tracing::{info, warn};
+use utoipa::ToSchema;
 
 use super::chunk::Chunk;
 use super::document::split_front_matter;
@@ -49,11 +50,12 @@ pub struct Dropped {
     pub tokens: usize,
 }
 
-/// A problem in a file. The rest of the folder can still be searched.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A problem in a file, for an editor to fix. The rest of the folder can still be searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = ProblemView)]
 pub struct Warning {
     pub file: String,
-    /// The line, counted from 1, or `None` for the whole file.
+    /// The line, counted from 1; null for the whole file.
     pub line: Option<usize>,
     pub problem: String,
 }

@@ -1,4 +1,4 @@
-//! The shop's words for the search, from `prompts/rules/search.toml`.
+//! The shop's words for the search, from `prompts/rules/search.toml` and `prompts/rules/search.LANG.toml`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -127,29 +127,17 @@ fn begins_with(words: &[Token], phrase: &[Token]) -> bool {
     phrase.len() <= words.len() && words.iter().zip(phrase).all(|(word, phrase)| word.may_be(phrase))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct File {
     stop: Vec<String>,
-    #[serde(default)]
     weak: Vec<String>,
-    #[serde(default)]
     filler: Vec<String>,
-    #[serde(default)]
     units: Vec<String>,
-    #[serde(default)]
-    synonyms: Vec<Synonyms>,
-    #[serde(default)]
+    /// Words that mean the same, by a name that the files share.
+    synonyms: BTreeMap<String, Vec<String>>,
     money: MoneyWords,
-    #[serde(default)]
-    columns: Vec<Column>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Synonyms {
-    words: Vec<String>,
+    columns: BTreeMap<String, Column>,
 }
 
 #[derive(Default, Deserialize)]
@@ -167,13 +155,13 @@ struct MoneyWords {
 }
 
 impl SearchRules {
-    /// Reads `rules/languages.toml` and `rules/search.toml`.
+    /// Reads `rules/languages.toml`, `rules/search.toml` and `rules/search.LANG.toml`.
     ///
     /// # Errors
-    /// A file is missing or malformed; the error names the line.
+    /// A file is missing or malformed.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
         let languages = prompts.languages()?;
-        prompts.toml_with("rules/search.toml", |text| Self::new(text, languages))
+        prompts.rules(&["search"], |file: File| Self::new(&file, languages))
     }
 
     /// Parses rules for a shop without languages. What the text leaves out is empty.
@@ -181,15 +169,14 @@ impl SearchRules {
     /// # Errors
     /// The text is not valid TOML, or has an unknown key or value. The error names the line.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        Self::new(text, Vec::new())
+        Self::new(&toml::from_str(text)?, Vec::new()).map_err(serde::de::Error::custom)
     }
 
-    pub(super) fn new(text: &str, languages: Vec<LanguageProfile>) -> Result<Self, toml::de::Error> {
-        let file: File = toml::from_str(text)?;
-        let analyzer = Analyzer::new(&file.units, &languages).map_err(serde::de::Error::custom)?;
+    pub(super) fn new(file: &File, languages: Vec<LanguageProfile>) -> Result<Self, regex::Error> {
+        let analyzer = Analyzer::new(&file.units, &languages)?;
         let list = |words: &[String]| Lexicon::of(words.iter().map(|word| (word.as_str(), 0)), &analyzer);
-        let numbered =
-            (0..).zip(&file.synonyms).flat_map(|(n, group)| group.words.iter().map(move |word| (word.as_str(), n)));
+        let groups = (0..).zip(file.synonyms.values());
+        let numbered = groups.flat_map(|(n, words)| words.iter().map(move |word| (word.as_str(), n)));
         Ok(Self {
             stop: list(&file.stop),
             weak: list(&file.weak),
@@ -206,7 +193,7 @@ impl SearchRules {
                 asked: list(&file.money.asked),
                 to: list(&file.money.to),
             },
-            columns: file.columns,
+            columns: file.columns.values().cloned().collect(),
             languages,
             analyzer,
         })
@@ -250,7 +237,7 @@ mod tests {
     #[test]
     fn same_question_has_the_same_gist() {
         let rules = "filler = [\"shop\", \"ơi\", \"cho mình hỏi\", \"ạ\", \"có\", \"không\", \"ko\", \"please\"]\nunits = [\"tb\"]";
-        let rules = SearchRules::new(rules, Prompts::shipped().languages().unwrap()).unwrap();
+        let rules = SearchRules::new(&toml::from_str(rules).unwrap(), Prompts::shipped().languages().unwrap()).unwrap();
         for (a, b) in [
             ("Shop ơi, có sửa máy in không ạ?", "sua may in"),
             ("CHO MÌNH HỎI: sửa máy in", "có sửa máy in ko"),

@@ -1,4 +1,4 @@
-//! Searches the shop's documents: always by words, and also by meaning if there are vectors.
+//! Searches a shop's documents: always by words, and also by meaning if there are vectors.
 //!
 //! A question has no passages if no chunk covers enough of its words ([`super::lexical`]) *and* none is similar enough in meaning
 //! ([`Threshold`]). One of them suffices for an answer: a paraphrase shares no words with the page, and a model number is not
@@ -18,7 +18,7 @@ use super::hybrid::{self, FETCH, Lists, Near, Threshold};
 use super::library::collection_name;
 use super::sync::{Progress, SyncError, SyncReport, Target, sync};
 use super::{Chunk, LexicalIndex, Library, Passage, Query, Report, RetrievalError, SearchRules, Shelf};
-use crate::config::{KnowledgeConfig, SearchConfig};
+use crate::config::{KnowledgeConfig, SearchConfig, ShopConfig};
 use crate::domain::{TenantId, Vocabulary};
 use crate::providers::embedding::{Embedder, EmbeddingError};
 use crate::providers::vector::{Collection, Labels, VectorError, VectorIndex, cosine};
@@ -27,8 +27,9 @@ mod overview;
 
 pub use overview::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
 
-/// The documents of a server, with their search.
+/// The documents of one shop, with their search.
 pub struct Knowledge {
+    tenant: TenantId,
     knowledge: KnowledgeConfig,
     config: SearchConfig,
     embedder: Arc<Embedder>,
@@ -102,7 +103,7 @@ enum Blind {
 }
 
 impl Knowledge {
-    /// Creates the search without documents; [`Self::read`] reads them.
+    /// Creates the default shop's search without documents; [`Self::read`] reads them.
     pub fn new(
         knowledge: KnowledgeConfig,
         config: SearchConfig,
@@ -111,7 +112,16 @@ impl Knowledge {
     ) -> Self {
         let (shelves, calibrations) = (ArcSwap::default(), Mutex::default());
         let (last_sync, complaint) = (Mutex::default(), Mutex::default());
-        Self { knowledge, config, embedder, vectors, shelves, calibrations, last_sync, complaint }
+        let tenant = TenantId::default();
+        Self { tenant, knowledge, config, embedder, vectors, shelves, calibrations, last_sync, complaint }
+    }
+
+    /// Creates the search of another shop with the same services, without documents.
+    pub fn of_shop(&self, shop: &ShopConfig) -> Self {
+        let mut knowledge = self.knowledge.clone();
+        knowledge.folder = shop.knowledge.clone().unwrap_or_default();
+        let (embedder, vectors) = (self.embedder.clone(), self.vectors.clone());
+        Self { tenant: shop.tenant.clone(), ..Self::new(knowledge, self.config.clone(), embedder, vectors) }
     }
 
     /// Reads the documents that personas with these folders see, and replaces the earlier ones.
@@ -324,7 +334,7 @@ impl Knowledge {
 
     fn collection(&self, folder: &str) -> Collection {
         let name = collection_name(&self.knowledge.collection, folder);
-        Collection { tenant: TenantId::default(), name }
+        Collection { tenant: self.tenant.clone(), name }
     }
 
     /// Updates the vectors to the documents that were read.

@@ -149,6 +149,7 @@ pub async fn sync(
     report.removed = gone.len();
     report.seconds = started.elapsed().as_secs_f64();
     info!(
+        tenant = %collection.tenant,
         collection = collection.name,
         embedded = report.embedded,
         removed = report.removed,

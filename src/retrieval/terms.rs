@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_with_a_known_unit_has_a_bare_number() {
+    fn number_with_unit_also_matches_bare() {
         assert_eq!(analyzer().bare_number("16gb"), Some("16"));
         assert_eq!(analyzer().bare_number("15.6inch"), Some("15.6"));
         assert_eq!(analyzer().bare_number("13400f"), None);

@@ -7,11 +7,9 @@ use sea_orm::sea_query::{ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
 use serde_json::json;
 
-use super::columns::{from_db, to_db};
-use super::entities::{conversations, daily_turns, idempotency_keys, messages, turns};
+use super::entities::{TenantEntity, conversations, daily_turns, idempotency_keys, turns};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key, forget_key};
-use super::jobs::{NewJob, enqueue};
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore, from_db, to_db};
 use crate::domain::{Author, ConversationId, ConversationStatus, Message, MessageId, Sender, TurnStatus};
 
 /// A message to accept as a turn.
@@ -68,20 +66,18 @@ pub enum Acceptance {
 impl TenantStore<'_> {
     /// Stores the message, its queued turn and its idempotency key. A customer's message reopens a closed conversation;
     /// a message of the shop does not.
-    pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    pub async fn accept(&self, new: &NewTurn<'_>) -> Result<Acceptance> {
+        let transaction = self.store.begin_fenced().await?;
         // The update locks the conversation's row, so that concurrent requests are counted exactly below.
         let (status, closed) = (conversations::Column::Status, ConversationStatus::Closed.as_str());
         let is_customer = *new.author == Author::Customer;
         let reopened = if is_customer { ConversationStatus::Bot.as_str() } else { closed };
         let opened = Expr::case(Expr::col(status).eq(closed), reopened);
-        let bumped = conversations::Entity::update_many()
+        let bumped = conversations::Entity::update_of(self.tenant)
             .col_expr(conversations::Column::LastTurn, Expr::col(conversations::Column::LastTurn).add(1))
             .col_expr(conversations::Column::LastActivityAt, Expr::value(new.now))
             .col_expr(status, opened.finally(Expr::col(status)).into())
             .filter(conversations::Column::Id.eq(new.conversation.0))
-            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .exec_with_returning(&transaction)
             .await?;
         let Some(conversation) = bumped.into_iter().next() else {
@@ -115,11 +111,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns the limit that is reached, if any.
-    async fn refusal(
-        &self,
-        transaction: &DatabaseTransaction,
-        new: &NewTurn<'_>,
-    ) -> Result<Option<Acceptance>, StoreError> {
+    async fn refusal(&self, transaction: &DatabaseTransaction, new: &NewTurn<'_>) -> Result<Option<Acceptance>> {
         if new.full {
             return Ok(Some(Acceptance::Full));
         }
@@ -157,7 +149,7 @@ impl TenantStore<'_> {
         &self,
         transaction: &DatabaseTransaction,
         new: &NewTurn<'_>,
-    ) -> Result<Option<Acceptance>, StoreError> {
+    ) -> Result<Option<Acceptance>> {
         let Some(per_day) = new.per_day else { return Ok(None) };
         let row = daily_turns::ActiveModel {
             tenant_id: Set(self.tenant.to_string()),
@@ -181,7 +173,7 @@ impl TenantStore<'_> {
         new: &NewTurn<'_>,
         turn: u32,
         scope: &str,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let message = Message {
             id: new.message_id,
             conversation_id: new.conversation,
@@ -193,12 +185,7 @@ impl TenantStore<'_> {
             metadata: new.author.metadata(),
             receipt: None,
         };
-        messages::Entity::insert(super::messages::message_row(self.tenant, &message))
-            .exec_without_returning(transaction)
-            .await?;
-        if self.store.embeds {
-            enqueue(transaction, &[NewJob::embed(self.tenant, new.conversation, new.message_id, new.now)]).await?;
-        }
+        self.insert_message(transaction, &message).await?;
         turns::Entity::insert(turns::ActiveModel {
             conversation_id: Set(new.conversation.0),
             turn: Set(to_db(turn)),
@@ -218,18 +205,8 @@ impl TenantStore<'_> {
         .exec_without_returning(transaction)
         .await?;
         if let Some(key) = new.idempotency {
-            idempotency_keys::Entity::insert(idempotency_keys::ActiveModel {
-                tenant_id: Set(self.tenant.to_string()),
-                scope: Set(scope.to_owned()),
-                key: Set(key.key.clone()),
-                body_hash: Set(key.body_hash.clone()),
-                conversation_id: Set(new.conversation.0),
-                turn: Set(to_db(turn)),
-                message_id: Set(new.message_id.0),
-                created_at: Set(new.now),
-            })
-            .exec_without_returning(transaction)
-            .await?;
+            let row = key.row(self.tenant, scope, &message);
+            idempotency_keys::Entity::insert(row).exec_without_returning(transaction).await?;
         }
         Ok(())
     }

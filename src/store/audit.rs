@@ -5,19 +5,18 @@ use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter,
 use uuid::Uuid;
 
 use super::entities::audit;
-use super::orders::unreadable;
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore, unreadable};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::{AuditEntry, AuditKind, ConversationId, TenantId};
 
 impl TenantStore<'_> {
     /// Stores an entry that no other change goes with, such as a tool call or a decision.
-    pub async fn record(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+    pub async fn record(&self, entry: &AuditEntry) -> Result<()> {
         record(self.store.writer()?, self.tenant, std::slice::from_ref(entry)).await
     }
 
     /// Lists the entries of the conversation, oldest first, including later changes to its orders from outside.
-    pub async fn list_audit(&self, conversation: ConversationId) -> Result<Vec<AuditEntry>, StoreError> {
+    pub async fn list_audit(&self, conversation: ConversationId) -> Result<Vec<AuditEntry>> {
         let own = audit::Column::ConversationId.eq(conversation.0);
         let own = self.audit_where(Condition::all().add(own)).await?;
         let orders: Vec<&str> = own.iter().filter_map(|entry| entry.order.as_ref()).map(OrderNumber::as_str).collect();
@@ -33,28 +32,24 @@ impl TenantStore<'_> {
     }
 
     /// Lists the entries of the order, oldest first.
-    pub async fn list_audit_of_order(&self, number: &OrderNumber) -> Result<Vec<AuditEntry>, StoreError> {
+    pub async fn list_audit_of_order(&self, number: &OrderNumber) -> Result<Vec<AuditEntry>> {
         self.audit_where(Condition::all().add(audit::Column::OrderNumber.eq(number.as_str()))).await
     }
 
     /// Lists the entries without an order and a conversation, oldest first.
-    pub async fn list_audit_of_shop(&self) -> Result<Vec<AuditEntry>, StoreError> {
+    pub async fn list_audit_of_shop(&self) -> Result<Vec<AuditEntry>> {
         let own = Condition::all().add(audit::Column::OrderNumber.is_null());
         self.audit_where(own.add(audit::Column::ConversationId.is_null())).await
     }
 
-    async fn audit_where(&self, which: Condition) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_where(&self, which: Condition) -> Result<Vec<AuditEntry>> {
         let rows =
             self.rows::<audit::Entity>().filter(which).order_by_asc(audit::Column::Id).all(&self.store.read).await?;
         rows.into_iter().map(read_entry).collect()
     }
 }
 
-pub(super) async fn record(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    entries: &[AuditEntry],
-) -> Result<(), StoreError> {
+pub(super) async fn record(connection: &impl ConnectionTrait, tenant: &TenantId, entries: &[AuditEntry]) -> Result<()> {
     if entries.is_empty() {
         return Ok(());
     }
@@ -75,7 +70,7 @@ pub(super) async fn record(
     Ok(())
 }
 
-pub(super) fn read_entry(row: audit::Model) -> Result<AuditEntry, StoreError> {
+pub(super) fn read_entry(row: audit::Model) -> Result<AuditEntry> {
     Ok(AuditEntry {
         kind: AuditKind::parse(&row.kind).ok_or_else(|| unreadable("audit", "kind"))?,
         who: row.who,

@@ -5,21 +5,39 @@
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::entities::console_audit::{ActiveModel, Column, Entity, Model};
-use super::{Store, StoreError, TenantStore};
+use super::{Result, Store, TenantStore, unreadable};
+use crate::domain::calendar::time;
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
 
 /// The number of entries removed in one statement.
 const ROWS_AT_ONCE: u64 = 500;
 
-/// A stored entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One action at the console.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = AuditView)]
 pub struct ConsoleEntry {
-    /// The cursor for the next page.
     pub id: Uuid,
-    pub act: ConsoleAct,
+    #[serde(serialize_with = "time")]
+    pub at: DateTime<Utc>,
+    /// The name given at sign-in; empty if none was given. The name of a refused sign-in is not verified.
+    pub who: String,
+    /// `signed_in`, `sign_in_refused`, `signed_out`, `taken`, `given_back`, `closed`, `reopened`, `answered`, `deleted`,
+    /// `list_imported`, `persona_saved`, `rma_advanced` or `escalation_resolved`.
+    #[schema(value_type = String)]
+    pub what: ConsoleDeed,
+    /// The address that the request came from.
+    pub client: Option<String>,
+    /// The conversation, which may be deleted.
+    pub conversation_id: Option<ConversationId>,
+    /// The number or name of an RMA, a ticket, a persona or a list.
+    pub subject: Option<String>,
+    /// The result, such as the RMA's new state.
+    pub detail: Option<String>,
 }
 
 /// Which entries to list.
@@ -42,12 +60,12 @@ impl<'a> TenantStore<'a> {
     }
 
     /// Stores an action that changes nothing else in the database.
-    pub async fn record_console_act(&self, act: &ConsoleAct) -> Result<(), StoreError> {
+    pub async fn record_console_act(&self, act: &ConsoleAct) -> Result<()> {
         insert(self.store.writer()?, self.tenant, act).await
     }
 
     /// Stores the action of [`Self::noting`], if any, in the change's transaction.
-    pub(super) async fn record_act(&self, connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+    pub(super) async fn record_act(&self, connection: &impl ConnectionTrait) -> Result<()> {
         match self.act {
             Some(act) => insert(connection, self.tenant, act).await,
             None => Ok(()),
@@ -55,12 +73,8 @@ impl<'a> TenantStore<'a> {
     }
 
     /// Lists at most `limit` entries of the shop, newest first.
-    pub async fn list_console_audit(
-        &self,
-        filter: &ConsoleAuditFilter<'_>,
-        limit: u64,
-    ) -> Result<Vec<ConsoleEntry>, StoreError> {
-        let mut query = Entity::find().filter(Column::TenantId.eq(self.tenant.as_str()));
+    pub async fn list_console_audit(&self, filter: &ConsoleAuditFilter<'_>, limit: u64) -> Result<Vec<ConsoleEntry>> {
+        let mut query = self.rows::<Entity>();
         if let Some(who) = filter.who {
             query = query.filter(Column::Who.eq(who));
         }
@@ -77,7 +91,7 @@ impl<'a> TenantStore<'a> {
 
 impl Store {
     /// Removes some entries older than `before`. Returns `false` when none are left.
-    pub async fn forget_console_audit(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn forget_console_audit(&self, before: DateTime<Utc>) -> Result<bool> {
         let old: Vec<Uuid> = Entity::find()
             .select_only()
             .column(Column::Id)
@@ -94,11 +108,7 @@ impl Store {
     }
 }
 
-pub(super) async fn insert(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    act: &ConsoleAct,
-) -> Result<(), StoreError> {
+pub(super) async fn insert(connection: &impl ConnectionTrait, tenant: &TenantId, act: &ConsoleAct) -> Result<()> {
     let row = ActiveModel {
         id: Set(Uuid::now_v7()),
         tenant_id: Set(tenant.to_string()),
@@ -114,16 +124,16 @@ pub(super) async fn insert(
     Ok(())
 }
 
-fn read_entry(row: Model) -> Result<ConsoleEntry, StoreError> {
-    let unreadable = || StoreError::Unreadable { table: "console_audit", reason: format!("what is {}", row.what) };
-    let act = ConsoleAct {
+fn read_entry(row: Model) -> Result<ConsoleEntry> {
+    let unreadable = || unreadable("console_audit", format!("what is {}", row.what));
+    Ok(ConsoleEntry {
+        id: row.id,
+        at: row.at,
         what: ConsoleDeed::parse(&row.what).ok_or_else(unreadable)?,
         who: row.who,
         client: row.client,
-        conversation: row.conversation_id.map(ConversationId),
+        conversation_id: row.conversation_id.map(ConversationId),
         subject: row.subject,
         detail: row.detail,
-        at: row.at,
-    };
-    Ok(ConsoleEntry { id: row.id, act })
+    })
 }

@@ -6,13 +6,11 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 
-use super::columns::{from_db, object, to_db};
-use super::entities::{conversations, idempotency_keys, messages};
+use super::entities::{TenantEntity, conversations, idempotency_keys};
 use super::idempotency::{IDEMPOTENCY_HOURS, IdempotencyKey, find_key};
-use super::jobs::{NewJob, enqueue};
 use super::personal::erase::{Reach, erase};
 use super::personal::person::Person;
-use super::{StoreError, TenantStore, all_inserted};
+use super::{Result, TenantStore, all_inserted, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, EventId, Handoff, Language, LanguageSource, Message, TenantId,
@@ -37,29 +35,18 @@ impl TenantStore<'_> {
         greeting: &Message,
         scope: &str,
         idempotency: Option<&IdempotencyKey>,
-    ) -> Result<Creation, StoreError> {
+    ) -> Result<Creation> {
         let transaction = self.store.begin().await?;
         if let Some(idempotency) = idempotency {
-            let row = idempotency_keys::ActiveModel {
-                tenant_id: Set(self.tenant.to_string()),
-                scope: Set(scope.to_owned()),
-                key: Set(idempotency.key.clone()),
-                body_hash: Set(idempotency.body_hash.clone()),
-                conversation_id: Set(conversation.id.0),
-                turn: Set(0),
-                message_id: Set(greeting.id.0),
-                created_at: Set(conversation.created_at),
-            };
             let forgotten = conversation.created_at - TimeDelta::hours(IDEMPOTENCY_HOURS);
-            idempotency_keys::Entity::delete_many()
-                .filter(idempotency_keys::Column::TenantId.eq(self.tenant.as_str()))
+            idempotency_keys::Entity::delete_of(self.tenant)
                 .filter(idempotency_keys::Column::Scope.eq(scope))
                 .filter(idempotency_keys::Column::Key.eq(idempotency.key.as_str()))
                 .filter(idempotency_keys::Column::CreatedAt.lte(forgotten))
                 .exec(&transaction)
                 .await?;
             // Inserted first, so that a concurrent request with the same key waits for this commit.
-            let inserted = idempotency_keys::Entity::insert(row)
+            let inserted = idempotency_keys::Entity::insert(idempotency.row(self.tenant, scope, greeting))
                 .on_conflict_do_nothing()
                 .exec_without_returning(&transaction)
                 .await?;
@@ -71,13 +58,7 @@ impl TenantStore<'_> {
         let mut row = conversation_row(conversation);
         row.visitor = Set(!scope.is_empty());
         conversations::Entity::insert(row).exec_without_returning(&transaction).await?;
-        messages::Entity::insert(super::messages::message_row(self.tenant, greeting))
-            .exec_without_returning(&transaction)
-            .await?;
-        if self.store.embeds {
-            enqueue(&transaction, &[NewJob::embed(self.tenant, conversation.id, greeting.id, greeting.created_at)])
-                .await?;
-        }
+        self.insert_message(&transaction, greeting).await?;
         transaction.commit().await?;
         Ok(Creation::Created)
     }
@@ -88,19 +69,15 @@ impl TenantStore<'_> {
         scope: &str,
         idempotency: &IdempotencyKey,
         now: DateTime<Utc>,
-    ) -> Result<Option<Creation>, StoreError> {
+    ) -> Result<Option<Creation>> {
         let row = find_key(&self.store.read, self.tenant, scope, &idempotency.key).await?;
         let row = row.filter(|row| row.created_at > now - TimeDelta::hours(IDEMPOTENCY_HOURS));
         Ok(row.map(|row| repeated(&row, idempotency)))
     }
 
-    pub async fn find_conversation(&self, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
-        conversations::Entity::find_by_id(id.0)
-            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
-            .one(&self.store.read)
-            .await?
-            .map(read_conversation)
-            .transpose()
+    pub async fn find_conversation(&self, id: ConversationId) -> Result<Option<Conversation>> {
+        let found = self.rows::<conversations::Entity>().filter(conversations::Column::Id.eq(id.0));
+        found.one(&self.store.read).await?.map(read_conversation).transpose()
     }
 
     /// Lists at most `limit` conversations, newest first, optionally of one user and older than `after`.
@@ -109,7 +86,7 @@ impl TenantStore<'_> {
         user_id: Option<&str>,
         after: Option<ConversationId>,
         limit: u64,
-    ) -> Result<Vec<Conversation>, StoreError> {
+    ) -> Result<Vec<Conversation>> {
         let mut query = self.rows::<conversations::Entity>();
         if let Some(user_id) = user_id {
             query = query.filter(conversations::Column::UserId.eq(user_id));
@@ -129,9 +106,8 @@ impl TenantStore<'_> {
         id: ConversationId,
         handoff: &Handoff,
         now: DateTime<Utc>,
-    ) -> Result<Option<Conversation>, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    ) -> Result<Option<Conversation>> {
+        let transaction = self.store.begin_fenced().await?;
         let mut update = conversations::Entity::update_many();
         if let Some(from) = handoff.from() {
             update = update.filter(conversations::Column::Status.is_in(from.iter().map(|status| status.as_str())));
@@ -159,13 +135,11 @@ impl TenantStore<'_> {
     }
 
     /// Stores the desk's memory in the middle of a turn. Fails if another server has taken over the database.
-    pub async fn save_state(&self, id: ConversationId, state: &Value) -> Result<(), StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
-        conversations::Entity::update_many()
+    pub async fn save_state(&self, id: ConversationId, state: &Value) -> Result<()> {
+        let transaction = self.store.begin_fenced().await?;
+        conversations::Entity::update_of(self.tenant)
             .set(conversations::ActiveModel { state: Set(state.clone()), ..Default::default() })
             .filter(conversations::Column::Id.eq(id.0))
-            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .exec(&transaction)
             .await?;
         transaction.commit().await?;
@@ -174,16 +148,12 @@ impl TenantStore<'_> {
 
     /// Removes the conversation, and the customer's words from its RMAs and tickets. Returns `false` if it does not
     /// exist.
-    pub async fn delete_conversation(&self, id: ConversationId) -> Result<bool, StoreError> {
+    pub async fn delete_conversation(&self, id: ConversationId) -> Result<bool> {
         self.delete_conversation_if(id, Condition::all()).await
     }
 
     /// Removes the conversation if it still meets the condition. Returns `false` if not.
-    pub(super) async fn delete_conversation_if(
-        &self,
-        id: ConversationId,
-        condition: Condition,
-    ) -> Result<bool, StoreError> {
+    pub(super) async fn delete_conversation_if(&self, id: ConversationId, condition: Condition) -> Result<bool> {
         let transaction = self.store.begin().await?;
         // The lock keeps out a message that arrives at the same time.
         let found = self
@@ -206,14 +176,8 @@ impl TenantStore<'_> {
     }
 
     /// Returns the greeting, for a repeated creation.
-    pub async fn find_greeting(&self, id: ConversationId) -> Result<Option<Message>, StoreError> {
-        self.rows::<messages::Entity>()
-            .filter(messages::Column::ConversationId.eq(id.0))
-            .filter(messages::Column::Turn.eq(0))
-            .one(&self.store.read)
-            .await?
-            .map(super::messages::read_message)
-            .transpose()
+    pub async fn find_greeting(&self, id: ConversationId) -> Result<Option<Message>> {
+        Ok(self.list_messages(id, None, 1).await?.into_iter().find(|message| message.turn == 0))
     }
 }
 
@@ -249,26 +213,26 @@ fn conversation_row(conversation: &Conversation) -> conversations::ActiveModel {
     }
 }
 
-/// Returns the language of the conversation, or English without one.
+/// Returns the language of the conversation, or the default without one.
 pub(super) async fn language_of(
     connection: &impl ConnectionTrait,
     conversation: Option<ConversationId>,
-) -> Result<Language, StoreError> {
-    let Some(id) = conversation else { return Ok(Language::EN) };
+) -> Result<Language> {
+    let Some(id) = conversation else { return Ok(Language::default()) };
     let row = conversations::Entity::find_by_id(id.0).one(connection).await?;
-    Ok(row.and_then(|row| row.preferred_language.parse().ok()).unwrap_or(Language::EN))
+    Ok(row.and_then(|row| row.preferred_language.parse().ok()).unwrap_or_default())
 }
 
-pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversation, StoreError> {
-    let unreadable = |reason: String| StoreError::Unreadable { table: "conversations", reason };
+pub(super) fn read_conversation(row: conversations::Model) -> Result<Conversation> {
+    let unreadable = |reason| unreadable("conversations", reason);
     Ok(Conversation {
         id: ConversationId(row.id),
-        tenant: row.tenant_id.parse::<TenantId>().map_err(|error| unreadable(error.to_string()))?,
+        tenant: row.tenant_id.parse::<TenantId>().map_err(|_| unreadable("tenant_id"))?,
         user_id: row.user_id,
         persona: row.persona,
-        language: row.preferred_language.parse().map_err(|_| unreadable("preferred_language".to_owned()))?,
-        language_source: LanguageSource::parse(&row.language_source),
-        status: ConversationStatus::parse(&row.status).ok_or_else(|| unreadable("status".to_owned()))?,
+        language: row.preferred_language.parse().map_err(|_| unreadable("preferred_language"))?,
+        language_source: LanguageSource::parse(&row.language_source).unwrap_or(LanguageSource::Persona),
+        status: ConversationStatus::parse(&row.status).ok_or_else(|| unreadable("status"))?,
         agent: row.agent,
         waiting_since: row.waiting_since,
         last_activity_at: row.last_activity_at,

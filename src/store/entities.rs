@@ -1,10 +1,27 @@
 //! The tables as sea-orm entities. Only `store` uses them.
 
-use sea_orm::EntityTrait;
+use sea_orm::{ColumnTrait, DeleteMany, EntityTrait, QueryFilter, Select, UpdateMany};
+
+use crate::domain::TenantId;
 
 /// An entity whose rows belong to a tenant: every entity that the `table!` macro declares.
 pub trait TenantEntity: EntityTrait {
     const TENANT: Self::Column;
+
+    /// Selects the tenant's rows.
+    fn of(tenant: &TenantId) -> Select<Self> {
+        Self::find().filter(Self::TENANT.eq(tenant.as_str()))
+    }
+
+    /// Updates rows of the tenant.
+    fn update_of(tenant: &TenantId) -> UpdateMany<Self> {
+        Self::update_many().filter(Self::TENANT.eq(tenant.as_str()))
+    }
+
+    /// Deletes rows of the tenant.
+    fn delete_of(tenant: &TenantId) -> DeleteMany<Self> {
+        Self::delete_many().filter(Self::TENANT.eq(tenant.as_str()))
+    }
 }
 
 /// Declares the entity of a table: a module with sea-orm's types for it. The columns in brackets are the primary key.
@@ -47,17 +64,14 @@ table! {
         pub language_source: String,
         pub status: String,
         pub created_at: DateTimeUtc,
-        #[sea_orm(column_type = "JsonBinary")]
         pub metadata: Json,
         pub last_turn: i32,
         pub last_event_turn: i32,
         pub last_event_n: i32,
-        #[sea_orm(column_type = "JsonBinary")]
         pub state: Json,
         pub agent: Option<String>,
         pub waiting_since: Option<DateTimeUtc>,
         pub last_activity_at: DateTimeUtc,
-        #[sea_orm(column_type = "Text")]
         pub folded_user: String,
         pub visitor: bool,
     }
@@ -71,14 +85,10 @@ table! {
         pub turn: i32,
         pub position: i32,
         pub sender: String,
-        #[sea_orm(column_type = "Text")]
         pub text: String,
         pub created_at: DateTimeUtc,
-        #[sea_orm(column_type = "JsonBinary")]
         pub metadata: Json,
-        #[sea_orm(column_type = "JsonBinary", nullable)]
         pub receipt: Option<Json>,
-        #[sea_orm(column_type = "Text")]
         pub folded: String,
     }
 }
@@ -92,7 +102,6 @@ table! {
         pub accepted_at: DateTimeUtc,
         pub started_at: Option<DateTimeUtc>,
         pub ended_at: Option<DateTimeUtc>,
-        #[sea_orm(column_type = "JsonBinary")]
         pub timings: Json,
         pub events: i32,
         pub cancel_requested: bool,
@@ -113,7 +122,6 @@ table! {
     /// An event. `body` is the JSON of the SSE frame exactly as clients receive it.
     events "events" [conversation_id: Uuid, turn: i32, n: i32] {
         pub tenant_id: String,
-        #[sea_orm(column_type = "Text")]
         pub body: String,
         pub created_at: DateTimeUtc,
     }
@@ -147,10 +155,8 @@ table! {
         pub leased: bool,
         pub attempts: i32,
         pub dead: bool,
-        #[sea_orm(column_type = "Text", nullable)]
         pub error: Option<String>,
         /// The job's data, if its subject is not enough.
-        #[sea_orm(column_type = "JsonBinary", nullable)]
         pub payload: Option<Json>,
     }
 }
@@ -175,11 +181,8 @@ table! {
         pub conversation_id: Option<String>,
         /// The collection's version when the row was written.
         pub version: i64,
-        #[sea_orm(column_type = "Blob")]
         pub vector: Vec<u8>,
-        #[sea_orm(column_type = "Text")]
         pub text: String,
-        #[sea_orm(column_type = "JsonBinary")]
         pub metadata: Json,
     }
 }
@@ -188,7 +191,6 @@ table! {
     /// A customer of a shop. `user_id` is the customer's id in the shop's own system.
     customers "customers" [id: Uuid] {
         pub tenant_id: String,
-        #[sea_orm(column_type = "Text")]
         pub name: String,
         pub email: String,
         pub phone: Option<String>,
@@ -218,7 +220,6 @@ table! {
     /// A line of an order. `unit_price` is in minor units of the order's currency.
     order_items "order_items" [tenant_id: String, order_number: String, line: i32] {
         pub sku: Option<String>,
-        #[sea_orm(column_type = "Text")]
         pub name: String,
         pub category: Option<String>,
         pub quantity: i32,
@@ -258,11 +259,9 @@ table! {
         pub status: String,
         pub currency: String,
         pub refund: i64,
-        #[sea_orm(column_type = "Text")]
         pub reason: String,
         pub reason_code: String,
         pub escalated: bool,
-        #[sea_orm(column_type = "Text", nullable)]
         pub escalation_reason: Option<String>,
         pub escalation_ticket: Option<String>,
         pub conversation_id: Option<Uuid>,
@@ -298,17 +297,13 @@ table! {
         pub rma_number: Option<String>,
         pub conversation_id: Option<Uuid>,
         pub priority: Option<String>,
-        #[sea_orm(column_type = "Text")]
         pub reason: String,
-        #[sea_orm(column_type = "Text")]
         pub summary: String,
         /// The return that a person decides on.
-        #[sea_orm(column_type = "JsonBinary", nullable)]
         pub claim: Option<Json>,
         pub created_at: DateTimeUtc,
         pub resolution: Option<String>,
         pub resolved_by: Option<String>,
-        #[sea_orm(column_type = "Text", nullable)]
         pub resolved_why: Option<String>,
         pub resolved_at: Option<DateTimeUtc>,
     }
@@ -325,12 +320,9 @@ table! {
         pub recipient: String,
         pub template: String,
         pub language: String,
-        #[sea_orm(column_type = "JsonBinary")]
         pub context: Json,
         pub status: String,
-        #[sea_orm(column_type = "Text", nullable)]
         pub preview: Option<String>,
-        #[sea_orm(column_type = "Text", nullable)]
         pub error: Option<String>,
         pub created_at: DateTimeUtc,
         pub sent_at: Option<DateTimeUtc>,
@@ -344,9 +336,7 @@ table! {
         pub kind: String,
         pub who: String,
         pub what: String,
-        #[sea_orm(column_type = "JsonBinary", nullable)]
         pub before: Option<Json>,
-        #[sea_orm(column_type = "JsonBinary", nullable)]
         pub after: Option<Json>,
         pub conversation_id: Option<Uuid>,
         pub order_number: Option<String>,
@@ -372,7 +362,6 @@ table! {
 table! {
     /// A version of a persona's file. Versions are counted from 1; only the newest are kept.
     persona_versions "persona_versions" [tenant_id: String, persona: String, version: i32] {
-        #[sea_orm(column_type = "Text")]
         pub text: String,
         pub saved_at: DateTimeUtc,
         pub saved_by: Option<String>,
@@ -389,7 +378,6 @@ table! {
 table! {
     /// The server's own settings, such as the signing secret.
     settings "settings" [tenant_id: String, name: String] {
-        #[sea_orm(column_type = "Text")]
         pub value: String,
     }
 }
@@ -397,7 +385,6 @@ table! {
 table! {
     /// The warranty of one product. `serial` is in upper case.
     warranty_records "warranty_records" [tenant_id: String, serial: String] {
-        #[sea_orm(column_type = "Text")]
         pub product_name: String,
         pub warranty_end_date: Date,
     }

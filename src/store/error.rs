@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use sea_orm::sqlx;
 use sea_orm::sqlx::error::DatabaseError;
 use sea_orm::sqlx::sqlite::SqliteError;
-use sea_orm::{DbErr, RuntimeErr};
+use sea_orm::{DbErr, RuntimeErr, sqlx};
 
 use super::Outage;
+
+/// The result of a store call.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// The error of a store call. The text is for the log, never for a customer.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,11 @@ impl From<DbErr> for StoreError {
     fn from(error: DbErr) -> Self {
         if is_unavailable(&error) { Self::Unavailable(error) } else { Self::Refused(error) }
     }
+}
+
+/// Returns the error for a value that this version cannot read.
+pub(super) fn unreadable(table: &'static str, reason: impl ToString) -> StoreError {
+    StoreError::Unreadable { table, reason: reason.to_string() }
 }
 
 /// Whether the database caused the error, not the statement.

@@ -11,7 +11,8 @@ use uuid::Uuid;
 
 use super::entities::settings;
 use super::settings::SERVING;
-use super::{Store, StoreError};
+use super::transaction::Transaction;
+use super::{Result, Store, StoreError};
 use crate::domain::TenantId;
 
 /// The name under which a server has claimed the database.
@@ -20,14 +21,14 @@ pub(super) struct Fence(Arc<str>);
 
 impl Store {
     /// Claims the database for a server: from now on, other servers' writes to turns are refused.
-    pub async fn claim(&self) -> Result<Self, StoreError> {
+    pub async fn claim(&self) -> Result<Self> {
         let name = Uuid::now_v7().to_string();
         self.set_setting(SERVING, &name).await?;
         Ok(Self { fence: Some(Fence(name.into())), ..self.clone() })
     }
 
     /// Whether [`Store::claim`] still holds: no other server has claimed the database since.
-    pub async fn is_claimed(&self) -> Result<bool, StoreError> {
+    pub async fn is_claimed(&self) -> Result<bool> {
         match self.check_fence(&self.write).await {
             Ok(()) => Ok(true),
             Err(StoreError::Fenced) => Ok(false),
@@ -35,9 +36,16 @@ impl Store {
         }
     }
 
+    /// Begins a transaction that writes. Fails if another server has claimed the database.
+    pub(super) async fn begin_fenced(&self) -> Result<Transaction> {
+        let transaction = self.begin().await?;
+        self.check_fence(&transaction).await?;
+        Ok(transaction)
+    }
+
     /// Fails if another server has claimed the database. In a transaction, the result holds until the transaction ends.
     /// Always succeeds for a store without a claim.
-    pub(super) async fn check_fence(&self, connection: &impl ConnectionTrait) -> Result<(), StoreError> {
+    pub(super) async fn check_fence(&self, connection: &impl ConnectionTrait) -> Result<()> {
         let Some(fence) = &self.fence else { return Ok(()) };
         match connection.query_one(&fence.holds()).await? {
             Some(_) => Ok(()),

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use self::database_file::DatabaseFile;
 use super::error::is_unavailable;
 use super::settings::{PROBE, set};
-use super::{Store, StoreError};
+use super::{Result, Store, StoreError};
 
 /// The timeout of a probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -90,14 +90,14 @@ impl Health {
     }
 
     /// Fails if the SQLite file was deleted or replaced after it was opened, or is damaged.
-    pub fn check_file(&self) -> Result<(), StoreError> {
+    pub fn check_file(&self) -> Result<()> {
         self.file.as_ref().map_or(Ok(()), DatabaseFile::check)
     }
 }
 
 impl Store {
     /// Returns the writing connection. Fails if its writes would be lost.
-    pub(super) fn writer(&self) -> Result<&DatabaseConnection, StoreError> {
+    pub(super) fn writer(&self) -> Result<&DatabaseConnection> {
         self.health.check_file()?;
         Ok(&self.write)
     }
@@ -133,7 +133,7 @@ impl Store {
         outage
     }
 
-    async fn write_and_read_back(&self, checks_file: bool) -> Result<(), StoreError> {
+    async fn write_and_read_back(&self, checks_file: bool) -> Result<()> {
         if let Some(file) = self.health.file.as_ref().filter(|file| checks_file && file.replaced().is_none()) {
             file.set_damaged(!file.is_sound().await?);
         }
@@ -141,8 +141,7 @@ impl Store {
         if self.health.write_failed.load(Ordering::Relaxed) {
             value.push_str(&"-".repeat(LARGE_PROBE));
         }
-        let transaction = self.begin().await?;
-        self.check_fence(&transaction).await?;
+        let transaction = self.begin_fenced().await?;
         set(&transaction, PROBE, &value).await?;
         transaction.commit().await?;
         match self.find_setting(PROBE).await? {

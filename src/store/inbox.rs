@@ -4,15 +4,14 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use sea_orm::sea_query::{Expr, ExprTrait, LikeExpr, Order, Query};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::columns::to_db;
 use super::conversations::read_conversation;
 use super::entities::{audit, conversations, customers, messages, orders};
 use super::messages::read_message;
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore, to_db};
 use crate::domain::text::fold;
 use crate::domain::{Conversation, ConversationId, ConversationStatus, Message, Sender};
 
@@ -53,13 +52,10 @@ const NAMED_AT_MOST: usize = 500;
 
 impl TenantStore<'_> {
     /// Lists conversations, each with its last message: first those that wait, longest first, then by newest activity.
-    pub async fn list_inbox(&self, query: &InboxQuery<'_>) -> Result<Vec<(Conversation, Option<Message>)>, StoreError> {
+    pub async fn list_inbox(&self, query: &InboxQuery<'_>) -> Result<Vec<(Conversation, Option<Message>)>> {
         let matching = self.matching(query.text).await?;
         let waits = conversations::Column::Status.eq(ConversationStatus::Waiting.as_str());
-        let own = || {
-            let tenant = conversations::Column::TenantId.eq(self.tenant.as_str());
-            conversations::Entity::find().filter(tenant).filter(matching.clone())
-        };
+        let own = || self.rows::<conversations::Entity>().filter(matching.clone());
         let mut rows = Vec::new();
         let wanted = query.status.is_none_or(|status| status == ConversationStatus::Waiting);
         if wanted && !matches!(query.after, Some(Place::Other(..))) {
@@ -100,17 +96,14 @@ impl TenantStore<'_> {
     }
 
     /// Returns one conversation with its last message.
-    pub async fn find_in_inbox(
-        &self,
-        id: ConversationId,
-    ) -> Result<Option<(Conversation, Option<Message>)>, StoreError> {
+    pub async fn find_in_inbox(&self, id: ConversationId) -> Result<Option<(Conversation, Option<Message>)>> {
         let Some(conversation) = self.find_conversation(id).await? else { return Ok(None) };
         let last = self.last_messages(std::slice::from_ref(&conversation)).await?.remove(&id);
         Ok(Some((conversation, last)))
     }
 
     /// Counts the conversations that a search for `text` finds, by status.
-    pub async fn count_by_status(&self, text: Option<&str>) -> Result<HashMap<ConversationStatus, u64>, StoreError> {
+    pub async fn count_by_status(&self, text: Option<&str>) -> Result<HashMap<ConversationStatus, u64>> {
         let rows: Vec<(String, i64)> = self
             .rows::<conversations::Entity>()
             .select_only()
@@ -129,10 +122,7 @@ impl TenantStore<'_> {
 
     /// Returns the last message of each conversation. It belongs to the last turn, because every turn starts with a
     /// message.
-    async fn last_messages(
-        &self,
-        conversations: &[Conversation],
-    ) -> Result<HashMap<ConversationId, Message>, StoreError> {
+    async fn last_messages(&self, conversations: &[Conversation]) -> Result<HashMap<ConversationId, Message>> {
         if conversations.is_empty() {
             return Ok(HashMap::new());
         }
@@ -154,16 +144,14 @@ impl TenantStore<'_> {
     pub async fn last_customer_messages(
         &self,
         conversations: &[Conversation],
-    ) -> Result<HashMap<ConversationId, Message>, StoreError> {
-        let ids = || conversations.iter().map(|conversation| conversation.id.0);
-        let own = Condition::all()
-            .add(messages::Column::TenantId.eq(self.tenant.as_str()))
-            .add(messages::Column::Sender.eq(Sender::User.as_str()));
-        let last: Vec<(Uuid, i32)> = messages::Entity::find()
+    ) -> Result<HashMap<ConversationId, Message>> {
+        let ids = conversations.iter().map(|conversation| conversation.id.0);
+        let own = || self.rows::<messages::Entity>().filter(messages::Column::Sender.eq(Sender::User.as_str()));
+        let last: Vec<(Uuid, i32)> = own()
             .select_only()
             .column(messages::Column::ConversationId)
             .column_as(messages::Column::Turn.max(), "last")
-            .filter(own.clone().add(messages::Column::ConversationId.is_in(ids())))
+            .filter(messages::Column::ConversationId.is_in(ids))
             .group_by(messages::Column::ConversationId)
             .into_tuple()
             .all(&self.store.read)
@@ -174,16 +162,13 @@ impl TenantStore<'_> {
         let any = last.into_iter().fold(Condition::any(), |any, (id, turn)| {
             any.add(messages::Column::ConversationId.eq(id).and(messages::Column::Turn.eq(turn)))
         });
-        let rows = messages::Entity::find().filter(own.add(any)).all(&self.store.read).await?;
+        let rows = own().filter(any).all(&self.store.read).await?;
         rows.into_iter().map(|row| read_message(row).map(|message| (message.conversation_id, message))).collect()
     }
 
     /// Returns the known names of customers: from the shop's customer with that `user_id`, or from an order that was
     /// shown in the conversation.
-    pub async fn customer_names(
-        &self,
-        among: Option<&[Conversation]>,
-    ) -> Result<HashMap<ConversationId, String>, StoreError> {
+    pub async fn customer_names(&self, among: Option<&[Conversation]>) -> Result<HashMap<ConversationId, String>> {
         let (audit, orders, customers) = (audit::Entity, orders::Entity, customers::Entity);
         let mut by_order = Query::select()
             .column((audit, audit::Column::ConversationId))
@@ -242,7 +227,7 @@ impl TenantStore<'_> {
 
     /// Returns the condition for conversations in which each word occurs in a message, the user's id or the customer's
     /// name.
-    async fn matching(&self, text: Option<&str>) -> Result<Condition, StoreError> {
+    async fn matching(&self, text: Option<&str>) -> Result<Condition> {
         let Some(text) = text else { return Ok(Condition::all()) };
         let names = self.customer_names(None).await?;
         let names: Vec<_> = names.into_iter().map(|(id, name)| (id.0, fold(&name))).collect();

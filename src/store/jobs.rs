@@ -14,15 +14,13 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::Expr;
 use sea_orm::sea_query::{ExprTrait, LockBehavior, LockType, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait};
-use sea_orm::{QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::columns::from_db;
 use super::entities::{jobs, messages};
-use super::{Store, StoreError, TenantStore};
+use super::{Result, Store, TenantStore, from_db, unreadable};
 use crate::domain::{ConversationId, MessageId, TenantId};
 
 /// Messages that get a job in one statement.
@@ -105,7 +103,7 @@ impl<'a> NewJob<'a> {
 }
 
 /// Stores jobs in a transaction of the caller. A job that exists already stays unchanged.
-pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>]) -> Result<(), StoreError> {
+pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>]) -> Result<()> {
     if new.is_empty() {
         return Ok(());
     }
@@ -127,14 +125,14 @@ pub(super) async fn enqueue(connection: &impl ConnectionTrait, new: &[NewJob<'_>
 }
 
 /// Deletes a job, so that a dead or running one does not keep a new one with the same subject out.
-pub(super) async fn delete_job(connection: &impl ConnectionTrait, name: &str, subject: Uuid) -> Result<(), StoreError> {
+pub(super) async fn delete_job(connection: &impl ConnectionTrait, name: &str, subject: Uuid) -> Result<()> {
     jobs::Entity::delete_by_id((name.to_owned(), subject.to_string())).exec(connection).await?;
     Ok(())
 }
 
 impl TenantStore<'_> {
     /// Stores a job of a desk. A job with the same name and subject stays unchanged.
-    pub async fn enqueue_job(&self, new: &NewJob<'_>) -> Result<(), StoreError> {
+    pub async fn enqueue_job(&self, new: &NewJob<'_>) -> Result<()> {
         enqueue(self.store.writer()?, std::slice::from_ref(new)).await
     }
 }
@@ -147,7 +145,7 @@ impl Store {
         now: DateTime<Utc>,
         lease: Duration,
         limit: u64,
-    ) -> Result<Vec<LeasedJob>, StoreError> {
+    ) -> Result<Vec<LeasedJob>> {
         self.lease(with_any_name(names).add(jobs::Column::RunAt.lte(now)), now, lease, limit).await
     }
 
@@ -159,13 +157,13 @@ impl Store {
         now: DateTime<Utc>,
         lease: Duration,
         limit: u64,
-    ) -> Result<Vec<LeasedJob>, StoreError> {
+    ) -> Result<Vec<LeasedJob>> {
         let its = jobs::Column::ConversationId.eq(conversation.0).and(jobs::Column::Leased.eq(false));
         self.lease(with_name(name).add(its).add(jobs::Column::Error.is_null()), now, lease, limit).await
     }
 
     /// Whether jobs of the conversation are new or running. Jobs that failed and are retried later do not count.
-    pub async fn has_jobs_of(&self, conversation: ConversationId, name: &str) -> Result<bool, StoreError> {
+    pub async fn has_jobs_of(&self, conversation: ConversationId, name: &str) -> Result<bool> {
         let fresh = jobs::Column::Leased.eq(true).or(jobs::Column::Error.is_null());
         let first = jobs::Entity::find()
             .filter(with_name(name))
@@ -179,7 +177,7 @@ impl Store {
     }
 
     /// Stores a job to embed every message of every shop. Returns the shops and the number of messages.
-    pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<(BTreeSet<TenantId>, u64), StoreError> {
+    pub async fn enqueue_all_messages(&self, now: DateTime<Utc>) -> Result<(BTreeSet<TenantId>, u64)> {
         // Dead letters are retried as well.
         let dead = with_any_name(&EMBEDDING_JOBS).add(jobs::Column::Dead.eq(true));
         jobs::Entity::delete_many().filter(dead).exec(self.writer()?).await?;
@@ -208,13 +206,7 @@ impl Store {
         }
     }
 
-    async fn lease(
-        &self,
-        which: Condition,
-        now: DateTime<Utc>,
-        lease: Duration,
-        limit: u64,
-    ) -> Result<Vec<LeasedJob>, StoreError> {
+    async fn lease(&self, which: Condition, now: DateTime<Utc>, lease: Duration, limit: u64) -> Result<Vec<LeasedJob>> {
         let which = which.add(jobs::Column::Dead.eq(false));
         let due = || jobs::Entity::find().filter(which.clone());
         // Most of the time nothing is due, so look first without the lock that writers wait for.
@@ -245,7 +237,7 @@ impl Store {
     }
 
     /// Ends all leases of jobs with these names. For the one process that serves, when their workers are gone.
-    pub async fn release_jobs(&self, names: &[&str], now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn release_jobs(&self, names: &[&str], now: DateTime<Utc>) -> Result<()> {
         jobs::Entity::update_many()
             .col_expr(jobs::Column::RunAt, Expr::value(now))
             .col_expr(jobs::Column::Leased, Expr::value(false))
@@ -256,7 +248,7 @@ impl Store {
     }
 
     /// Deletes jobs that have succeeded.
-    pub async fn finish_jobs(&self, done: &[LeasedJob]) -> Result<(), StoreError> {
+    pub async fn finish_jobs(&self, done: &[LeasedJob]) -> Result<()> {
         if !done.is_empty() {
             jobs::Entity::delete_many().filter(these(done)).exec(self.writer()?).await?;
         }
@@ -264,13 +256,7 @@ impl Store {
     }
 
     /// Schedules jobs to run again at `run_at`. Without `counts`, the attempt is not counted.
-    pub async fn retry_jobs(
-        &self,
-        jobs: &[LeasedJob],
-        run_at: DateTime<Utc>,
-        error: &str,
-        counts: bool,
-    ) -> Result<(), StoreError> {
+    pub async fn retry_jobs(&self, jobs: &[LeasedJob], run_at: DateTime<Utc>, error: &str, counts: bool) -> Result<()> {
         if jobs.is_empty() {
             return Ok(());
         }
@@ -287,7 +273,7 @@ impl Store {
     }
 
     /// Makes the job a dead letter: it stays in the table and does not run again.
-    pub async fn make_dead_letter(&self, job: &LeasedJob, error: &str) -> Result<(), StoreError> {
+    pub async fn make_dead_letter(&self, job: &LeasedJob, error: &str) -> Result<()> {
         jobs::Entity::update_many()
             .col_expr(jobs::Column::Dead, Expr::value(true))
             .col_expr(jobs::Column::Leased, Expr::value(false))
@@ -299,14 +285,14 @@ impl Store {
     }
 
     /// The names of all jobs that are due, of every shop.
-    pub async fn list_due_job_names(&self, now: DateTime<Utc>) -> Result<Vec<String>, StoreError> {
+    pub async fn list_due_job_names(&self, now: DateTime<Utc>) -> Result<Vec<String>> {
         let due = Condition::all().add(jobs::Column::Dead.eq(false)).add(jobs::Column::RunAt.lte(now));
         let names = jobs::Entity::find().select_only().column(jobs::Column::Kind).distinct().filter(due);
         Ok(names.into_tuple().all(&self.read).await?)
     }
 
     /// Counts the jobs of every shop by name.
-    pub async fn count_jobs(&self) -> Result<BTreeMap<String, JobCounts>, StoreError> {
+    pub async fn count_jobs(&self) -> Result<BTreeMap<String, JobCounts>> {
         let rows: Vec<(String, bool, i64)> = jobs::Entity::find()
             .select_only()
             .columns([jobs::Column::Kind, jobs::Column::Dead])
@@ -345,8 +331,8 @@ fn has_key(name: &str, subject: &str) -> SimpleExpr {
     jobs::Column::Kind.eq(name).and(jobs::Column::Subject.eq(subject))
 }
 
-fn read_job(row: jobs::Model) -> Result<LeasedJob, StoreError> {
-    let unreadable = |what: &str| StoreError::Unreadable { table: "jobs", reason: what.to_owned() };
+fn read_job(row: jobs::Model) -> Result<LeasedJob> {
+    let unreadable = |what| unreadable("jobs", what);
     Ok(LeasedJob {
         subject: row.subject.parse().map_err(|_| unreadable("subject"))?,
         tenant: row.tenant_id.parse().map_err(|_| unreadable("tenant_id"))?,

@@ -10,11 +10,10 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::Value;
 
-use super::columns::to_db;
 use super::entities::{conversations, events, messages, turns};
 use super::jobs::{NewJob, enqueue};
 use super::turns::StoredEvent;
-use super::{Store, StoreError, all_inserted};
+use super::{Result, Store, StoreError, all_inserted, to_db};
 use crate::domain::{
     ConversationId, ConversationStatus, Language, LanguageSource, Message, TenantId, Timings, TurnFigures, TurnStatus,
 };
@@ -46,12 +45,11 @@ pub enum Change {
 
 impl Store {
     /// Stores all entries in one transaction. Fails if another server has taken over the database.
-    pub async fn append(&self, entries: &[Entry]) -> Result<(), StoreError> {
+    pub async fn append(&self, entries: &[Entry]) -> Result<()> {
         if entries.is_empty() {
             return Ok(());
         }
-        let transaction = self.begin().await?;
-        self.check_fence(&transaction).await?;
+        let transaction = self.begin_fenced().await?;
         insert_events(&transaction, entries).await?;
         insert_messages(&transaction, entries).await?;
         if self.embeds {
@@ -70,7 +68,7 @@ impl Store {
     }
 }
 
-async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<(), StoreError> {
+async fn insert_events(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<()> {
     let rows = entries.iter().map(|entry| events::ActiveModel {
         conversation_id: Set(entry.conversation.0),
         turn: Set(to_db(entry.event.id.turn)),
@@ -104,7 +102,7 @@ fn messages_of(entries: &[Entry]) -> impl Iterator<Item = (&Entry, &Message)> {
     })
 }
 
-async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<(), StoreError> {
+async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -> Result<()> {
     let new: Vec<(&Entry, &Message)> = messages_of(entries).collect();
     if new.is_empty() {
         return Ok(());
@@ -122,7 +120,7 @@ async fn insert_messages(connection: &impl ConnectionTrait, entries: &[Entry]) -
     if same == texts.len() { Ok(()) } else { Err(StoreError::Conflict { table: "messages" }) }
 }
 
-async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change) -> Result<(), StoreError> {
+async fn apply(connection: &impl ConnectionTrait, entry: &Entry, change: &Change) -> Result<()> {
     let turn = || {
         turns::Entity::update_many()
             .filter(turns::Column::ConversationId.eq(entry.conversation.0))

@@ -8,7 +8,7 @@ use sea_orm::sqlx::{self, Connection, PgConnection};
 use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 
-use super::{Store, StoreError, StoreOptions, create_folder_of, sqlite_path};
+use super::{Result, Store, StoreError, StoreOptions, create_folder_of, sqlite_path};
 
 /// The lock of the process that serves the database. It is released when dropped or when the process dies.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(2);
 
 impl ServingLock {
     /// Takes the lock. Waits up to `wait` for a process that is shutting down, then returns `None`.
-    pub async fn acquire(options: &StoreOptions, wait: Duration) -> Result<Option<Self>, StoreError> {
+    pub async fn acquire(options: &StoreOptions, wait: Duration) -> Result<Option<Self>> {
         let deadline = Instant::now() + wait;
         loop {
             if let Some(held) = try_once(options).await? {
@@ -141,7 +141,7 @@ const HOLDER: &str = "FROM pg_locks WHERE locktype = 'advisory' AND granted AND 
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 /// Whether a process serves the database. Creates no file.
-pub async fn is_served(options: &StoreOptions) -> Result<bool, StoreError> {
+pub async fn is_served(options: &StoreOptions) -> Result<bool> {
     match sqlite_path(&options.url)? {
         Some(path) => {
             let name = lock_file(path);
@@ -173,7 +173,7 @@ fn lock_file(database: PathBuf) -> PathBuf {
     name.into()
 }
 
-async fn try_once(options: &StoreOptions) -> Result<Option<Held>, StoreError> {
+async fn try_once(options: &StoreOptions) -> Result<Option<Held>> {
     match sqlite_path(&options.url)? {
         Some(path) => {
             create_folder_of(&path)?;

@@ -8,17 +8,13 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::audit::record;
-use super::entities::mails;
+use super::entities::{TenantEntity, mails};
 use super::jobs::{NewJob, delete_job, enqueue};
-use super::orders::unreadable;
-use super::{StoreError, TenantStore};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
+use super::{Result, StoreError, TenantStore, unreadable};
+use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::identity::Email;
 use crate::domain::returns::{MailNumber, Rma, RmaNumber};
-use crate::domain::{ConversationId, Language, TenantId};
+use crate::domain::{AuditEntry, AuditKind, ConversationId, Language, TenantId, string_enum};
 
 /// Sends a mail; the subject is the mail's id.
 pub const SEND_MAIL: &str = "send_mail";
@@ -27,25 +23,12 @@ pub const SEND_MAIL: &str = "send_mail";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MailId(pub Uuid);
 
-/// The status of a mail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MailStatus {
-    Queued,
-    Sent,
-    Failed,
-}
-
-impl MailStatus {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Sent => "sent",
-            Self::Failed => "failed",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Queued, Self::Sent, Self::Failed].into_iter().find(|status| status.as_str() == text)
+string_enum! {
+    /// The status of a mail.
+    pub enum MailStatus {
+        Queued = "queued",
+        Sent = "sent",
+        Failed = "failed",
     }
 }
 
@@ -73,7 +56,7 @@ impl NewMail {
             to: order.email.clone(),
             template: template.to_owned(),
             language,
-            context: mail_context(order, rma, language),
+            context: mail_context(order, rma),
             conversation: rma.and_then(|rma| rma.conversation),
             order: Some(order.number.clone()),
             rma: rma.map(|rma| rma.number.clone()),
@@ -86,11 +69,11 @@ impl NewMail {
     }
 }
 
-/// Returns the variables of a template about an order.
-pub fn mail_context(order: &Order, rma: Option<&Rma>, language: Language) -> Value {
+/// Returns the variables of a template about an order. The amount is formatted when the mail is sent.
+pub fn mail_context(order: &Order, rma: Option<&Rma>) -> Value {
     json!({
         "customer_name": order.customer.name, "order_number": order.number, "rma_number": rma.map(|rma| &rma.number),
-        "refund_amount": rma.map(|rma| rma.refund.shown(language)),
+        "refund_amount": rma.map(|rma| rma.refund.to_string()),
     })
 }
 
@@ -130,26 +113,22 @@ impl<'a> NewJob<'a> {
 
 impl TenantStore<'_> {
     /// Stores a mail and a job that sends it. A mail with the same number is stored once.
-    pub async fn queue_mail(&self, new: &NewMail, who: &str, now: DateTime<Utc>) -> Result<MailId, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    pub async fn queue_mail(&self, new: &NewMail, who: &str, now: DateTime<Utc>) -> Result<MailId> {
+        let transaction = self.store.begin_fenced().await?;
         let id = queue(&transaction, self.tenant, new, who, now).await?;
         transaction.commit().await?;
         Ok(id)
     }
 
-    pub async fn find_mail(&self, id: MailId) -> Result<Option<Mail>, StoreError> {
-        let row = mails::Entity::find_by_id(id.0)
-            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
-            .one(&self.store.read)
-            .await?;
-        row.map(read_mail).transpose()
+    pub async fn find_mail(&self, id: MailId) -> Result<Option<Mail>> {
+        let found = self.rows::<mails::Entity>().filter(mails::Column::Id.eq(id.0));
+        found.one(&self.store.read).await?.map(read_mail).transpose()
     }
 
     /// The mails about an RMA, oldest first.
-    pub async fn list_mails_of(&self, rma: &RmaNumber) -> Result<Vec<Mail>, StoreError> {
-        let rows = mails::Entity::find()
-            .filter(mails::Column::TenantId.eq(self.tenant.as_str()))
+    pub async fn list_mails_of(&self, rma: &RmaNumber) -> Result<Vec<Mail>> {
+        let rows = self
+            .rows::<mails::Entity>()
             .filter(mails::Column::RmaNumber.eq(rma.as_str()))
             .order_by_asc(mails::Column::CreatedAt)
             .order_by_asc(mails::Column::Id)
@@ -166,7 +145,7 @@ impl TenantStore<'_> {
         tried: &Email,
         outcome: &MailOutcome<'_>,
         now: DateTime<Utc>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let change = match outcome {
             MailOutcome::Sent { preview } => mails::ActiveModel {
                 status: Set(MailStatus::Sent.as_str().to_owned()),
@@ -187,13 +166,7 @@ impl TenantStore<'_> {
 
     /// Queues a failed mail again, for another address if one is given. A sent mail is queued only for another address.
     /// Returns `false` and changes nothing if the mail cannot be queued.
-    pub async fn requeue_mail(
-        &self,
-        id: MailId,
-        to: Option<&Email>,
-        who: &str,
-        now: DateTime<Utc>,
-    ) -> Result<bool, StoreError> {
+    pub async fn requeue_mail(&self, id: MailId, to: Option<&Email>, who: &str, now: DateTime<Utc>) -> Result<bool> {
         let change = mails::ActiveModel {
             status: Set(MailStatus::Queued.as_str().to_owned()),
             recipient: to.map_or(NotSet, |to| Set(to.as_str().to_owned())),
@@ -220,11 +193,10 @@ impl TenantStore<'_> {
         now: DateTime<Utc>,
         may: impl FnOnce(&Mail) -> bool + Send,
         change: mails::ActiveModel,
-    ) -> Result<bool, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
-        let of_shop = mails::Column::TenantId.eq(self.tenant.as_str());
-        let row = mails::Entity::find_by_id(id.0).filter(of_shop).lock(LockType::Update).one(&transaction).await?;
+    ) -> Result<bool> {
+        let transaction = self.store.begin_fenced().await?;
+        let found = self.rows::<mails::Entity>().filter(mails::Column::Id.eq(id.0));
+        let row = found.lock(LockType::Update).one(&transaction).await?;
         let Some(before) = row.map(read_mail).transpose()? else { return Ok(false) };
         if !may(&before) {
             return Ok(false);
@@ -256,9 +228,8 @@ pub(super) async fn last_mail_of(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     rma: &RmaNumber,
-) -> Result<Option<Mail>, StoreError> {
-    let row = mails::Entity::find()
-        .filter(mails::Column::TenantId.eq(tenant.as_str()))
+) -> Result<Option<Mail>> {
+    let row = mails::Entity::of(tenant)
         .filter(mails::Column::RmaNumber.eq(rma.as_str()))
         .order_by_desc(mails::Column::CreatedAt)
         .order_by_desc(mails::Column::Id)
@@ -274,12 +245,8 @@ pub(super) async fn queue(
     new: &NewMail,
     who: &str,
     now: DateTime<Utc>,
-) -> Result<MailId, StoreError> {
-    let there = mails::Entity::find()
-        .filter(mails::Column::TenantId.eq(tenant.as_str()))
-        .filter(mails::Column::Number.eq(new.number.as_str()))
-        .one(connection)
-        .await?;
+) -> Result<MailId> {
+    let there = mails::Entity::of(tenant).filter(mails::Column::Number.eq(new.number.as_str())).one(connection).await?;
     if let Some(row) = there {
         return Ok(MailId(row.id));
     }
@@ -301,24 +268,8 @@ pub(super) async fn queue(
         created_at: Set(now),
         sent_at: Set(None),
     };
-    mails::Entity::insert(row).exec_without_returning(connection).await?;
+    let mail = read_mail(mails::Entity::insert(row).exec_with_returning(connection).await?)?;
     enqueue(connection, &[NewJob::mail(tenant, id, now)]).await?;
-    let mail = Mail {
-        id,
-        number: new.number.clone(),
-        to: new.to.clone(),
-        template: new.template.clone(),
-        language: new.language,
-        context: Value::Null,
-        conversation: new.conversation,
-        order: new.order.clone(),
-        rma: new.rma.clone(),
-        status: MailStatus::Queued,
-        preview: None,
-        error: None,
-        created_at: now,
-        sent_at: None,
-    };
     record(connection, tenant, &[entry(&mail, who, None, now)]).await?;
     Ok(id)
 }
@@ -340,7 +291,7 @@ fn entry(mail: &Mail, who: &str, before: Option<Value>, now: DateTime<Utc>) -> A
     }
 }
 
-pub(super) fn read_mail(row: mails::Model) -> Result<Mail, StoreError> {
+pub(super) fn read_mail(row: mails::Model) -> Result<Mail> {
     let wrong = |error: &dyn std::fmt::Display| unreadable("mails", error);
     Ok(Mail {
         id: MailId(row.id),

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::sea_query::ExprTrait;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::columns::{from_db, object, to_db};
 use super::entities::{conversations, messages};
-use super::jobs::LeasedJob;
-use super::{Store, StoreError, TenantStore};
+use super::jobs::{LeasedJob, NewJob, enqueue};
+use super::{Result, Store, TenantStore, from_db, object, to_db, unreadable};
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Message, MessageId, Metadata, Sender, TenantId};
 
@@ -21,41 +21,40 @@ impl TenantStore<'_> {
         conversation: ConversationId,
         after: Option<(u32, u32)>,
         limit: u64,
-    ) -> Result<Vec<Message>, StoreError> {
-        let mut query = self.rows::<messages::Entity>().filter(messages::Column::ConversationId.eq(conversation.0));
+    ) -> Result<Vec<Message>> {
+        let mut query = self.messages_of(conversation);
         if let Some((turn, position)) = after {
-            query = query.filter(
-                Condition::any().add(messages::Column::Turn.gt(to_db(turn))).add(
-                    Condition::all()
-                        .add(messages::Column::Turn.eq(to_db(turn)))
-                        .add(messages::Column::Position.gt(to_db(position))),
-                ),
-            );
+            let later = messages::Column::Position.gt(to_db(position));
+            let in_turn = messages::Column::Turn.eq(to_db(turn)).and(later);
+            query = query.filter(messages::Column::Turn.gt(to_db(turn)).or(in_turn));
         }
-        let rows = query
-            .order_by_asc(messages::Column::Turn)
-            .order_by_asc(messages::Column::Position)
-            .limit(limit)
-            .all(&self.store.read)
-            .await?;
-        rows.into_iter().map(read_message).collect()
+        self.read_in_order(query.limit(limit)).await
     }
 
     /// Lists the conversation's messages with these ids, oldest first.
-    pub async fn list_messages_by_id(
-        &self,
-        conversation: ConversationId,
-        ids: &[MessageId],
-    ) -> Result<Vec<Message>, StoreError> {
-        let rows = self
-            .rows::<messages::Entity>()
-            .filter(messages::Column::ConversationId.eq(conversation.0))
-            .filter(messages::Column::Id.is_in(ids.iter().map(|id| id.0)))
-            .order_by_asc(messages::Column::Turn)
-            .order_by_asc(messages::Column::Position)
-            .all(&self.store.read)
-            .await?;
-        rows.into_iter().map(read_message).collect()
+    pub async fn list_messages_by_id(&self, conversation: ConversationId, ids: &[MessageId]) -> Result<Vec<Message>> {
+        let ids = messages::Column::Id.is_in(ids.iter().map(|id| id.0));
+        self.read_in_order(self.messages_of(conversation).filter(ids)).await
+    }
+
+    fn messages_of(&self, conversation: ConversationId) -> Select<messages::Entity> {
+        self.rows::<messages::Entity>().filter(messages::Column::ConversationId.eq(conversation.0))
+    }
+
+    async fn read_in_order(&self, selected: Select<messages::Entity>) -> Result<Vec<Message>> {
+        let ordered = selected.order_by_asc(messages::Column::Turn).order_by_asc(messages::Column::Position);
+        ordered.all(&self.store.read).await?.into_iter().map(read_message).collect()
+    }
+
+    /// Stores a message, and the job that embeds it.
+    pub(super) async fn insert_message(&self, transaction: &DatabaseTransaction, message: &Message) -> Result<()> {
+        let row = message_row(self.tenant, message);
+        messages::Entity::insert(row).exec_without_returning(transaction).await?;
+        if self.store.embeds {
+            let job = NewJob::embed(self.tenant, message.conversation_id, message.id, message.created_at);
+            enqueue(transaction, &[job]).await?;
+        }
+        Ok(())
     }
 
     /// Lists the last `limit` messages of the turns before `turn`, oldest first.
@@ -64,10 +63,9 @@ impl TenantStore<'_> {
         conversation: ConversationId,
         turn: u32,
         limit: u64,
-    ) -> Result<Vec<Message>, StoreError> {
+    ) -> Result<Vec<Message>> {
         let rows = self
-            .rows::<messages::Entity>()
-            .filter(messages::Column::ConversationId.eq(conversation.0))
+            .messages_of(conversation)
             .filter(messages::Column::Turn.lt(to_db(turn)))
             .order_by_desc(messages::Column::Turn)
             .order_by_desc(messages::Column::Position)
@@ -80,10 +78,7 @@ impl TenantStore<'_> {
 
 impl Store {
     /// Lists the messages of these jobs, each with its shop and user. Deleted messages are left out.
-    pub async fn list_messages_of_jobs(
-        &self,
-        jobs: &[LeasedJob],
-    ) -> Result<Vec<(TenantId, Option<String>, Message)>, StoreError> {
+    pub async fn list_messages_of_jobs(&self, jobs: &[LeasedJob]) -> Result<Vec<(TenantId, Option<String>, Message)>> {
         let ids = jobs.iter().map(|job| job.subject);
         let rows = messages::Entity::find().filter(messages::Column::Id.is_in(ids)).all(&self.read).await?;
         let of = rows.iter().map(|row| row.conversation_id);
@@ -96,7 +91,7 @@ impl Store {
             .await?
             .into_iter()
             .collect();
-        let unreadable = |_| StoreError::Unreadable { table: "messages", reason: "tenant_id".to_owned() };
+        let unreadable = |_| unreadable("messages", "tenant_id");
         let owned = rows.into_iter().filter_map(|row| Some((users.get(&row.conversation_id)?.clone(), row)));
         owned.map(|(user, row)| Ok((row.tenant_id.parse().map_err(unreadable)?, user, read_message(row)?))).collect()
     }
@@ -118,14 +113,13 @@ pub(super) fn message_row(tenant: &TenantId, message: &Message) -> messages::Act
     }
 }
 
-pub(super) fn read_message(row: messages::Model) -> Result<Message, StoreError> {
+pub(super) fn read_message(row: messages::Model) -> Result<Message> {
     Ok(Message {
         id: MessageId(row.id),
         conversation_id: ConversationId(row.conversation_id),
         turn: from_db(row.turn),
         position: from_db(row.position),
-        sender: Sender::parse(&row.sender)
-            .ok_or_else(|| StoreError::Unreadable { table: "messages", reason: "sender".to_owned() })?,
+        sender: Sender::parse(&row.sender).ok_or_else(|| unreadable("messages", "sender"))?,
         text: row.text,
         created_at: row.created_at,
         metadata: Metadata(object(row.metadata)),

@@ -12,15 +12,17 @@ use std::time::{Duration, Instant};
 
 use chrono::Utc;
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait};
-use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, EntityTrait, SqliteTransactionMode,
+    TransactionOptions, TransactionTrait,
+};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::seaql_migrations;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
 use super::lock::{RETRY, ServingLock};
-use super::{Schema, Store, StoreError, StoreOptions};
+use super::{Result, Schema, Store, StoreError, StoreOptions};
 
 mod m0001_initial;
 mod m0002_durable;
@@ -56,7 +58,7 @@ fn all() -> Vec<Box<dyn MigrationTrait>> {
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Migrates the database under the serving lock, waiting up to `wait` for it. A current schema needs no lock.
-pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duration) -> Result<(), StoreError> {
+pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duration) -> Result<()> {
     let deadline = Instant::now() + wait;
     loop {
         match schema(&store.write).await? {
@@ -81,7 +83,7 @@ pub(super) async fn upgrade(store: &Store, options: &StoreOptions, wait: Duratio
 }
 
 /// Migrates the database for the holder of the serving lock.
-pub(super) async fn upgrade_locked(store: &Store, _lock: &ServingLock) -> Result<(), StoreError> {
+pub(super) async fn upgrade_locked(store: &Store, _lock: &ServingLock) -> Result<()> {
     match schema(&store.write).await? {
         Schema::Current => Ok(()),
         Schema::Newer { migration } => Err(StoreError::NewerSchema { migration }),
@@ -90,7 +92,7 @@ pub(super) async fn upgrade_locked(store: &Store, _lock: &ServingLock) -> Result
 }
 
 /// Compares the database's schema with this version's. Writes nothing.
-pub(super) async fn schema(connection: &DatabaseConnection) -> Result<Schema, StoreError> {
+pub(super) async fn schema(connection: &DatabaseConnection) -> Result<Schema> {
     let applied = applied(connection).await?;
     let known: BTreeSet<String> = all().iter().map(|migration| migration.name().to_owned()).collect();
     if let Some(migration) = applied.difference(&known).last() {
@@ -112,7 +114,7 @@ async fn applied(connection: &DatabaseConnection) -> Result<BTreeSet<String>, Db
 }
 
 /// Runs the migrations that the database lacks.
-async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTrait>]) -> Result<(), StoreError> {
+async fn run(connection: &DatabaseConnection, migrations: &[Box<dyn MigrationTrait>]) -> Result<()> {
     let backend = connection.get_database_backend();
     let mut table = sea_orm::Schema::new(backend).create_table_from_entity(seaql_migrations::Entity);
     connection.execute(table.if_not_exists()).await?;

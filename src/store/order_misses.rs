@@ -5,10 +5,9 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use super::columns::{from_db, to_db};
-use super::entities::order_misses;
+use super::entities::{TenantEntity, order_misses};
 use super::orders::lock_order;
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore, from_db, to_db};
 use crate::domain::commerce::{Order, OrderNumber};
 use crate::domain::identity::Contact;
 use crate::domain::identity::attempts::{AttemptCount, AttemptLimit, AttemptSubject};
@@ -34,9 +33,8 @@ impl TenantStore<'_> {
         subjects: &[AttemptSubject],
         limit: &AttemptLimit,
         now: DateTime<Utc>,
-    ) -> Result<Verification, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    ) -> Result<Verification> {
+        let transaction = self.store.begin_fenced().await?;
         let counts = self.lock_counts(&transaction, subjects, now).await?;
         if let Some(until) =
             counts.iter().filter(|(_, count)| count.is_locked(now)).filter_map(|(_, c)| c.locked_until).max()
@@ -50,14 +48,13 @@ impl TenantStore<'_> {
         }
         for (subject, count) in counts {
             let count = AttemptCount::after_failure(Some(count).filter(|count| count.misses > 0), now, limit);
-            order_misses::Entity::update_many()
+            order_misses::Entity::update_of(self.tenant)
                 .set(order_misses::ActiveModel {
                     misses: Set(to_db(count.misses)),
                     last_at: Set(count.last_at),
                     locked_until: Set(count.locked_until),
                     ..Default::default()
                 })
-                .filter(order_misses::Column::TenantId.eq(self.tenant.as_str()))
                 .filter(order_misses::Column::Subject.eq(subject))
                 .exec(&transaction)
                 .await?;
@@ -71,7 +68,7 @@ impl TenantStore<'_> {
         &self,
         subjects: &[AttemptSubject],
         now: DateTime<Utc>,
-    ) -> Result<Option<DateTime<Utc>>, StoreError> {
+    ) -> Result<Option<DateTime<Utc>>> {
         let rows = self
             .rows::<order_misses::Entity>()
             .filter(order_misses::Column::Subject.is_in(subjects.iter().map(AttemptSubject::name)))
@@ -86,7 +83,7 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         subjects: &[AttemptSubject],
         now: DateTime<Utc>,
-    ) -> Result<Vec<(String, AttemptCount)>, StoreError> {
+    ) -> Result<Vec<(String, AttemptCount)>> {
         if subjects.is_empty() {
             return Ok(Vec::new());
         }

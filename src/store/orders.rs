@@ -6,9 +6,8 @@ use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
 
-use super::columns::from_db;
-use super::entities::{customers, order_items, orders, rma_items, rmas};
-use super::{StoreError, TenantStore};
+use super::entities::{TenantEntity, customers, order_items, orders, rma_items, rmas};
+use super::{Result, TenantStore, from_db, unreadable};
 use crate::domain::TenantId;
 use crate::domain::commerce::{
     Currency, Customer, CustomerId, ItemReturn, Money, Order, OrderItem, OrderNumber, OrderStatus,
@@ -21,23 +20,23 @@ pub(super) const ORDERS_LISTED: u64 = 10;
 
 impl TenantStore<'_> {
     /// Returns the order with this number.
-    pub async fn find_order(&self, number: &OrderNumber) -> Result<Option<Order>, StoreError> {
+    pub async fn find_order(&self, number: &OrderNumber) -> Result<Option<Order>> {
         let row = orders::Entity::find_by_id(self.order_id(number)).one(&self.store.read).await?;
         let orders = load(&self.store.read, self.tenant, row.into_iter().collect()).await?;
         Ok(orders.into_iter().next())
     }
 
     /// Lists the ten newest orders with this e-mail address, newest first.
-    pub async fn list_orders_by_email(&self, email: &Email) -> Result<Vec<Order>, StoreError> {
+    pub async fn list_orders_by_email(&self, email: &Email) -> Result<Vec<Order>> {
         self.list_orders(orders::Column::Email.eq(email.as_str())).await
     }
 
     /// Lists the ten newest orders of the customer, newest first.
-    pub async fn list_orders_of(&self, customer: CustomerId) -> Result<Vec<Order>, StoreError> {
+    pub async fn list_orders_of(&self, customer: CustomerId) -> Result<Vec<Order>> {
         self.list_orders(orders::Column::CustomerId.eq(customer.0)).await
     }
 
-    async fn list_orders(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Order>, StoreError> {
+    async fn list_orders(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Order>> {
         let rows = self
             .rows::<orders::Entity>()
             .filter(which)
@@ -50,7 +49,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns the customer with this `user_id`.
-    pub async fn find_customer_by_user(&self, user_id: &str) -> Result<Option<Customer>, StoreError> {
+    pub async fn find_customer_by_user(&self, user_id: &str) -> Result<Option<Customer>> {
         let row = self
             .rows::<customers::Entity>()
             .filter(customers::Column::UserId.eq(user_id))
@@ -61,7 +60,7 @@ impl TenantStore<'_> {
     }
 
     /// Counts the shop's orders.
-    pub async fn count_orders(&self) -> Result<u64, StoreError> {
+    pub async fn count_orders(&self) -> Result<u64> {
         let of_shop = self.rows::<orders::Entity>();
         Ok(of_shop.count(&self.store.read).await?)
     }
@@ -77,7 +76,7 @@ pub(super) async fn lock_order(
     transaction: &impl ConnectionTrait,
     tenant: &TenantId,
     number: &OrderNumber,
-) -> Result<Option<Order>, StoreError> {
+) -> Result<Option<Order>> {
     Ok(lock_orders(transaction, tenant, &[number]).await?.into_iter().next())
 }
 
@@ -86,7 +85,7 @@ pub(super) async fn lock_orders(
     transaction: &impl ConnectionTrait,
     tenant: &TenantId,
     numbers: &[&OrderNumber],
-) -> Result<Vec<Order>, StoreError> {
+) -> Result<Vec<Order>> {
     let rows = with_numbers(tenant, numbers).lock(LockType::Update).all(transaction).await?;
     load(transaction, tenant, rows).await
 }
@@ -96,14 +95,13 @@ pub(super) async fn list_orders_with(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     numbers: &[&OrderNumber],
-) -> Result<Vec<Order>, StoreError> {
+) -> Result<Vec<Order>> {
     let rows = with_numbers(tenant, numbers).all(connection).await?;
     load(connection, tenant, rows).await
 }
 
 fn with_numbers(tenant: &TenantId, numbers: &[&OrderNumber]) -> sea_orm::Select<orders::Entity> {
-    orders::Entity::find()
-        .filter(orders::Column::TenantId.eq(tenant.as_str()))
+    orders::Entity::of(tenant)
         .filter(orders::Column::Number.is_in(numbers.iter().map(|number| number.as_str())))
         .order_by_asc(orders::Column::Number)
 }
@@ -113,28 +111,20 @@ pub(super) async fn list_customers(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     ids: impl Iterator<Item = CustomerId>,
-) -> Result<HashMap<CustomerId, Customer>, StoreError> {
-    let rows = customers::Entity::find()
-        .filter(customers::Column::TenantId.eq(tenant.as_str()))
-        .filter(customers::Column::Id.is_in(ids.map(|id| id.0)))
-        .all(connection)
-        .await?;
+) -> Result<HashMap<CustomerId, Customer>> {
+    let rows =
+        customers::Entity::of(tenant).filter(customers::Column::Id.is_in(ids.map(|id| id.0))).all(connection).await?;
     rows.into_iter().map(|row| read_customer(row).map(|customer| (customer.id, customer))).collect()
 }
 
 /// Loads the customers, items and RMAs of orders. Keeps the order of the rows.
-async fn load(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    rows: Vec<orders::Model>,
-) -> Result<Vec<Order>, StoreError> {
+async fn load(connection: &impl ConnectionTrait, tenant: &TenantId, rows: Vec<orders::Model>) -> Result<Vec<Order>> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
     let ids = rows.iter().map(|row| CustomerId(row.customer_id));
     let buyers = list_customers(connection, tenant, ids).await?;
-    let items = order_items::Entity::find()
-        .filter(order_items::Column::TenantId.eq(tenant.as_str()))
+    let items = order_items::Entity::of(tenant)
         .filter(order_items::Column::OrderNumber.is_in(rows.iter().map(|row| row.number.as_str())))
         .order_by_asc(order_items::Column::Line)
         .all(connection)
@@ -160,9 +150,8 @@ async fn latest_returns(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     orders: &[&str],
-) -> Result<HashMap<(String, i32), (rmas::Model, i64)>, StoreError> {
-    let rmas = rmas::Entity::find()
-        .filter(rmas::Column::TenantId.eq(tenant.as_str()))
+) -> Result<HashMap<(String, i32), (rmas::Model, i64)>> {
+    let rmas = rmas::Entity::of(tenant)
         .filter(rmas::Column::OrderNumber.is_in(orders.iter().copied()))
         .order_by_asc(rmas::Column::CreatedAt)
         .order_by_asc(rmas::Column::Id)
@@ -193,7 +182,7 @@ fn read_order(
     customer: Customer,
     items: Vec<order_items::Model>,
     returns: &mut HashMap<(String, i32), (rmas::Model, i64)>,
-) -> Result<Order, StoreError> {
+) -> Result<Order> {
     let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("orders", "currency"))?;
     let items = items.into_iter().map(|item| {
         let rma = returns.remove(&(row.number.clone(), item.line));
@@ -211,7 +200,7 @@ fn read_order(
         })
     });
     Ok(Order {
-        items: items.collect::<Result<_, StoreError>>()?,
+        items: items.collect::<Result<_>>()?,
         number: row.number.parse().map_err(|error| unreadable("orders", error))?,
         customer,
         email: row.email.parse().map_err(|error| unreadable("orders", error))?,
@@ -225,7 +214,7 @@ fn read_order(
     })
 }
 
-fn read_item_return(rma: &rmas::Model, amount: i64) -> Result<ItemReturn, StoreError> {
+fn read_item_return(rma: &rmas::Model, amount: i64) -> Result<ItemReturn> {
     let currency = Currency::parse(&rma.currency).ok_or_else(|| unreadable("rmas", "currency"))?;
     Ok(ItemReturn {
         number: rma.number.parse().map_err(|error| unreadable("rmas", error))?,
@@ -234,7 +223,7 @@ fn read_item_return(rma: &rmas::Model, amount: i64) -> Result<ItemReturn, StoreE
     })
 }
 
-fn read_customer(row: customers::Model) -> Result<Customer, StoreError> {
+fn read_customer(row: customers::Model) -> Result<Customer> {
     Ok(Customer {
         id: CustomerId(row.id),
         name: row.name,
@@ -244,8 +233,4 @@ fn read_customer(row: customers::Model) -> Result<Customer, StoreError> {
         is_vip: row.is_vip,
         fraud_flag: row.fraud_flag,
     })
-}
-
-pub(super) fn unreadable(table: &'static str, reason: impl ToString) -> StoreError {
-    StoreError::Unreadable { table, reason: reason.to_string() }
 }

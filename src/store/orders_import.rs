@@ -12,10 +12,9 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde_json::json;
 
 use super::audit::record;
-use super::columns::to_db;
-use super::entities::{customers, order_items, orders};
+use super::entities::{TenantEntity, customers, order_items, orders};
 use super::orders::{list_customers, list_orders_with, lock_orders};
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore, to_db};
 use crate::domain::commerce::{Customer, CustomerId, Order, OrderItem, OrderNumber, OrderStatus};
 use crate::domain::returns::ListedOrder;
 use crate::domain::{AuditEntry, TenantId};
@@ -53,7 +52,7 @@ struct Existing {
 
 impl TenantStore<'_> {
     /// Compares the list with the shop's orders. Writes and locks nothing.
-    pub async fn compare_orders(&self, list: &[ListedOrder]) -> Result<OrderComparison, StoreError> {
+    pub async fn compare_orders(&self, list: &[ListedOrder]) -> Result<OrderComparison> {
         let mut comparison = OrderComparison::default();
         for part in list.chunks(ORDERS_AT_ONCE) {
             let orders = list_orders_with(&self.store.read, self.tenant, &numbers(part)).await?;
@@ -72,9 +71,8 @@ impl TenantStore<'_> {
         list: &[ListedOrder],
         skip_conflicts: bool,
         now: DateTime<Utc>,
-    ) -> Result<OrderComparison, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    ) -> Result<OrderComparison> {
+        let transaction = self.store.begin_fenced().await?;
         let mut comparison = OrderComparison::default();
         // Compare everything before writing: a customer that one order changes differs in the other orders as well.
         let (mut changed, mut steps) = (Vec::new(), Vec::new());
@@ -185,7 +183,7 @@ pub(super) async fn write_orders(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     written: &[Order],
-) -> Result<(), StoreError> {
+) -> Result<()> {
     use {customers::Column as Of, orders::Column as C};
     if written.is_empty() {
         return Ok(());
@@ -201,8 +199,7 @@ pub(super) async fn write_orders(
     replace.update_columns([C::OrderedAt, C::ShippedAt, C::DeliveredAt, C::Tracking]);
     let rows = written.iter().map(|order| order_row(tenant, order));
     orders::Entity::insert_many(rows).on_conflict(replace).exec_without_returning(connection).await?;
-    order_items::Entity::delete_many()
-        .filter(order_items::Column::TenantId.eq(tenant.as_str()))
+    order_items::Entity::delete_of(tenant)
         .filter(order_items::Column::OrderNumber.is_in(written.iter().map(|order| order.number.as_str())))
         .exec(connection)
         .await?;

@@ -1,13 +1,11 @@
-//! Earlier texts of persona files. Personas belong to the whole server, so these rows belong to the default tenant,
-//! like settings.
+//! Earlier texts of a shop's persona files.
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select};
 
-use super::columns::{from_db, to_db};
 use super::entities::persona_versions::{ActiveModel, Column, Entity, Model};
-use super::{Store, StoreError, console_audit};
+use super::{Result, TenantStore, console_audit, from_db, to_db};
 use crate::domain::{ConsoleAct, TenantId};
 
 /// A stored text of a persona's file.
@@ -21,18 +19,14 @@ pub struct PersonaVersion {
     pub saved_by: Option<String>,
 }
 
-impl Store {
+impl TenantStore<'_> {
     /// Lists the stored versions, newest first.
-    pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>, StoreError> {
-        Ok(versions(persona).all(&self.read).await?.into_iter().map(read_version).collect())
+    pub async fn list_persona_versions(&self, persona: &str) -> Result<Vec<PersonaVersion>> {
+        Ok(self.versions(persona).all(&self.store.read).await?.into_iter().map(read_version).collect())
     }
 
-    pub async fn find_persona_version(
-        &self,
-        persona: &str,
-        version: u32,
-    ) -> Result<Option<PersonaVersion>, StoreError> {
-        let found = versions(persona).filter(Column::Version.eq(to_db(version))).one(&self.read).await?;
+    pub async fn find_persona_version(&self, persona: &str, version: u32) -> Result<Option<PersonaVersion>> {
+        let found = self.versions(persona).filter(Column::Version.eq(to_db(version))).one(&self.store.read).await?;
         Ok(found.map(read_version))
     }
 
@@ -46,15 +40,15 @@ impl Store {
         saved_by: Option<&str>,
         keep: u32,
         act: Option<(&TenantId, &ConsoleAct)>,
-    ) -> Result<(), StoreError> {
-        let transaction = self.begin().await?;
-        let newest = versions(persona).one(&transaction).await?;
+    ) -> Result<()> {
+        let transaction = self.store.begin().await?;
+        let newest = self.versions(persona).one(&transaction).await?;
         if newest.as_ref().is_some_and(|newest| newest.text == text) {
             return Ok(());
         }
         let version = newest.map_or(0, |newest| from_db(newest.version)) + 1;
         let row = ActiveModel {
-            tenant_id: Set(TenantId::DEFAULT.to_owned()),
+            tenant_id: Set(self.tenant.to_string()),
             persona: Set(persona.to_owned()),
             version: Set(to_db(version)),
             text: Set(text.to_owned()),
@@ -62,30 +56,22 @@ impl Store {
             saved_by: Set(saved_by.map(str::to_owned)),
         };
         Entity::insert(row).exec_without_returning(&transaction).await?;
-        forget(&transaction, persona, version.saturating_sub(keep)).await?;
+        Entity::delete_many()
+            .filter(Column::TenantId.eq(self.tenant.as_str()))
+            .filter(Column::Persona.eq(persona))
+            .filter(Column::Version.lte(to_db(version.saturating_sub(keep))))
+            .exec(&transaction)
+            .await?;
         if let Some((tenant, act)) = act {
             console_audit::insert(&transaction, tenant, act).await?;
         }
         transaction.commit().await
     }
-}
 
-/// Selects the persona's versions, newest first.
-fn versions(persona: &str) -> Select<Entity> {
-    Entity::find()
-        .filter(Column::TenantId.eq(TenantId::DEFAULT))
-        .filter(Column::Persona.eq(persona))
-        .order_by_desc(Column::Version)
-}
-
-async fn forget(transaction: &DatabaseTransaction, persona: &str, up_to: u32) -> Result<(), StoreError> {
-    Entity::delete_many()
-        .filter(Column::TenantId.eq(TenantId::DEFAULT))
-        .filter(Column::Persona.eq(persona))
-        .filter(Column::Version.lte(to_db(up_to)))
-        .exec(transaction)
-        .await?;
-    Ok(())
+    /// Selects the persona's versions, newest first.
+    fn versions(&self, persona: &str) -> Select<Entity> {
+        self.rows::<Entity>().filter(Column::Persona.eq(persona)).order_by_desc(Column::Version)
+    }
 }
 
 fn read_version(row: Model) -> PersonaVersion {

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 use self::person::{Named, Person, find_person};
 use self::tables::Table;
-use super::{Store, StoreError, TenantStore, sqlite_path};
+use super::{Result, Store, TenantStore, sqlite_path};
 
 pub mod erase;
 pub mod person;
@@ -35,7 +35,7 @@ const JSON: [&str; 8] = ["metadata", "receipt", "timings", "state", "context", "
 
 impl TenantStore<'_> {
     /// Exports the customer's rows by table. Tables without rows are left out.
-    pub async fn export_person(&self, named: &Named) -> Result<(Person, Map<String, Value>), StoreError> {
+    pub async fn export_person(&self, named: &Named) -> Result<(Person, Map<String, Value>)> {
         // One transaction, so that the export is consistent.
         let transaction = self.store.read.begin().await?;
         let person = find_person(&transaction, self.tenant, named).await?;
@@ -81,7 +81,7 @@ fn shown(table: &Table, row: Value) -> Value {
 impl Store {
     /// Removes erased text from SQLite's files: moves the write-ahead log into the database, where `secure_delete`
     /// overwrites erased data. Returns `false` if readers kept the log busy; the next checkpoint then does it.
-    pub async fn truncate_log(&self) -> Result<bool, StoreError> {
+    pub async fn truncate_log(&self) -> Result<bool> {
         let Some(mut log) = sqlite_path(&self.url)?.map(std::path::PathBuf::into_os_string) else { return Ok(true) };
         log.push("-wal");
         let asked = Statement::from_string(self.write.get_database_backend(), "PRAGMA busy_timeout");

@@ -2,32 +2,24 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder};
 use serde_json::json;
 
 use super::audit::record;
-use super::columns::{from_db, to_db};
-use super::entities::return_policies;
-use super::orders::unreadable;
-use super::{StoreError, TenantStore};
+use super::entities::{TenantEntity, return_policies};
+use super::{Result, TenantStore, from_db, to_db, unreadable};
 use crate::domain::returns::{Policy, Scope};
 use crate::domain::{AuditEntry, TenantId};
 
 impl TenantStore<'_> {
     /// Lists the shop's policies by name. [`crate::domain::returns::Policies::new`] adds those from the settings.
-    pub async fn list_policies(&self) -> Result<Vec<Policy>, StoreError> {
+    pub async fn list_policies(&self) -> Result<Vec<Policy>> {
         list_policies(&self.store.read, self.tenant).await
     }
 
     /// Replaces all policies of the shop and records who did it. Returns the earlier policies.
-    pub async fn replace_policies(
-        &self,
-        policies: &[Policy],
-        who: &str,
-        now: DateTime<Utc>,
-    ) -> Result<Vec<Policy>, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    pub async fn replace_policies(&self, policies: &[Policy], who: &str, now: DateTime<Utc>) -> Result<Vec<Policy>> {
+        let transaction = self.store.begin_fenced().await?;
         let before = list_policies(&transaction, self.tenant).await?;
         write_policies(&transaction, self.tenant, policies).await?;
         let entry = AuditEntry {
@@ -41,11 +33,8 @@ impl TenantStore<'_> {
     }
 }
 
-pub(super) async fn list_policies(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-) -> Result<Vec<Policy>, StoreError> {
-    let rows = of_shop(tenant).order_by_asc(return_policies::Column::Name).all(connection).await?;
+pub(super) async fn list_policies(connection: &impl ConnectionTrait, tenant: &TenantId) -> Result<Vec<Policy>> {
+    let rows = return_policies::Entity::of(tenant).order_by_asc(return_policies::Column::Name).all(connection).await?;
     rows.into_iter().map(read_policy).collect()
 }
 
@@ -54,20 +43,13 @@ pub(super) async fn write_policies(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     policies: &[Policy],
-) -> Result<(), StoreError> {
-    return_policies::Entity::delete_many()
-        .filter(return_policies::Column::TenantId.eq(tenant.as_str()))
-        .exec(connection)
-        .await?;
+) -> Result<()> {
+    return_policies::Entity::delete_of(tenant).exec(connection).await?;
     if !policies.is_empty() {
         let rows = policies.iter().map(|policy| policy_row(tenant, policy));
         return_policies::Entity::insert_many(rows).exec_without_returning(connection).await?;
     }
     Ok(())
-}
-
-fn of_shop(tenant: &TenantId) -> sea_orm::Select<return_policies::Entity> {
-    return_policies::Entity::find().filter(return_policies::Column::TenantId.eq(tenant.as_str()))
 }
 
 fn policy_row(tenant: &TenantId, policy: &Policy) -> return_policies::ActiveModel {
@@ -86,7 +68,7 @@ fn policy_row(tenant: &TenantId, policy: &Policy) -> return_policies::ActiveMode
     }
 }
 
-fn read_policy(row: return_policies::Model) -> Result<Policy, StoreError> {
+fn read_policy(row: return_policies::Model) -> Result<Policy> {
     let scope = match (row.scope.as_str(), row.category) {
         ("vip", _) => Scope::Vip,
         ("general", _) => Scope::General,

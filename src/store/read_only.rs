@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sea_orm::Database;
 
-use super::{Store, StoreError, StoreOptions, migrations, sqlite_connection, sqlite_path};
+use super::{Result, Store, StoreError, StoreOptions, migrations, sqlite_connection, sqlite_path};
 
 /// The database's schema compared with this version's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Schema {
 
 impl Store {
     /// Opens an existing database. Creates and migrates nothing.
-    pub async fn open_as_is(options: &StoreOptions) -> Result<Self, StoreError> {
+    pub async fn open_as_is(options: &StoreOptions) -> Result<Self> {
         let path = sqlite_path(&options.url)?;
         let Some(path) = path else { return Self::open_postgres(options).await };
         let connect = sqlite_connection(&path, options.timeout, 1, |sqlite| sqlite.create_if_missing(false));
@@ -34,12 +34,12 @@ impl Store {
     }
 
     /// Compares the database's schema with this version's. Writes nothing.
-    pub async fn look_at_schema(&self) -> Result<Schema, StoreError> {
+    pub async fn look_at_schema(&self) -> Result<Schema> {
         migrations::schema(&self.read).await
     }
 
     /// Returns the store if its schema is current, else an error with a hint.
-    pub async fn with_current_schema(self) -> Result<Self, StoreError> {
+    pub async fn with_current_schema(self) -> Result<Self> {
         match self.look_at_schema().await? {
             Schema::Current => Ok(self),
             Schema::Older { .. } => Err(StoreError::Open(
@@ -51,12 +51,12 @@ impl Store {
     }
 
     /// Checks that a transaction can be started for writing. Writes nothing.
-    pub async fn try_write(&self) -> Result<(), StoreError> {
+    pub async fn try_write(&self) -> Result<()> {
         self.begin().await?.rollback().await
     }
 
     /// Closes the connection and removes SQLite's auxiliary files.
-    pub async fn close(self) -> Result<(), StoreError> {
+    pub async fn close(self) -> Result<()> {
         self.read.close().await?;
         Ok(())
     }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::entities::{conversations, events, idempotency_keys, messages, order_misses, turns};
 use super::idempotency::IDEMPOTENCY_HOURS;
 use super::jobs::{FORGET_MESSAGE, NewJob, enqueue};
-use super::{Store, StoreError};
+use super::{Result, Store};
 use crate::domain::{ConversationId, ConversationStatus, TenantId};
 
 /// The number of turns whose events are removed in one transaction. Other writers wait for it, so it must be short.
@@ -20,7 +20,7 @@ const ROWS_AT_ONCE: u64 = 500;
 impl Store {
     /// Removes the events of some turns that ended before `before`, oldest first, and keeps the turns' rows. Returns `false`
     /// when none are left.
-    pub async fn forget_events(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn forget_events(&self, before: DateTime<Utc>) -> Result<bool> {
         let old = turns::Entity::find()
             .filter(turns::Column::EventsKept.eq(true))
             .filter(turns::Column::EndedAt.lt(before))
@@ -51,7 +51,7 @@ impl Store {
     }
 
     /// Removes expired idempotency keys.
-    pub async fn forget_idempotency_keys(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn forget_idempotency_keys(&self, now: DateTime<Utc>) -> Result<()> {
         let before = now - TimeDelta::hours(IDEMPOTENCY_HOURS);
         idempotency_keys::Entity::delete_many()
             .filter(idempotency_keys::Column::CreatedAt.lte(before))
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Removes expired counts of failed attempts: not locked, and unchanged for `forgotten_after`.
-    pub async fn forget_misses(&self, now: DateTime<Utc>, forgotten_after: TimeDelta) -> Result<(), StoreError> {
+    pub async fn forget_misses(&self, now: DateTime<Utc>, forgotten_after: TimeDelta) -> Result<()> {
         order_misses::Entity::delete_many()
             .filter(order_misses::Column::LastAt.lte(now - forgotten_after))
             .filter(order_misses::Column::LockedUntil.is_null().or(order_misses::Column::LockedUntil.lte(now)))
@@ -72,10 +72,7 @@ impl Store {
 
     /// Removes some conversations that a visitor opened before `before` and never wrote in. Returns them; none when none are
     /// left.
-    pub async fn forget_empty_conversations(
-        &self,
-        before: DateTime<Utc>,
-    ) -> Result<Vec<(TenantId, ConversationId)>, StoreError> {
+    pub async fn forget_empty_conversations(&self, before: DateTime<Utc>) -> Result<Vec<(TenantId, ConversationId)>> {
         // The first part must match the condition of the index.
         let empty = Condition::all()
             .add(Expr::cust("(visitor AND last_turn = 0)"))
@@ -100,7 +97,7 @@ impl Store {
     }
 
     /// Removes some messages older than `before`. Returns `false` when none are left.
-    pub async fn forget_messages(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn forget_messages(&self, before: DateTime<Utc>) -> Result<bool> {
         let old: Vec<(Uuid, Uuid, String)> = messages::Entity::find()
             .select_only()
             .columns([messages::Column::Id, messages::Column::ConversationId, messages::Column::TenantId])

@@ -16,9 +16,9 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::audit::record;
-use super::entities::{orders, rmas, tickets};
+use super::entities::{TenantEntity, orders, rmas, tickets};
 use super::jobs::NewJob;
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore};
 use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{Hand, Notice, Rma, RmaId, RmaNumber, RmaStatus, Ticket};
 use crate::domain::{AuditEntry, ConversationId, Step, TenantId};
@@ -73,27 +73,27 @@ impl By<'_> {
 }
 
 impl TenantStore<'_> {
-    pub async fn find_rma(&self, number: &RmaNumber) -> Result<Option<Rma>, StoreError> {
+    pub async fn find_rma(&self, number: &RmaNumber) -> Result<Option<Rma>> {
         let found = self.rmas_where(rmas::Column::Number.eq(number.as_str())).await?;
         Ok(found.into_iter().next())
     }
 
     /// Returns the RMA with this row id, as jobs store it.
-    pub async fn find_rma_by_id(&self, id: RmaId) -> Result<Option<Rma>, StoreError> {
+    pub async fn find_rma_by_id(&self, id: RmaId) -> Result<Option<Rma>> {
         Ok(self.rmas_where(rmas::Column::Id.eq(id.0)).await?.into_iter().next())
     }
 
     /// Lists the RMAs of an order, oldest first.
-    pub async fn list_rmas_of(&self, order: &OrderNumber) -> Result<Vec<Rma>, StoreError> {
+    pub async fn list_rmas_of(&self, order: &OrderNumber) -> Result<Vec<Rma>> {
         self.rmas_where(rmas::Column::OrderNumber.eq(order.as_str())).await
     }
 
     /// Lists the RMAs that were requested in a conversation, oldest first.
-    pub async fn list_rmas_in(&self, conversation: ConversationId) -> Result<Vec<Rma>, StoreError> {
+    pub async fn list_rmas_in(&self, conversation: ConversationId) -> Result<Vec<Rma>> {
         self.rmas_where(rmas::Column::ConversationId.eq(conversation.0)).await
     }
 
-    async fn rmas_where(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Rma>, StoreError> {
+    async fn rmas_where(&self, which: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Rma>> {
         let found = self
             .rows::<rmas::Entity>()
             .filter(which)
@@ -105,13 +105,13 @@ impl TenantStore<'_> {
     }
 
     /// Returns the ticket with this id: the number of an RMA or of a ticket.
-    pub async fn find_ticket(&self, id: &str) -> Result<Option<Ticket>, StoreError> {
+    pub async fn find_ticket(&self, id: &str) -> Result<Option<Ticket>> {
         let row = tickets::Entity::find_by_id((self.tenant.to_string(), id.to_owned())).one(&self.store.read).await?;
         row.map(rows::read_ticket).transpose()
     }
 
     /// Lists the tickets of a conversation, oldest first.
-    pub async fn list_tickets_in(&self, conversation: ConversationId) -> Result<Vec<Ticket>, StoreError> {
+    pub async fn list_tickets_in(&self, conversation: ConversationId) -> Result<Vec<Ticket>> {
         let found = self
             .rows::<tickets::Entity>()
             .filter(tickets::Column::ConversationId.eq(conversation.0))
@@ -130,13 +130,12 @@ async fn write_order_step(
     number: &OrderNumber,
     step: Step<OrderStatus>,
     by: &By<'_>,
-) -> Result<(), StoreError> {
-    orders::Entity::update_many()
+) -> Result<()> {
+    orders::Entity::update_of(tenant)
         .set(orders::ActiveModel {
             status: sea_orm::ActiveValue::Set(step.to().as_str().to_owned()),
             ..Default::default()
         })
-        .filter(orders::Column::TenantId.eq(tenant.as_str()))
         .filter(orders::Column::Number.eq(number.as_str()))
         .exec(connection)
         .await?;
@@ -153,7 +152,7 @@ async fn write_rma_step(
     step: Step<RmaStatus>,
     why: Option<&str>,
     by: &By<'_>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     rmas::Entity::update_many()
         .set(rmas::ActiveModel {
             status: sea_orm::ActiveValue::Set(step.to().as_str().to_owned()),

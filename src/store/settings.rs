@@ -6,7 +6,7 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use super::entities::{revoked_sessions, settings};
-use super::{Store, StoreError, TenantStore};
+use super::{Result, Store, TenantStore};
 use crate::domain::TenantId;
 
 /// The secret that signs conversation tokens.
@@ -19,18 +19,18 @@ pub(super) const SERVING: &str = "serving";
 pub(super) const PROBE: &str = "probe";
 
 impl Store {
-    pub async fn find_setting(&self, name: &str) -> Result<Option<String>, StoreError> {
+    pub async fn find_setting(&self, name: &str) -> Result<Option<String>> {
         let row = settings::Entity::find_by_id((TenantId::DEFAULT.to_owned(), name.to_owned())).one(&self.read).await?;
         Ok(row.map(|row| row.value))
     }
 
     /// Writes the setting.
-    pub async fn set_setting(&self, name: &str, value: &str) -> Result<(), StoreError> {
+    pub async fn set_setting(&self, name: &str, value: &str) -> Result<()> {
         set(self.writer()?, name, value).await
     }
 
     /// Returns the setting's value, after setting it to `value` if it was not set.
-    pub async fn get_or_set_setting(&self, name: &str, value: &str) -> Result<String, StoreError> {
+    pub async fn get_or_set_setting(&self, name: &str, value: &str) -> Result<String> {
         settings::Entity::insert(row(name, value))
             .on_conflict_do_nothing()
             .exec_without_returning(self.writer()?)
@@ -39,13 +39,13 @@ impl Store {
     }
 
     /// Lists the revoked sessions of all shops that would not have expired at `now`.
-    pub async fn list_revoked_sessions(&self, now: DateTime<Utc>) -> Result<Vec<(String, DateTime<Utc>)>, StoreError> {
+    pub async fn list_revoked_sessions(&self, now: DateTime<Utc>) -> Result<Vec<(String, DateTime<Utc>)>> {
         let rows = revoked_sessions::Entity::find().filter(revoked_sessions::Column::ExpiresAt.gt(now));
         Ok(rows.all(&self.read).await?.into_iter().map(|row| (row.session, row.expires_at)).collect())
     }
 
     /// Removes revoked sessions that have expired at `now`.
-    pub async fn forget_revoked_sessions(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn forget_revoked_sessions(&self, now: DateTime<Utc>) -> Result<()> {
         let expired = revoked_sessions::Entity::delete_many().filter(revoked_sessions::Column::ExpiresAt.lte(now));
         expired.exec(self.writer()?).await?;
         Ok(())
@@ -54,7 +54,7 @@ impl Store {
 
 impl TenantStore<'_> {
     /// Revokes a session. Idempotent.
-    pub async fn revoke_session(&self, session: &str, expires_at: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn revoke_session(&self, session: &str, expires_at: DateTime<Utc>) -> Result<()> {
         let row = revoked_sessions::ActiveModel {
             tenant_id: Set(self.tenant.to_string()),
             session: Set(session.to_owned()),
@@ -67,7 +67,7 @@ impl TenantStore<'_> {
 }
 
 /// Writes the setting.
-pub(super) async fn set(connection: &impl ConnectionTrait, name: &str, value: &str) -> Result<(), StoreError> {
+pub(super) async fn set(connection: &impl ConnectionTrait, name: &str, value: &str) -> Result<()> {
     let mut replace = OnConflict::columns([settings::Column::TenantId, settings::Column::Name]);
     replace.update_column(settings::Column::Value);
     settings::Entity::insert(row(name, value)).on_conflict(replace).exec_without_returning(connection).await?;

@@ -10,12 +10,14 @@ use std::sync::Arc;
 use futures_util::future::{BoxFuture, ready};
 use sea_orm::sqlx::pool::PoolConnectionMetadata;
 use sea_orm::sqlx::{self, Connection, SqliteConnection};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement};
-use sea_orm::{SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm::{
+    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, SqliteTransactionMode, Statement,
+    TransactionOptions, TransactionTrait,
+};
 use tracing::debug;
 
 use super::health::Health;
-use super::{Store, StoreError};
+use super::{Result, Store};
 
 /// A transaction that writes. Dropping it rolls it back.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ pub(super) struct Transaction {
 impl Store {
     /// Begins a transaction that writes. On SQLite it takes the write lock immediately: upgrading a read lock fails
     /// without waiting if another process has written in between.
-    pub(super) async fn begin(&self) -> Result<Transaction, StoreError> {
+    pub(super) async fn begin(&self) -> Result<Transaction> {
         let options = TransactionOptions {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
             ..Default::default()
@@ -39,7 +41,7 @@ impl Store {
 
 impl Transaction {
     /// Commits. After an error, the caller must not acknowledge the changes.
-    pub async fn commit(self) -> Result<(), StoreError> {
+    pub async fn commit(self) -> Result<()> {
         let Self { inner, health } = self;
         if let Err(error) = inner.commit().await {
             health.note_failure(&error);
@@ -49,7 +51,7 @@ impl Transaction {
         health.check_file()
     }
 
-    pub async fn rollback(self) -> Result<(), StoreError> {
+    pub async fn rollback(self) -> Result<()> {
         Ok(self.inner.rollback().await?)
     }
 
@@ -120,7 +122,7 @@ mod tests {
         Store::open(&StoreOptions { url, timeout, connections: 1 }).await.unwrap()
     }
 
-    async fn insert(store: &Store, name: &str, bytes: usize) -> Result<(), StoreError> {
+    async fn insert(store: &Store, name: &str, bytes: usize) -> Result<()> {
         let transaction = store.begin().await?;
         let row = settings::Model {
             tenant_id: TenantId::DEFAULT.to_owned(),

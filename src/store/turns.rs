@@ -2,31 +2,44 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::prelude::Expr;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::sea_query::ExprTrait;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::columns::{from_db, to_db};
 use super::conversations::read_conversation;
-use super::entities::{conversations, events, messages, turns};
+use super::entities::{TenantEntity, conversations, events, messages, turns};
 use super::messages::read_message;
-use super::{Store, StoreError, TenantStore};
+use super::{Result, Store, TenantStore, from_db, to_db, unreadable};
+use crate::domain::calendar::optional_time;
 use crate::domain::figures::CountedTurn;
 use crate::domain::{
     Conversation, ConversationId, EventId, Kind, Message, MessageId, Sender, TenantId, Timings, TurnStatus,
 };
 
-/// A stored turn.
-#[derive(Clone, Debug, PartialEq)]
+/// The state of a turn.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = TurnView)]
 pub struct TurnRecord {
     pub turn: u32,
+    #[serde(skip)]
     pub message_id: MessageId,
     pub status: TurnStatus,
+    #[serde(serialize_with = "optional_time")]
     pub started_at: Option<DateTime<Utc>>,
+    #[serde(serialize_with = "optional_time")]
     pub ended_at: Option<DateTime<Utc>>,
+    /// The duration of each step, by name.
+    #[serde(rename = "timings_ms")]
+    #[schema(value_type = Object)]
     pub timings: Timings,
     /// The number of events, 0 until the turn has ended.
+    #[serde(skip)]
     pub events: u32,
     /// Whether the events are still stored.
+    #[serde(skip)]
     pub events_kept: bool,
+    #[serde(skip)]
     pub cancel_requested: bool,
 }
 
@@ -46,13 +59,10 @@ pub struct OpenTurn {
 }
 
 impl TenantStore<'_> {
-    pub async fn find_turn(&self, conversation: ConversationId, turn: u32) -> Result<Option<TurnRecord>, StoreError> {
-        turns::Entity::find_by_id((conversation.0, to_db(turn)))
-            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
-            .one(&self.store.read)
-            .await?
-            .map(read_turn)
-            .transpose()
+    pub async fn find_turn(&self, conversation: ConversationId, turn: u32) -> Result<Option<TurnRecord>> {
+        let of_conversation = self.rows::<turns::Entity>().filter(turns::Column::ConversationId.eq(conversation.0));
+        let found = of_conversation.filter(turns::Column::Turn.eq(to_db(turn))).one(&self.store.read).await?;
+        found.map(read_turn).transpose()
     }
 
     /// Lists at most `limit` events after `after` in order, of all turns or of turn `only`.
@@ -62,20 +72,17 @@ impl TenantStore<'_> {
         after: EventId,
         only: Option<u32>,
         limit: u64,
-    ) -> Result<Vec<StoredEvent>, StoreError> {
+    ) -> Result<Vec<StoredEvent>> {
         let mut query = self.rows::<events::Entity>().filter(events::Column::ConversationId.eq(conversation.0));
         query = match only {
             Some(turn) => {
                 let from = if turn == after.turn { after.n } else { 0 };
                 query.filter(events::Column::Turn.eq(to_db(turn))).filter(events::Column::N.gt(to_db(from)))
             }
-            None => query.filter(
-                Condition::any().add(events::Column::Turn.gt(to_db(after.turn))).add(
-                    Condition::all()
-                        .add(events::Column::Turn.eq(to_db(after.turn)))
-                        .add(events::Column::N.gt(to_db(after.n))),
-                ),
-            ),
+            None => {
+                let in_turn = events::Column::Turn.eq(to_db(after.turn)).and(events::Column::N.gt(to_db(after.n)));
+                query.filter(events::Column::Turn.gt(to_db(after.turn)).or(in_turn))
+            }
         };
         let rows = query
             .order_by_asc(events::Column::Turn)
@@ -90,19 +97,22 @@ impl TenantStore<'_> {
     }
 
     /// Returns the number of the turn's last stored event, or 0.
-    pub async fn last_event(&self, conversation: ConversationId, turn: u32) -> Result<u32, StoreError> {
-        let last = self
+    pub async fn last_event(&self, conversation: ConversationId, turn: u32) -> Result<u32> {
+        let last: Option<i32> = self
             .rows::<events::Entity>()
+            .select_only()
+            .column(events::Column::N)
             .filter(events::Column::ConversationId.eq(conversation.0))
             .filter(events::Column::Turn.eq(to_db(turn)))
             .order_by_desc(events::Column::N)
+            .into_tuple()
             .one(&self.store.read)
             .await?;
-        Ok(last.map_or(0, |event| from_db(event.n)))
+        Ok(last.map_or(0, from_db))
     }
 
     /// Returns the number of the first turn that has not ended.
-    pub async fn first_open_turn(&self, conversation: ConversationId) -> Result<Option<u32>, StoreError> {
+    pub async fn first_open_turn(&self, conversation: ConversationId) -> Result<Option<u32>> {
         let turn: Option<i32> = self
             .rows::<turns::Entity>()
             .select_only()
@@ -117,7 +127,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns the number of the last turn that has started, or 0.
-    pub async fn last_begun_turn(&self, conversation: ConversationId) -> Result<u32, StoreError> {
+    pub async fn last_begun_turn(&self, conversation: ConversationId) -> Result<u32> {
         let last = self
             .rows::<turns::Entity>()
             .filter(turns::Column::ConversationId.eq(conversation.0))
@@ -134,10 +144,9 @@ impl TenantStore<'_> {
         &self,
         conversation: ConversationId,
         turn: u32,
-    ) -> Result<Option<Result<(), TurnStatus>>, StoreError> {
-        let changed = turns::Entity::update_many()
+    ) -> Result<Option<Result<(), TurnStatus>>> {
+        let changed = turns::Entity::update_of(self.tenant)
             .col_expr(turns::Column::CancelRequested, Expr::value(true))
-            .filter(turns::Column::TenantId.eq(self.tenant.as_str()))
             .filter(turns::Column::ConversationId.eq(conversation.0))
             .filter(turns::Column::Turn.eq(to_db(turn)))
             .filter(turns::Column::Status.is_in(OPEN))
@@ -151,7 +160,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns the first turn of the conversation that has not ended.
-    pub async fn find_open_turn(&self, conversation: ConversationId) -> Result<Option<OpenTurn>, StoreError> {
+    pub async fn find_open_turn(&self, conversation: ConversationId) -> Result<Option<OpenTurn>> {
         let Some(turn) = self
             .rows::<turns::Entity>()
             .filter(turns::Column::ConversationId.eq(conversation.0))
@@ -176,7 +185,7 @@ impl TenantStore<'_> {
     }
 
     /// Lists the customers' turns that were accepted at or after `since`.
-    pub async fn list_counted_turns(&self, since: DateTime<Utc>) -> Result<Vec<CountedTurn>, StoreError> {
+    pub async fn list_counted_turns(&self, since: DateTime<Utc>) -> Result<Vec<CountedTurn>> {
         let rows: Vec<FiguresRow> = self
             .rows::<turns::Entity>()
             .select_only()
@@ -205,29 +214,9 @@ type FiguresRow = (DateTime<Utc>, String, Option<String>, Option<String>, Option
 pub(super) const OPEN: [&str; 2] = ["queued", "running"];
 
 impl Store {
-    /// Returns the number of the turn's last stored event of any shop, or 0.
-    pub async fn last_event_of_any(&self, conversation: ConversationId, turn: u32) -> Result<u32, StoreError> {
-        let last: Option<i32> = events::Entity::find()
-            .select_only()
-            .column(events::Column::N)
-            .filter(events::Column::ConversationId.eq(conversation.0))
-            .filter(events::Column::Turn.eq(to_db(turn)))
-            .order_by_desc(events::Column::N)
-            .into_tuple()
-            .one(&self.read)
-            .await?;
-        Ok(last.map_or(0, from_db))
-    }
-
     /// Marks the turn as interrupted without an event. Fails if another server has taken over the database.
-    pub async fn close_turn(
-        &self,
-        conversation: ConversationId,
-        turn: u32,
-        now: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        let transaction = self.begin().await?;
-        self.check_fence(&transaction).await?;
+    pub async fn close_turn(&self, conversation: ConversationId, turn: u32, now: DateTime<Utc>) -> Result<()> {
+        let transaction = self.begin_fenced().await?;
         turns::Entity::update_many()
             .col_expr(turns::Column::Status, Expr::value(TurnStatus::Interrupted.as_str()))
             .col_expr(turns::Column::EndedAt, Expr::value(now))
@@ -240,7 +229,7 @@ impl Store {
     }
 
     /// Lists the conversations with turns that have not ended, and how many there are.
-    pub async fn list_unfinished(&self) -> Result<Vec<(TenantId, ConversationId, u32)>, StoreError> {
+    pub async fn list_unfinished(&self) -> Result<Vec<(TenantId, ConversationId, u32)>> {
         let rows: Vec<(String, uuid::Uuid, i64)> = turns::Entity::find()
             .select_only()
             .column(turns::Column::TenantId)
@@ -254,17 +243,15 @@ impl Store {
             .await?;
         rows.into_iter()
             .map(|(tenant, conversation, open)| {
-                let tenant = tenant
-                    .parse()
-                    .map_err(|_| StoreError::Unreadable { table: "turns", reason: "tenant_id".to_owned() })?;
+                let tenant = tenant.parse().map_err(|_| unreadable("turns", "tenant_id"))?;
                 Ok((tenant, ConversationId(conversation), u32::try_from(open).unwrap_or(u32::MAX)))
             })
             .collect()
     }
 }
 
-pub(super) fn read_turn(row: turns::Model) -> Result<TurnRecord, StoreError> {
-    let unreadable = |reason: &str| StoreError::Unreadable { table: "turns", reason: reason.to_owned() };
+pub(super) fn read_turn(row: turns::Model) -> Result<TurnRecord> {
+    let unreadable = |reason| unreadable("turns", reason);
     Ok(TurnRecord {
         turn: from_db(row.turn),
         message_id: MessageId(row.message_id),
@@ -278,10 +265,9 @@ pub(super) fn read_turn(row: turns::Model) -> Result<TurnRecord, StoreError> {
     })
 }
 
-fn read_figures(row: FiguresRow) -> Result<CountedTurn, StoreError> {
+fn read_figures(row: FiguresRow) -> Result<CountedTurn> {
     let (accepted_at, status, intent, kind, first_text_ms, asked_person, model_failed) = row;
-    let status = TurnStatus::parse(&status)
-        .ok_or_else(|| StoreError::Unreadable { table: "turns", reason: "status".to_owned() })?;
+    let status = TurnStatus::parse(&status).ok_or_else(|| unreadable("turns", "status"))?;
     Ok(CountedTurn {
         accepted_at,
         status,

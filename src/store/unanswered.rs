@@ -2,30 +2,36 @@
 
 use chrono::{DateTime, Utc};
 use sea_orm::{FromQueryResult, Statement};
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::columns::{from_db, to_db};
-use super::{StoreError, TenantStore};
+use super::{Result, TenantStore, from_db, to_db, unreadable};
 use crate::domain::{ConversationId, Language};
 
-/// Why a question got no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Why a question has no answer: the documents do not cover it, or the bot asked a clarifying question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
+#[schema(as = QuestionKind)]
+#[serde(rename_all = "snake_case")]
 pub enum Unanswered {
-    /// No document covers it.
     NoContext,
-    /// The desk did not understand it and asked back.
     Clarify,
 }
 
 /// A customer's message that got no answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = ExampleView)]
 pub struct UnansweredQuestion {
+    #[serde(rename = "conversation_id")]
     pub conversation: ConversationId,
     pub turn: u32,
+    #[serde(skip)]
     pub why: Unanswered,
     pub text: String,
     /// The language of the conversation.
+    #[serde(skip)]
     pub language: Language,
+    #[serde(skip)]
     pub asked_at: DateTime<Utc>,
 }
 
@@ -46,7 +52,7 @@ impl TenantStore<'_> {
         since: DateTime<Utc>,
         only: Option<Unanswered>,
         limit: u32,
-    ) -> Result<Vec<UnansweredQuestion>, StoreError> {
+    ) -> Result<Vec<UnansweredQuestion>> {
         let sort = match only {
             None => "",
             Some(Unanswered::Clarify) => "AND answer.metadata ->> 'type' = 'clarify'",
@@ -71,8 +77,8 @@ impl TenantStore<'_> {
     }
 }
 
-fn read_question(row: Row) -> Result<UnansweredQuestion, StoreError> {
-    let unreadable = |_| StoreError::Unreadable { table: "conversations", reason: "preferred_language".to_owned() };
+fn read_question(row: Row) -> Result<UnansweredQuestion> {
+    let unreadable = |_| unreadable("conversations", "preferred_language");
     Ok(UnansweredQuestion {
         conversation: ConversationId(row.conversation_id),
         turn: from_db(row.turn),

@@ -15,8 +15,8 @@ use sea_orm::{
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::entities::{vector_collections, vectors};
-use super::{StoreError, TenantStore};
+use super::entities::{TenantEntity, vector_collections, vectors};
+use super::{Result, StoreError, TenantStore};
 use crate::domain::{ConversationId, TenantId};
 
 /// The number of rows in one statement. Each has 8 values, and SQLite accepts 32,766.
@@ -68,12 +68,7 @@ pub enum VectorScope<'a> {
 
 impl TenantStore<'_> {
     /// Creates the collection if it does not exist. Returns the existing one even if its model differs.
-    pub async fn open_vector_collection(
-        &self,
-        name: &str,
-        model: &str,
-        dimension: usize,
-    ) -> Result<VectorCollection, StoreError> {
+    pub async fn open_vector_collection(&self, name: &str, model: &str, dimension: usize) -> Result<VectorCollection> {
         let row = vector_collections::ActiveModel {
             tenant_id: Set(self.tenant.to_string()),
             name: Set(name.to_owned()),
@@ -91,13 +86,13 @@ impl TenantStore<'_> {
         made.ok_or(StoreError::Conflict { table: "vector_collections" })
     }
 
-    pub async fn find_vector_collection(&self, name: &str) -> Result<Option<VectorCollection>, StoreError> {
+    pub async fn find_vector_collection(&self, name: &str) -> Result<Option<VectorCollection>> {
         Ok(self.collection(name).one(&self.store.read).await?.map(read_collection))
     }
 
     /// Inserts or replaces rows in one transaction. Of rows with the same id, the last one is stored. Returns `false`
     /// if the collection does not exist.
-    pub async fn upsert_vectors(&self, name: &str, rows: &[VectorRow]) -> Result<bool, StoreError> {
+    pub async fn upsert_vectors(&self, name: &str, rows: &[VectorRow]) -> Result<bool> {
         // A statement cannot write a row twice.
         let rows: BTreeMap<&str, &VectorRow> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
         let rows: Vec<&VectorRow> = rows.into_values().collect();
@@ -130,7 +125,7 @@ impl TenantStore<'_> {
         scope: VectorScope<'_>,
         after: Option<&str>,
         limit: u64,
-    ) -> Result<Vec<StoredVector>, StoreError> {
+    ) -> Result<Vec<StoredVector>> {
         use vectors::Column;
         let mut rows = self.vectors(name).order_by_asc(Column::Id).limit(limit);
         match scope {
@@ -155,7 +150,7 @@ impl TenantStore<'_> {
     }
 
     /// Lists the vectors with these ids. Unknown ids are left out.
-    pub async fn list_vectors_by_id(&self, name: &str, ids: &[String]) -> Result<Vec<(String, Vec<f32>)>, StoreError> {
+    pub async fn list_vectors_by_id(&self, name: &str, ids: &[String]) -> Result<Vec<(String, Vec<f32>)>> {
         let rows: Vec<(String, Vec<u8>)> = self
             .vectors(name)
             .filter(vectors::Column::Id.is_in(ids.iter().map(String::as_str)))
@@ -168,17 +163,17 @@ impl TenantStore<'_> {
     }
 
     /// Lists the ids of all rows.
-    pub async fn list_vector_ids(&self, name: &str) -> Result<Vec<String>, StoreError> {
+    pub async fn list_vector_ids(&self, name: &str) -> Result<Vec<String>> {
         let ids = self.vectors(name).select_only().column(vectors::Column::Id).into_tuple();
         Ok(ids.all(&self.store.read).await?)
     }
 
-    pub async fn count_vectors(&self, name: &str) -> Result<u64, StoreError> {
+    pub async fn count_vectors(&self, name: &str) -> Result<u64> {
         Ok(self.vectors(name).count(&self.store.read).await?)
     }
 
     /// Removes rows in one transaction. Unknown ids are ignored.
-    pub async fn delete_vectors(&self, name: &str, ids: &[String]) -> Result<(), StoreError> {
+    pub async fn delete_vectors(&self, name: &str, ids: &[String]) -> Result<()> {
         let transaction = self.store.begin().await?;
         self.remove(&transaction, name, ids).await?;
         transaction.commit().await
@@ -190,7 +185,7 @@ impl TenantStore<'_> {
         name: &str,
         conversation_id: Option<&str>,
         labels: &BTreeMap<String, String>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         use vectors::Column;
         let transaction = self.store.begin().await?;
         let mut rows = self.vectors(name);
@@ -207,11 +202,10 @@ impl TenantStore<'_> {
     }
 
     /// Removes the collection with its rows.
-    pub async fn drop_vector_collection(&self, name: &str) -> Result<(), StoreError> {
+    pub async fn drop_vector_collection(&self, name: &str) -> Result<()> {
         let transaction = self.store.begin().await?;
         // The collection's row first, as in every write, to prevent deadlocks.
-        vector_collections::Entity::delete_many()
-            .filter(vector_collections::Column::TenantId.eq(self.tenant.as_str()))
+        vector_collections::Entity::delete_of(self.tenant)
             .filter(vector_collections::Column::Name.eq(name))
             .exec(&transaction)
             .await?;
@@ -219,7 +213,7 @@ impl TenantStore<'_> {
         transaction.commit().await
     }
 
-    async fn remove(&self, transaction: &DatabaseTransaction, name: &str, ids: &[String]) -> Result<(), StoreError> {
+    async fn remove(&self, transaction: &DatabaseTransaction, name: &str, ids: &[String]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -231,9 +225,8 @@ impl TenantStore<'_> {
                 .exec(transaction)
                 .await?;
         }
-        vector_collections::Entity::update_many()
+        vector_collections::Entity::update_of(self.tenant)
             .col_expr(vector_collections::Column::RemovedVersion, Expr::value(version))
-            .filter(vector_collections::Column::TenantId.eq(self.tenant.as_str()))
             .filter(vector_collections::Column::Name.eq(name))
             .exec(transaction)
             .await?;
@@ -242,11 +235,10 @@ impl TenantStore<'_> {
 
     /// Takes the collection's next version and locks its row until the transaction ends, so that versions are committed
     /// in order. Returns `None` if the collection does not exist.
-    async fn next_version(&self, transaction: &DatabaseTransaction, name: &str) -> Result<Option<i64>, StoreError> {
+    async fn next_version(&self, transaction: &DatabaseTransaction, name: &str) -> Result<Option<i64>> {
         use vector_collections::Column;
-        vector_collections::Entity::update_many()
+        vector_collections::Entity::update_of(self.tenant)
             .col_expr(Column::Version, Expr::col(Column::Version).add(1))
-            .filter(Column::TenantId.eq(self.tenant.as_str()))
             .filter(Column::Name.eq(name))
             .exec(transaction)
             .await?;
@@ -287,7 +279,7 @@ pub(super) async fn delete_vectors_of(
     transaction: &DatabaseTransaction,
     tenant: &TenantId,
     conversation: ConversationId,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     use vector_collections::Column;
     let its_rows = Condition::all()
         .add(vectors::Column::TenantId.eq(tenant.as_str()))
@@ -297,10 +289,9 @@ pub(super) async fn delete_vectors_of(
         .from(vectors::Entity)
         .cond_where(its_rows.clone())
         .to_owned();
-    vector_collections::Entity::update_many()
+    vector_collections::Entity::update_of(tenant)
         .col_expr(Column::Version, Expr::col(Column::Version).add(1))
         .col_expr(Column::RemovedVersion, Expr::col(Column::Version).add(1))
-        .filter(Column::TenantId.eq(tenant.as_str()))
         .filter(Column::Name.in_subquery(its_collections))
         .exec(transaction)
         .await?;
@@ -323,7 +314,7 @@ fn read_labels(labels: Value) -> BTreeMap<String, String> {
     labels.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
 }
 
-fn numbers(bytes: &[u8]) -> Result<Vec<f32>, StoreError> {
+fn numbers(bytes: &[u8]) -> Result<Vec<f32>> {
     let (numbers, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
         return Err(StoreError::Unreadable { table: "vectors", reason: format!("{} bytes", bytes.len()) });

@@ -3,12 +3,12 @@
 use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter};
 
 use super::entities::warranty_records;
-use super::{StoreError, TenantStore};
+use super::{Result, StoreError, TenantStore};
 use crate::domain::{Serial, WarrantyRecord};
 
 impl TenantStore<'_> {
     /// Lists the records of these serials in any order. Unknown serials are left out.
-    pub async fn list_warranties(&self, serials: &[Serial]) -> Result<Vec<WarrantyRecord>, StoreError> {
+    pub async fn list_warranties(&self, serials: &[Serial]) -> Result<Vec<WarrantyRecord>> {
         let rows = self
             .rows::<warranty_records::Entity>()
             .filter(warranty_records::Column::Serial.is_in(serials.iter().map(Serial::as_str)))
@@ -18,13 +18,13 @@ impl TenantStore<'_> {
     }
 
     /// Counts the shop's records.
-    pub async fn count_warranties(&self) -> Result<u64, StoreError> {
+    pub async fn count_warranties(&self) -> Result<u64> {
         let count = self.rows::<warranty_records::Entity>().count(&self.store.read).await?;
         Ok(count)
     }
 }
 
-fn read_record(row: warranty_records::Model) -> Result<WarrantyRecord, StoreError> {
+fn read_record(row: warranty_records::Model) -> Result<WarrantyRecord> {
     let serial = row
         .serial
         .parse()

@@ -1,13 +1,13 @@
 //! Signed links to return labels. A link opens one label until it expires.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::label::{Label, LabelTexts};
 use super::signed::Signer;
-use crate::domain::TenantId;
 use crate::domain::returns::RmaNumber;
+use crate::domain::{PerShop, TenantId};
 use crate::persona::texts::fill;
 use crate::store::{Store, StoreError};
 
@@ -15,18 +15,18 @@ use crate::store::{Store, StoreError};
 pub struct Labels {
     store: Store,
     links: LabelLinks,
-    /// `None`: no persona of the shop takes returns.
-    texts: RwLock<Option<LabelTexts>>,
+    /// Empty if no persona takes returns.
+    texts: PerShop<LabelTexts>,
 }
 
 impl Labels {
     pub fn new(store: Store, links: LabelLinks) -> Arc<Self> {
-        Arc::new(Self { store, links, texts: RwLock::default() })
+        Arc::new(Self { store, links, texts: PerShop::default() })
     }
 
-    /// Replaces the texts of labels.
-    pub fn set_texts(&self, texts: LabelTexts) {
-        *self.texts.write().unwrap_or_else(PoisonError::into_inner) = Some(texts);
+    /// Replaces the texts of a shop's labels.
+    pub fn set_texts(&self, tenant: &TenantId, texts: LabelTexts) {
+        self.texts.set(tenant, texts);
     }
 
     /// Returns a link to the label of an RMA, valid from now on.
@@ -36,9 +36,8 @@ impl Labels {
 
     /// Returns the label that a link opens, as a PDF. `None`: the link is invalid or has expired, or the RMA has no label yet.
     pub async fn open(&self, label: &str, signature: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let claim = self.links.open(label, signature, Utc::now());
-        let (Some(claim), Some(texts)) = (claim, texts) else { return Ok(None) };
+        let Some(claim) = self.links.open(label, signature, Utc::now()) else { return Ok(None) };
+        let Some(texts) = self.texts.get(&claim.tenant) else { return Ok(None) };
         let rma = self.store.tenant(&claim.tenant).find_rma(&claim.rma).await?;
         Ok(rma.and_then(|rma| {
             let tracking = rma.label?.tracking;

@@ -1,8 +1,7 @@
-//! Runs the turns of each conversation in order. [`accept`] accepts messages, [`handoff`] changes who answers them, and
-//! [`announce`] starts turns of the shop itself.
+//! Runs the turns of each conversation in order. [`accept`] accepts messages, also of the shop itself, and [`handoff`] changes
+//! who answers them.
 
 mod accept;
-mod announce;
 mod handoff;
 
 use std::collections::HashMap;
@@ -11,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use chrono::Utc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -25,7 +23,7 @@ use super::reader::{Reader, Source, Start};
 use super::run::{Stops, run};
 use super::{person, recover};
 use crate::config::TurnConfig;
-use crate::desks::{Caller, Desks, Turn};
+use crate::desks::{Caller, Shops, Turn};
 use crate::domain::{
     ConsoleAct, Conversation, ConversationId, ConversationStatus, Message as StoredMessage, MessageId, Sender,
 };
@@ -59,7 +57,7 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     config: TurnConfig,
     store: Store,
-    desks: Arc<ArcSwap<Desks>>,
+    shops: Arc<Shops>,
     journal: Journal,
     jobs: Arc<JobRunner>,
     feeds: Feeds,
@@ -79,7 +77,7 @@ impl Engine {
     pub fn new(
         config: TurnConfig,
         store: Store,
-        desks: Arc<ArcSwap<Desks>>,
+        shops: Arc<Shops>,
         journal: Journal,
         jobs: Arc<JobRunner>,
         tasks: TaskTracker,
@@ -87,7 +85,7 @@ impl Engine {
         Self(Arc::new(Inner {
             config,
             store,
-            desks,
+            shops,
             journal,
             jobs,
             feeds: Feeds::default(),
@@ -344,10 +342,10 @@ impl Engine {
         };
         // The conversation is being deleted.
         let Some(current) = current else { return };
-        let desks = self.0.desks.load_full();
-        let persona = desks.prompts().find_persona(&current.persona);
-        let desk = persona.as_ref().and_then(|persona| desks.find(&persona.desk));
-        let persona = persona.unwrap_or_else(|| desks.prompts().default_persona());
+        let shop = self.0.shops.get(tenant);
+        let persona = shop.prompts().find_persona(&current.persona);
+        let desk = persona.as_ref().and_then(|persona| shop.find_desk(&persona.desk));
+        let persona = persona.unwrap_or_else(|| shop.prompts().default_persona());
         let feed = self.0.feeds.get(conversation);
         let broken = CancellationToken::new();
         let sink = self.0.journal.sink(tenant.clone(), conversation, number, feed, broken.clone());
@@ -366,7 +364,7 @@ impl Engine {
         } else {
             let (shutdown, deadline) = (self.0.stop.clone(), self.0.config.deadline);
             let stops = Stops { cancel, shutdown, broken, full, deadline };
-            run(&mut turn, desk, &desks, &stops, &self.0.jobs).await.map(|_| ())
+            run(&mut turn, desk, &shop, &stops, &self.0.jobs).await.map(|_| ())
         };
         if ended.is_err() {
             self.end_interrupted(tenant, &message).await;

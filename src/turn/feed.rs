@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn feed_is_shared_while_in_use_and_dropped_afterwards() {
+    fn feed_is_shared_while_in_use() {
         let feeds = Feeds::default();
         let id = ConversationId::now();
         let first = feeds.get(id);

@@ -145,7 +145,7 @@ pub async fn end_bare(
     feed: &Feed,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let last = store.last_event_of_any(conversation, turn).await?;
+    let last = store.tenant(tenant).last_event(conversation, turn).await?;
     let (event, changes) = done(turn, TurnStatus::Interrupted);
     let end = entry(tenant, conversation, EventId::new(turn, last + 1), &event, changes, now)?;
     match store.append(std::slice::from_ref(&end)).await {

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{Span, error, info, warn};
 
-use crate::desks::{Desk, DeskError, Desks, SinkClosed, Turn};
+use crate::desks::{Desk, DeskError, Shop, SinkClosed, Turn};
 use crate::domain::{ErrorCode, Kind, TurnStatus};
 use crate::jobs::JobRunner;
 
@@ -54,7 +54,7 @@ impl Played {
 pub(super) async fn run(
     turn: &mut Turn,
     desk: Option<Arc<dyn Desk>>,
-    desks: &Desks,
+    shop: &Shop,
     stops: &Stops,
     jobs: &JobRunner,
 ) -> Result<TurnStatus, SinkClosed> {
@@ -88,7 +88,7 @@ pub(super) async fn run(
         }
     };
     // Read after the desk has run, which may have changed the language.
-    let common = desks.common(turn.language());
+    let common = shop.common(turn.language());
     if let Some(code) = failure {
         turn.fail(code, &common.error(code)).await?;
     }

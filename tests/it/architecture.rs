@@ -17,11 +17,11 @@ const LAYERS: &[&[&str]] = &[
     &["agent"],
     &["replies"],
     &["grounding"],
-    &["nlu"],
     &["tools"],
     &["jobs"],
     &["retrieval", "notify", "channels"],
     &["providers", "store"],
+    &["nlu"],
     &["persona"],
     &["config"],
     &["domain"],
@@ -105,12 +105,13 @@ impl Code {
     }
 }
 
-fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
+/// Adds the files below `folder` whose names end in `ending`.
+fn list_files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            list_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            list_files(&path, ending, found);
+        } else if path.to_str().unwrap().ends_with(ending) {
             found.push(path);
         }
     }
@@ -119,7 +120,7 @@ fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn read_source() -> Vec<File> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
-    list_files(&source, &mut paths);
+    list_files(&source, ".rs", &mut paths);
     assert!(paths.len() > 50, "too few source files: {paths:?}");
     paths.sort();
     let files = paths.iter().filter_map(|path| {
@@ -135,12 +136,26 @@ fn read_source() -> Vec<File> {
     files.collect()
 }
 
-/// Fails if one of the words is in a file that `allowed` does not accept.
-fn assert_absent(words: &[&str], allowed: impl Fn(&File) -> bool) {
+/// Words that only some modules may use, and those modules as the starts of their paths.
+const RESERVED: [(&[&str], &[&str]); 4] = [
+    (&["sea_orm", "sqlx"], &["src/store.rs", "src/store/"]),
+    (&["response::sse", "response::Sse"], &["src/http/sse.rs"]),
+    (&["anyhow"], &["src/cli.rs", "src/cli/", "src/main.rs", "src/bin/"]),
+    (&["Box<dyn Error", "Box<dyn std::error::Error"], &[]),
+];
+
+/// The database belongs to the store, event streams to one file, and untyped errors to the commands.
+#[test]
+fn reserved_words_stay_in_their_modules() {
     let mut found = Vec::new();
-    for file in read_source().iter().filter(|file| !allowed(file)) {
-        for word in words {
-            found.extend(file.code.find(word).map(|(line, _)| format!("{}:{line}: {word}", file.path)));
+    for file in read_source() {
+        for (words, modules) in RESERVED {
+            if modules.iter().any(|module| file.path.starts_with(module)) {
+                continue;
+            }
+            for word in words {
+                found.extend(file.code.find(word).map(|(line, _)| format!("{}:{line}: {word}", file.path)));
+            }
         }
     }
     assert!(found.is_empty(), "not allowed here:\n{}", found.join("\n"));
@@ -170,22 +185,6 @@ fn modules_use_only_lower_layers() {
 }
 
 #[test]
-fn only_store_uses_the_database() {
-    assert_absent(&["sea_orm", "sqlx"], |file| file.module == "store");
-}
-
-#[test]
-fn only_one_file_writes_server_sent_events() {
-    assert_absent(&["response::sse", "response::Sse"], |file| file.path == "src/http/sse.rs");
-}
-
-#[test]
-fn only_commands_use_untyped_errors() {
-    assert_absent(&["anyhow"], |file| ["cli", "main", "bin"].contains(&file.module.as_str()));
-    assert_absent(&["Box<dyn Error", "Box<dyn std::error::Error"], |_| false);
-}
-
-#[test]
 fn parser_skips_comments_literals_and_tests() {
     let source = "let a = 'x'; // .unwrap()\nlet b = \"panic!(\"; e\n.unwrap();\n#[cfg(test)]\nmod tests {\n  use crate::cli;\n}\n\
                   use crate::{app, turn};\ncrate::store::x()";
@@ -196,11 +195,10 @@ fn parser_skips_comments_literals_and_tests() {
 }
 
 /// Files outside a desk's folder that may name it, and why.
-const MAY_NAME_DESKS: [(&str, &str); 4] = [
+const MAY_NAME_DESKS: [(&str, &str); 3] = [
     ("src/desks.rs", "the list of desks"),
     ("src/persona/file.rs", "a persona without `desk:` belongs to the retail desk"),
     ("src/http/labels.rs", "the OpenAPI tag of return labels"),
-    ("src/app/evals/", "a replayed case copies the rows of its orders"),
 ];
 
 /// Orders and RMAs are the shop's back office, whichever desk creates them, so `domain::returns` and `store::returns` may
@@ -223,4 +221,33 @@ fn desk_names_stay_in_their_folder() {
         }
     }
     assert!(found.is_empty(), "a desk is named outside its folder:\n{}", found.join("\n"));
+}
+
+#[test]
+fn test_names_have_at_most_eight_words() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rust = r"#\[(?:tokio::)?test\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:async )?fn (\w+)";
+    let page = r#"(?m)^\s*test\(["`]([^"`]+)"#;
+    let mut long = Vec::new();
+    let mut count = 0;
+    for (folder, ending, pattern) in [
+        ("src", ".rs", rust),
+        ("tests/it", ".rs", rust),
+        ("tests/js/browser", ".test.js", page),
+        ("tests/js/unit", ".js", page),
+    ] {
+        let mut paths = Vec::new();
+        list_files(&root.join(folder), ending, &mut paths);
+        for path in paths {
+            let source = std::fs::read_to_string(&path).unwrap();
+            for found in regex::Regex::new(pattern).unwrap().captures_iter(&source) {
+                count += 1;
+                if found[1].split(['_', ' ']).filter(|word| !word.is_empty()).count() > 8 {
+                    long.push(format!("{}: {}", path.display(), &found[1]));
+                }
+            }
+        }
+    }
+    assert!(count > 1000, "found only {count} tests");
+    assert!(long.is_empty(), "these names are too long:\n{}", long.join("\n"));
 }

@@ -1,4 +1,5 @@
 mod echo;
+mod events;
 mod machine;
-mod retail;
+pub mod retail;
 pub mod returns;

@@ -21,6 +21,7 @@ mod paths;
 pub mod problem;
 pub mod raw;
 mod resuming;
+mod shops;
 mod shutdown;
 mod streams;
 mod tokens;

@@ -113,7 +113,7 @@ async fn failing_job_becomes_a_dead_letter() {
 }
 
 #[tokio::test]
-async fn only_the_failing_job_of_a_batch_is_retried() {
+async fn only_the_failing_job_is_retried() {
     let runs = run("echo", &["a", "fail", "b"], JobCounts { waiting: 0, dead: 1 }).await;
     let alone = ["a", "fail", "b"].map(|payload| run_of(1, &[payload]));
     assert_eq!(runs[0], run_of(1, &["a", "fail", "b"]));

@@ -6,7 +6,7 @@
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::disallowed_methods,
-    reason = "a test says what went wrong by panicking"
+    reason = "a failing test panics"
 )]
 
 mod architecture;

@@ -1,7 +1,8 @@
-//! What the tests stand on.
+//! Shared parts of the tests.
 
 pub mod app;
 pub mod database;
+pub mod dialogue;
 pub mod echo_desk;
 pub mod ollama;
 pub mod sse;

@@ -7,8 +7,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::{ConversationId, ConversationStatus, ErrorCode, Kind, Language, Message, Metadata, Sender};
-use crate::store::returns::snapshot::Snapshot;
+use crate::desks::AskedTurn;
+use crate::domain::{
+    ConversationId, ConversationStatus, ErrorCode, Kind, Language, Message, Metadata, Sender, TenantId,
+};
 
 /// The folder of the cases, below `EVALS_PATH`.
 pub const FOLDER: &str = "conversations";
@@ -44,10 +46,9 @@ pub struct Case {
     /// Words that a good answer contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// The shop's rows that the answer depends on, as of the question. `None` in files of earlier versions: their rows are read
-    /// from the shop's database at each replay.
+    /// The rows that the desk copied as of the question. `None`: it reads them from the shop's database at each replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<Snapshot>,
+    pub rows: Option<Value>,
 }
 
 /// A message of the conversation.
@@ -97,6 +98,18 @@ impl Case {
         let id = self.conversation.0.simple().to_string();
         let short = id.get(24..).unwrap_or_default();
         format!("{}-{short}-{}.json", self.asked_at.format("%Y-%m-%d"), self.turn)
+    }
+
+    /// Describes the question for the desk's copy of rows.
+    pub(super) fn asked_turn(&self, tenant: &TenantId) -> AskedTurn {
+        AskedTurn {
+            tenant: tenant.clone(),
+            conversation: self.conversation,
+            asked_at: self.asked_at,
+            user_id: self.user_id.clone(),
+            state: self.state.clone(),
+            texts: self.messages.iter().map(|message| message.text.clone()).collect(),
+        }
     }
 
     /// Returns the text of the question.

@@ -8,13 +8,10 @@ use tracing::info;
 
 use super::case::{Answer, AnswerMessage, Case, CaseMessage, FOLDER};
 use crate::app::{App, atomic_file};
-use crate::domain::commerce::OrderNumber;
-use crate::domain::identity::contact::{Contact, find_contacts};
 use crate::domain::{
     Conversation, ConversationId, ConversationStatus, ErrorCode, Event, EventId, Language, LanguageSource, Message,
     Sender, TenantId,
 };
-use crate::store::returns::snapshot::Asked;
 use crate::store::{StoreError, TenantStore};
 
 /// Messages before the question that a case stores, as many as a turn reads.
@@ -23,8 +20,6 @@ const HISTORY_MESSAGES: u64 = 80;
 const TURN_MESSAGES: u64 = 200;
 /// Events read at the start and at the end of a turn, where intents and errors are.
 const EVENTS: u64 = 50;
-/// Order numbers, and e-mail addresses, that are looked up for a snapshot.
-const NAMED_MAX: usize = 200;
 
 /// What the shop says about an answer.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +52,12 @@ impl App {
         turn: u32,
         remark: Remark,
     ) -> Result<String, CaseError> {
-        let case = read_case(&self.store.tenant(tenant), tenant, conversation, turn, remark).await?;
+        let mut case = read_case(&self.store.tenant(tenant), tenant, conversation, turn, remark).await?;
+        let shop = self.shops.get(tenant);
+        let desk = shop.prompts().find_persona(&case.persona).and_then(|persona| shop.registry().find(&persona.desk));
+        if let Some(fixture) = desk.and_then(|desk| desk.replay_fixture()) {
+            case.rows = fixture.copy(&self.store, &case.asked_turn(tenant)).await?;
+        }
         let (name, folder) = (case.file_name(), self.config.evals.folder.join(FOLDER));
         let file = folder.join(&name);
         let writing = tokio::task::spawn_blocking(move || {
@@ -95,7 +95,7 @@ async fn read_case(
     let asked_at = question.created_at;
     let mut messages = store.list_messages_before(id, turn, HISTORY_MESSAGES).await?;
     messages.push(question);
-    let mut case = Case {
+    Ok(Case {
         conversation: id,
         turn,
         tenant: tenant.to_string(),
@@ -111,30 +111,7 @@ async fn read_case(
         note: remark.note,
         expected: remark.expected,
         rows: None,
-    };
-    case.rows = Some(store.snapshot(&asked_of(&case)).await?);
-    Ok(case)
-}
-
-/// Describes the question for a snapshot. Every word that could be an order number counts, whether or not today's rules recognize it,
-/// so that a replay with improved rules finds its order.
-pub(super) fn asked_of(case: &Case) -> Asked {
-    let state = case.state.to_string();
-    let texts = case.messages.iter().rev().map(|message| message.text.as_str()).chain([state.as_str()]);
-    let (mut orders, mut emails) = (Vec::new(), Vec::new());
-    for text in texts {
-        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-        orders.extend(words.filter_map(|word| word.parse::<OrderNumber>().ok()));
-        emails.extend(find_contacts(text, &[]).into_iter().filter_map(|contact| match contact {
-            Contact::Email(email) => Some(email),
-            Contact::Phone(_) => None,
-        }));
-    }
-    orders.truncate(NAMED_MAX);
-    emails.truncate(NAMED_MAX);
-    emails.sort_unstable();
-    emails.dedup();
-    Asked { conversation: case.conversation, at: case.asked_at, user_id: case.user_id.clone(), orders, emails }
+    })
 }
 
 /// Returns the intent and the error of the turn, if its events are still stored.

@@ -1,35 +1,30 @@
 //! Replays a case: its desk plays the turn again on the stored messages, without sending anything.
 //!
-//! Each replay uses a temporary store with the rows of the case. The shop's database is only read, for warranties and return policies.
-//! Mails are dropped. `scene` builds the turn and records its events.
+//! Each replay uses a temporary store, which the desk fills ([`crate::desks::ReplayFixture`]). The shop's database is only read. Mails
+//! are dropped. `scene` builds the turn and records its events.
 
 use std::io;
 use std::sync::Arc;
 
-use chrono::Utc;
 use tempfile::TempDir;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::case::{Answer, Case};
-use super::keep::asked_of;
-use crate::app::start::{StartError, label_links, load_prompts, random_secret, read_knowledge};
+use crate::app::start::{StartError, label_links, random_secret};
 use crate::config::{Config, LlmMode};
-use crate::desks::{Caller, DeskError, DeskRegistry, Desks, Services, SinkClosed, Turn};
-use crate::domain::serial::find_serials;
-use crate::domain::{ErrorCode, Serial, TenantId, TurnStatus};
+use crate::desks::{Caller, DeskError, DeskRegistry, FixtureError, Services, Shop, ShopError, Shops, SinkClosed, Turn};
+use crate::domain::{ErrorCode, TenantId, TurnStatus};
 use crate::jobs::JobRunner;
 use crate::jobs::send_mail::SendMail;
 use crate::notify::Notifier;
-use crate::persona::Prompts;
 use crate::providers::email::Nowhere;
 use crate::providers::embedding::{Embedder, OllamaEmbedding};
 use crate::providers::llm::{Gateway, Ollama};
 use crate::retrieval::memory::Memory;
 use crate::retrieval::open_vectors;
 use crate::retrieval::search::Knowledge;
-use crate::store::warranty_import::{ImportError, ImportRow, RowSorter, WarrantyImport};
 use crate::store::{Store, StoreError, StoreOptions};
 use crate::tools::client_name::ClientNames;
 use crate::tools::label_link::Labels;
@@ -40,11 +35,9 @@ use scene::Recording;
 
 /// Replays cases with the shop's current settings and files.
 pub struct Replayer {
-    config: Arc<Config>,
-    prompts: Prompts,
-    llm: Arc<Gateway>,
-    knowledge: Arc<Knowledge>,
-    memory: Arc<Memory>,
+    shops: Shops,
+    /// The services of the default shop.
+    services: Services,
     /// The shop's database, if it exists.
     shop: Option<Store>,
     /// Services that did not answer, which can change replayed answers.
@@ -59,9 +52,11 @@ pub enum ReplayError {
     #[error(transparent)]
     Start(#[from] StartError),
     #[error(transparent)]
+    Shop(#[from] ShopError),
+    #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
-    Import(#[from] ImportError),
+    Rows(#[from] FixtureError),
     #[error("cannot create a temporary folder: {0}")]
     Temporary(#[from] io::Error),
     #[error("the persona '{0}' does not exist any more")]
@@ -116,38 +111,57 @@ impl Replayer {
         {
             remarks.push(format!("The language model does not answer, replaying cases without it: {cause}"));
         }
-        let prompts = load_prompts(&config).map_err(StartError::from)?;
         let model = OllamaEmbedding::new(&config.embed).map_err(StartError::from)?;
         let embedder = Arc::new(Embedder::new(Arc::new(model), config.embed.clone()));
         let vectors = open_vectors(&config, &store).map_err(StartError::from)?;
         let (documents, search) = (config.knowledge.clone(), config.search.clone());
         let knowledge = Arc::new(Knowledge::new(documents, search, embedder.clone(), vectors.clone()));
-        read_knowledge(&knowledge, &config, &prompts)?;
-        if knowledge.has_meaning()
-            && let Err(cause) = knowledge.look_at_vectors().await
-        {
-            remarks.push(format!("Cannot read the documents' vectors, searching by words only: {cause}"));
-        }
+        let on = embedder.is_on();
         // It finds only messages that a case's temporary store does not have, so replayed conversations recall nothing.
         let memory = Arc::new(Memory::new(embedder, vectors, config.vectors.collection.clone()));
-        Ok(Self { config, prompts, llm, knowledge, memory, shop, remarks, _empty: empty })
+        let (secret, notifier) = (random_secret(), Notifier::new(Arc::new(Nowhere)));
+        let services = Services {
+            shop: config.shop(&TenantId::default()),
+            jobs: JobRunner::new(store.clone(), config.jobs.clone()),
+            labels: Labels::new(store.clone(), label_links(&config, &secret)),
+            client_names: ClientNames::new(&secret),
+            config,
+            notifier,
+            store,
+            llm,
+            knowledge,
+            memory,
+        };
+        let shops = Shops::load(&DeskRegistry::built_in(), &services)?;
+        for shop in shops.list().iter().filter(|_| on) {
+            if let Err(cause) = shop.knowledge().look_at_vectors().await {
+                remarks.push(format!("Cannot read the documents' vectors, searching by words only: {cause}"));
+            }
+        }
+        Ok(Self { shops, services, shop, remarks, _empty: empty })
     }
 
     /// Returns whether a language model writes the replies.
     pub fn has_model(&self) -> bool {
-        self.config.llm.mode != LlmMode::Offline && self.llm.is_up()
+        self.services.config.llm.mode != LlmMode::Offline && self.services.llm.is_up()
     }
 
     /// Plays the turn again and returns its answer.
     pub async fn replay(&self, case: &Case) -> Result<Answer, ReplayError> {
         let tenant: TenantId = case.tenant.parse().map_err(|_| ReplayError::NoQuestion)?;
         let no_persona = || ReplayError::NoPersona(case.persona.clone());
-        let persona = self.prompts.find_persona(&case.persona).ok_or_else(no_persona)?;
-        let scratch = Scratch::open(&self.config).await?;
-        self.restore_rows(&scratch.store, &tenant, case).await?;
-        let services = self.services(&scratch.store);
-        let desks = Desks::new(&DeskRegistry::built_in(), &services, self.prompts.clone()).map_err(StartError::from)?;
-        let desk = desks.find(&persona.desk).ok_or_else(no_persona)?;
+        let shop = self.shops.get(&tenant);
+        let persona = shop.prompts().find_persona(&case.persona).ok_or_else(no_persona)?;
+        let scratch = Scratch::open(&self.services.config).await?;
+        let services = self.services_on(&scratch.store, &shop);
+        let registry = DeskRegistry::built_in();
+        if let Some(fixture) = registry.find(&persona.desk).and_then(|desk| desk.replay_fixture()) {
+            let rows = case.rows.clone();
+            fixture.restore(rows, self.shop.as_ref(), &scratch.store, &case.asked_turn(&tenant)).await?;
+        }
+        registry.register_jobs(&services.jobs);
+        let shop = Shop::reopen(&registry, &services, shop.prompts().clone()).map_err(ShopError::from)?;
+        let desk = shop.find_desk(&persona.desk).ok_or_else(no_persona)?;
         let conversation = scene::conversation(case, tenant);
         let mut history = scene::messages(case);
         let message = history.pop().ok_or(ReplayError::NoQuestion)?;
@@ -156,7 +170,7 @@ impl Replayer {
         let mut turn = Turn::new(conversation, message, history, persona, Caller::default(), sink);
         let over = CancellationToken::new();
         let playing = async {
-            let played = timeout(self.config.turns.deadline, desk.play(&mut turn)).await;
+            let played = timeout(services.config.turns.deadline, desk.play(&mut turn)).await;
             over.cancel();
             played
         };
@@ -181,45 +195,20 @@ impl Replayer {
         Ok(answer)
     }
 
-    /// Fills the temporary store with the rows of the case, and with the shop's current warranties and return policies.
-    async fn restore_rows(&self, to: &Store, tenant: &TenantId, case: &Case) -> Result<(), ReplayError> {
-        let shop = self.shop.as_ref().map(|shop| shop.tenant(tenant));
-        let rows = match (&case.rows, &shop) {
-            (Some(rows), _) => rows.clone(),
-            (None, Some(shop)) => shop.snapshot(&asked_of(case)).await?,
-            (None, None) => return Ok(()),
-        };
-        to.restore(rows, Utc::now()).await?;
-        let Some(shop) = shop else { return Ok(()) };
-        to.tenant(tenant).replace_policies(&shop.list_policies().await?, "replay", Utc::now()).await?;
-        let runs = case.messages.iter().flat_map(|message| find_serials(&message.text));
-        let serials: Vec<Serial> = runs.filter_map(|run| run.parse().ok()).collect();
-        let mut warranties = RowSorter::default();
-        for record in shop.list_warranties(&serials).await? {
-            warranties.push(ImportRow { record, line: 0 })?;
-        }
-        let mut import = WarrantyImport::begin(to, tenant).await?;
-        import.compare(warranties, |_| {}).await?;
-        import.apply().await?;
-        Ok(())
-    }
-
-    /// The services of the desks, on a case's temporary store.
-    fn services(&self, store: &Store) -> Services {
-        let (config, secret) = (self.config.clone(), random_secret());
+    /// Returns the services of the shop's desks, on a case's temporary store.
+    fn services_on(&self, store: &Store, shop: &Shop) -> Services {
+        let (config, secret) = (&self.services.config, random_secret());
         let notifier = Notifier::new(Arc::new(Nowhere));
         let jobs = JobRunner::new(store.clone(), config.jobs.clone());
         jobs.register(Arc::new(SendMail(notifier.clone())));
         Services {
+            shop: shop.config().clone(),
+            knowledge: shop.knowledge().clone(),
+            store: store.clone(),
+            labels: Labels::new(store.clone(), label_links(config, &secret)),
             jobs,
             notifier,
-            labels: Labels::new(store.clone(), label_links(&config, &secret)),
-            config,
-            store: store.clone(),
-            llm: self.llm.clone(),
-            knowledge: self.knowledge.clone(),
-            memory: self.memory.clone(),
-            client_names: ClientNames::new(&secret),
+            ..self.services.clone()
         }
     }
 }

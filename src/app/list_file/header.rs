@@ -1,15 +1,6 @@
 //! The columns of a list.
 
-/// The columns of one kind of list.
-pub trait Column: Copy + Ord + 'static {
-    /// The required columns, in the recommended order.
-    const NEEDED: &'static [Self];
-
-    fn as_str(self) -> &'static str;
-
-    /// Returns the column of that name, ignoring case and surrounding white space, or `None` for an unknown one.
-    fn parse(name: &str) -> Option<Self>;
-}
+use crate::domain::list::Column;
 
 /// The positions of the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]

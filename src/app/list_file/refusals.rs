@@ -4,7 +4,9 @@ use std::collections::BinaryHeap;
 
 use serde::Serialize;
 
-/// A refused row. Ordered by its line.
+use crate::domain::list::{BadValue, Column};
+
+/// A refused value or row. Ordered by its line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Refused {
     /// The first line of the row, from 1.
@@ -20,19 +22,19 @@ pub struct Refused {
     pub code: Option<&'static str>,
 }
 
-/// What is wrong with a row.
-#[derive(Debug)]
-pub struct Fault {
-    pub code: Option<&'static str>,
-    pub column: Option<&'static str>,
-    pub value: String,
-    pub reason: String,
+impl Refused {
+    pub fn new(line: u64, column: Option<&'static str>, value: &str, reason: impl Into<String>) -> Self {
+        Self { line, column, value: shortened(value, VALUE_SHOWN), reason: reason.into(), code: None }
+    }
+
+    pub fn with_code(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
 }
 
-/// A fault without a code, from column, value and reason.
-impl From<(Option<&'static str>, String, String)> for Fault {
-    fn from((column, value, reason): (Option<&'static str>, String, String)) -> Self {
-        Self { code: None, column, value, reason }
+impl<C: Column> From<&BadValue<C>> for Refused {
+    fn from(bad: &BadValue<C>) -> Self {
+        Self::new(bad.place, Some(bad.field.as_str()), &bad.value, &*bad.hint)
     }
 }
 
@@ -44,8 +46,8 @@ pub const VALUE_SHOWN: usize = 80;
 pub struct Refusals {
     count: u64,
     shown_max: usize,
-    /// The rows with the lowest lines, as a max-heap.
-    first: BinaryHeap<Refused>,
+    /// The rows with the lowest lines, as a max-heap. Each has at least one refused value.
+    first: BinaryHeap<Vec<Refused>>,
 }
 
 impl Refusals {
@@ -54,40 +56,39 @@ impl Refusals {
         Self { count: 0, shown_max, first: BinaryHeap::new() }
     }
 
+    /// Returns the number of refused rows.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the first refused rows in file order, and the number of further ones.
+    /// Returns the refused values of the first rows in file order, and the number of further rows.
     pub fn into_first(self) -> (Vec<Refused>, u64) {
         let first = self.first.into_sorted_vec();
         let more = self.count - first.len() as u64;
-        (first, more)
+        (first.into_iter().flatten().collect(), more)
     }
 
     pub fn add_ragged(&mut self, line: u64, fields: usize, expected: usize, first: &str) {
-        self.add(line, || {
-            let reason = format!(
-                "the row has {fields} columns and the header {expected}; put fields that contain the delimiter in \
-                double quotes, or add the missing fields"
-            );
-            Fault { code: Some("columns"), column: None, value: first.to_owned(), reason }
-        });
+        let reason = format!(
+            "the row has {fields} columns and the header {expected}; put fields that contain the delimiter in \
+             double quotes, or add the missing fields"
+        );
+        self.add(vec![Refused::new(line, None, first, reason).with_code("columns")]);
     }
 
-    /// Adds a refused row. Calls `describe` only if the row is kept.
-    pub fn add<F: Into<Fault>>(&mut self, line: u64, describe: impl FnOnce() -> F) {
+    /// Adds refused values, which are sorted by row.
+    pub fn add_values<C: Column>(&mut self, bad: &[BadValue<C>]) {
+        for row in bad.chunk_by(|one, next| one.place == next.place) {
+            self.add(row.iter().map(Refused::from).collect());
+        }
+    }
+
+    /// Adds a row with all its refused values.
+    pub fn add(&mut self, row: Vec<Refused>) {
         self.count += 1;
-        let refused = |fault: F| {
-            let Fault { code, column, value, reason } = fault.into();
-            Refused { line, column, value: shortened(&value, VALUE_SHOWN), reason, code }
-        };
-        if self.first.len() < self.shown_max {
-            self.first.push(refused(describe()));
-        } else if let Some(mut last) = self.first.peek_mut()
-            && last.line > line
-        {
-            *last = refused(describe());
+        self.first.push(row);
+        if self.first.len() > self.shown_max {
+            self.first.pop();
         }
     }
 }

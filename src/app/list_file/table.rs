@@ -1,28 +1,19 @@
 //! Lists that fit into memory.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::{Column, FileError, open};
+use super::{FileError, open};
+use crate::domain::list::{Column, Row};
 use crate::domain::text::clean;
 
 /// The rows of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table<C> {
-    pub rows: Vec<TableRow<C>>,
+    pub rows: Vec<Row<C>>,
     /// Rows with more or fewer fields than the header.
     pub ragged: Vec<Ragged>,
     /// The quoted names of unknown columns.
     pub ignored_columns: Vec<String>,
-}
-
-/// A row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableRow<C> {
-    /// The first line of the row, from 1.
-    pub line: u64,
-    /// The trimmed fields, without empty ones.
-    pub fields: BTreeMap<C, String>,
 }
 
 /// A row with more or fewer fields than the header.
@@ -53,7 +44,7 @@ impl<C: Column> Table<C> {
                 let text = text.trim();
                 column.filter(|_| !text.is_empty()).map(|column| (column, text.to_owned()))
             });
-            table.rows.push(TableRow { line, fields: fields.collect() });
+            table.rows.push(Row { place: line, fields: fields.collect() });
         }
         Ok(table)
     }

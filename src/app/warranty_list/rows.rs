@@ -2,29 +2,28 @@
 
 use std::io::Read;
 
-use crate::app::list_file::{Column, FileError, FileRecords, Header, open};
+use crate::app::list_file::{FileError, FileRecords, Header, open};
+use crate::domain::list::Column;
+use crate::domain::string_enum;
 
-/// The columns of a warranty list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WarrantyColumn {
-    Serial,
-    ProductName,
-    WarrantyEndDate,
+string_enum! {
+    /// The columns of a warranty list.
+    pub enum WarrantyColumn {
+        Serial = "serial",
+        ProductName = "product_name",
+        WarrantyEndDate = "warranty_end_date",
+    }
 }
 
 impl Column for WarrantyColumn {
-    const NEEDED: &'static [Self] = &[Self::Serial, Self::ProductName, Self::WarrantyEndDate];
+    const NEEDED: &'static [Self] = Self::ALL;
 
     fn as_str(self) -> &'static str {
-        match self {
-            Self::Serial => "serial",
-            Self::ProductName => "product_name",
-            Self::WarrantyEndDate => "warranty_end_date",
-        }
+        Self::as_str(self)
     }
 
     fn parse(name: &str) -> Option<Self> {
-        Self::NEEDED.iter().copied().find(|column| column.as_str().eq_ignore_ascii_case(name))
+        Self::parse(name)
     }
 }
 

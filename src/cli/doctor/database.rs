@@ -6,12 +6,12 @@ use std::path::Path;
 
 use tokio::time::timeout;
 
-use super::settings::{may_create_in, nearest_folder};
-use super::{Check, TIMEOUT};
-use crate::cli::chat;
-use crate::cli::serve;
+use super::TIMEOUT;
+use crate::cli::{chat, serve};
 use crate::config::Config;
+use crate::config::paths::{may_create_in, nearest_folder};
 use crate::domain::TenantId;
+use crate::domain::check::Check;
 use crate::store::settings::SERVING_AT;
 use crate::store::{Outage, Schema, Store, StoreError, StoreOptions, lock};
 

@@ -1,11 +1,13 @@
 //! Checks of the language model and the embedding model.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tokio::time::timeout;
 
-use super::{Check, Outcome, TIMEOUT};
+use super::TIMEOUT;
 use crate::config::{EmbedConfig, LlmConfig, LlmMode};
+use crate::domain::check::{Check, Outcome};
 use crate::persona::Prompts;
 use crate::providers::embedding::{EmbeddingError, EmbeddingModel, OllamaEmbedding};
 use crate::providers::llm::{ChatModel, ModelStatus, Ollama};
@@ -21,7 +23,7 @@ const EMBEDDING_MODEL: &str = "embedding model";
 /// How a server works without an embedding model.
 const WITHOUT_EMBEDDING: &str = "until then, documents are found by words only, and conversations have no long memory";
 
-pub(super) async fn examine_language_model(config: &LlmConfig, prompts: Option<&Prompts>) -> Vec<Check> {
+pub(super) async fn examine_language_model(config: &LlmConfig, prompts: &[Arc<Prompts>]) -> Vec<Check> {
     if config.mode == LlmMode::Offline {
         return vec![Check::ok(LANGUAGE_MODEL, "off (LLM=offline): rules classify and replies quote documents")];
     }
@@ -40,13 +42,13 @@ pub(super) async fn examine_language_model(config: &LlmConfig, prompts: Option<&
 }
 
 /// Checks the server's model and the models that personas name.
-fn models(config: &LlmConfig, address: &str, status: &ModelStatus, prompts: Option<&Prompts>) -> Vec<Check> {
+fn models(config: &LlmConfig, address: &str, status: &ModelStatus, prompts: &[Arc<Prompts>]) -> Vec<Check> {
     let model = &config.model;
     let mut checks = vec![match status.installed {
         true => Check::ok(LANGUAGE_MODEL, format!("Ollama at {address} has {model}")),
         false => missing(config.mode, format!("Ollama at {address} does not have {model}: run `ollama pull {model}`")),
     }];
-    let personas = prompts.into_iter().flat_map(Prompts::personas);
+    let personas = prompts.iter().flat_map(|prompts| prompts.personas());
     let wanted: BTreeSet<&str> = personas.filter_map(|persona| persona.model.as_deref()).collect();
     for name in wanted.into_iter().filter(|name| !same_model(name, model)) {
         if !status.models.iter().any(|known| same_model(known, name)) {
@@ -84,7 +86,9 @@ pub(super) async fn examine_embedding_model(config: &EmbedConfig) -> Vec<Check> 
                 format!("Ollama does not have {model}: run `ollama pull {model}`; {WITHOUT_EMBEDDING}"),
             ),
             Ok(Err(_)) | Err(_) => {
-                Check::warn(EMBEDDING_MODEL, format!("{model} does not answer; {WITHOUT_EMBEDDING}"))
+                let hint = "start Ollama with `ollama serve`, or set OLLAMA_HOST";
+                let line = format!("{model} does not answer at {}: {hint}; {WITHOUT_EMBEDDING}", config.host);
+                Check::warn(EMBEDDING_MODEL, line)
             }
         },
     };

@@ -1,11 +1,12 @@
 //! Checks of the configuration, the keys, the proxies and the log file.
 
 use std::fs::OpenOptions;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::Check;
 use crate::cli::logging;
+use crate::config::paths::{may_create_in, nearest_folder};
 use crate::config::{AuthConfig, Config, HttpConfig, LogConfig};
+use crate::domain::check::Check;
 
 pub(super) fn examine(config: &Config, mistakes: &[String]) -> Vec<Check> {
     let mut checks: Vec<Check> = mistakes.iter().map(|mistake| Check::fail("config", mistake)).collect();
@@ -63,23 +64,10 @@ fn log_file(log: &LogConfig) -> Option<Check> {
     })
 }
 
-/// Returns the nearest existing folder above a file.
-pub(super) fn nearest_folder(path: &Path) -> PathBuf {
-    let mut above = path.ancestors().skip(1);
-    match above.find(|folder| folder.exists()) {
-        Some(folder) => folder.to_owned(),
-        // A relative path.
-        None => PathBuf::from("."),
-    }
-}
-
-/// Checks that files can be created in the folder, with an unnamed temporary file.
-pub(super) fn may_create_in(folder: &Path) -> std::io::Result<()> {
-    tempfile::tempfile_in(folder).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::config::KeyEntry;
 
@@ -115,10 +103,10 @@ mod tests {
             log_file(&LogConfig { file: Some(file), ..config.log }).unwrap().outcome
         };
         let file = folder.path().join("log/a.log");
-        assert_eq!(log(file.clone()), super::super::Outcome::Ok);
+        assert_eq!(log(file.clone()), crate::domain::check::Outcome::Ok);
         assert!(!folder.path().join("log").exists());
-        assert_eq!(log(folder.path().to_owned()), super::super::Outcome::Fail);
+        assert_eq!(log(folder.path().to_owned()), crate::domain::check::Outcome::Fail);
         std::fs::write(folder.path().join("log"), "a file").unwrap();
-        assert_eq!(log(file), super::super::Outcome::Fail);
+        assert_eq!(log(file), crate::domain::check::Outcome::Fail);
     }
 }

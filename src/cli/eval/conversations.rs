@@ -30,7 +30,7 @@ pub struct Args {
     pub json: bool,
 }
 
-pub(super) async fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) async fn run(args: &Args) -> anyhow::Result<impl output::Report> {
     let config = Config::read(Env::from_process())?;
     let folder = args.folder.clone().unwrap_or_else(|| config.evals.folder.join(FOLDER));
     let cases = Case::read_all(&folder)?;
@@ -39,11 +39,10 @@ pub(super) async fn run(args: &Args) -> anyhow::Result<()> {
     }
     // On a signal, drop the replay, which deletes its temporary databases.
     let mut signals = Signals::listen().context("cannot listen to signals")?;
-    let report = tokio::select! {
-        report = replay(config, cases) => report?,
+    tokio::select! {
+        report = replay(config, cases) => report,
         _ = signals.next() => anyhow::bail!("interrupted"),
-    };
-    output::print(&report, args.json)
+    }
 }
 
 async fn replay(config: Config, cases: Vec<(String, Case)>) -> anyhow::Result<Report> {

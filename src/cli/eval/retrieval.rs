@@ -50,11 +50,10 @@ pub struct Args {
     pub json: bool,
 }
 
-pub(super) async fn run(args: &Args) -> anyhow::Result<()> {
+pub(super) async fn run(args: &Args) -> anyhow::Result<Measured> {
     let config = Config::read(Env::from_process())?;
     let embedder = embedder(&config)?;
-    let measured = measure(args, &config, &embedder).await?;
-    output::print(&measured, args.json)
+    measure(args, &config, &embedder).await
 }
 
 /// The result of a measurement.

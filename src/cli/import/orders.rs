@@ -6,7 +6,6 @@
 //! 2, an error in the command line, the file or the database, and nothing was written.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,8 +14,9 @@ use chrono::Utc;
 use chrono_tz::Tz;
 
 use crate::app::list_file::Refusals;
-use crate::cli::lists::{Destination, ImportReport};
+use crate::cli::lists::{Destination, ImportOptions, ImportReport};
 use crate::cli::output;
+use crate::config::{Config, Env};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::listing::{BadRow, Field, Row, orders_of};
 use crate::store::orders_import::Conflict;
@@ -31,55 +31,47 @@ pub struct Args {
     pub file: PathBuf,
     #[command(flatten)]
     pub destination: Destination,
-    /// Write the valid orders even if others are refused
-    #[arg(long)]
-    pub skip_invalid: bool,
-    /// Print one JSON object instead of text
-    #[arg(long)]
-    pub json: bool,
-    /// How many refused rows to show
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub max_refused_shown: usize,
-    /// The time zone of the list, as an IANA name
-    #[arg(long, env = "SHOP_TIME_ZONE", value_name = "ZONE", default_value = "Asia/Ho_Chi_Minh")]
-    pub time_zone: Tz,
+    #[command(flatten)]
+    pub options: ImportOptions,
+    /// The time zone of the list, as an IANA name [default: the shop's]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<Tz>,
 }
-
-const FAILED: u8 = 2;
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    let report = import(args).await;
-    let printed = report.and_then(|report| output::print(&report, args.json).map(|()| report.exit_code()));
-    output::exit_code(printed, FAILED)
+    output::finish(import(args).await, args.options.json)
 }
 
 /// Reads the list, compares it with the shop's orders, and writes it unless rows were refused.
 async fn import(args: &Args) -> anyhow::Result<ImportReport> {
     let path = args.file.clone();
-    let listed = tokio::task::spawn_blocking(move || file::read(File::open(&path)?, &path)).await?;
+    let listed = tokio::task::spawn_blocking(move || file::read(output::open(&path)?, &path)).await?;
     let file::Listed { rows, ragged, ignored_columns, place } =
         listed.with_context(|| args.file.display().to_string())?;
-    let mut refusals = Refusals::new(args.max_refused_shown);
+    let mut refusals = Refusals::new(args.options.max_refused_shown);
     let half: HashSet<String> = ragged.iter().map(|row| row.first.to_ascii_uppercase()).collect();
-    let (mut orders, bad) = orders_of(&rows, &args.destination.tenant, args.time_zone);
+    let tenant = &args.destination.tenant;
+    let time_zone = match args.time_zone {
+        Some(zone) => zone,
+        None => Config::read(Env::from_process())?.shops.time_zone_of(tenant),
+    };
+    let (mut orders, bad) = orders_of(&rows, tenant, time_zone);
     // A row with missing fields refuses its whole order.
     orders.retain(|listed| !half.contains(listed.order.number.as_str()));
     for row in &ragged {
         refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
-    for BadRow { place, field, value, hint } in bad {
-        refusals.add(place, || (Some(field.as_str()), value, hint));
-    }
-    let may_write = |refusals: &Refusals| !args.destination.dry_run && (refusals.count() == 0 || args.skip_invalid);
+    refusals.add_values(&bad);
+    let skip_invalid = args.options.skip_invalid;
     let (store, _scratch) = args.destination.open().await?;
     let door = store.tenant(&args.destination.tenant);
     let mut comparison = door.compare_orders(&orders).await?;
     add_conflicts(&mut refusals, &comparison.conflicts, &rows);
-    let write = may_write(&refusals);
+    let write = !args.destination.dry_run && (refusals.count() == 0 || skip_invalid);
     if write && comparison.new + comparison.changed > 0 {
         let compared = std::mem::take(&mut comparison.conflicts);
-        comparison = door.import_orders(&orders, args.skip_invalid, Utc::now()).await?;
+        comparison = door.import_orders(&orders, skip_invalid, Utc::now()).await?;
         // Conflicts with returns that were created since the comparison.
         let since: Vec<_> = comparison.conflicts.iter().filter(|found| !compared.contains(found)).cloned().collect();
         add_conflicts(&mut refusals, &since, &rows);
@@ -89,9 +81,9 @@ async fn import(args: &Args) -> anyhow::Result<ImportReport> {
         changed: comparison.changed,
         unchanged: comparison.unchanged,
         // A return that was created during the comparison prevents the whole import.
-        written: write && (comparison.conflicts.is_empty() || args.skip_invalid),
+        written: write && (comparison.conflicts.is_empty() || skip_invalid),
         place,
-        skip_invalid: args.skip_invalid,
+        skip_invalid,
         ..ImportReport::new(&args.file, &args.destination, refusals, ignored_columns)
     })
 }
@@ -106,17 +98,19 @@ fn add_conflicts(refusals: &mut Refusals, conflicts: &[(OrderNumber, Conflict)],
     }
     for (number, conflict) in conflicts {
         let place = places.get(number.as_str()).copied().unwrap_or_default();
-        refusals.add(place, || match conflict {
+        let (field, value, hint) = match conflict {
             Conflict::InRma(line) => {
                 let hint = format!(
-                "line {line} of the order is part of an RMA, so its quantity and price cannot change; list the earlier values"
+                    "line {line} of the order is part of an RMA, so its quantity and price cannot change; list the earlier values"
                 );
-                (Some(Field::OrderNumber.as_str()), number.to_string(), hint)
+                (Field::OrderNumber, number.to_string(), hint)
             }
             Conflict::Backward { from, to } => {
-                let hint = format!("order {number} is already {from}, and an order cannot go back; list its current status");
-                (Some(Field::Status.as_str()), to.to_string(), hint)
+                let hint =
+                    format!("order {number} is already {from}, and an order cannot go back; list its current status");
+                (Field::Status, to.to_string(), hint)
             }
-        });
+        };
+        refusals.add_values(&[BadRow { place, field, value, hint }]);
     }
 }

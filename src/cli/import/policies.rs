@@ -2,7 +2,6 @@
 //!
 //! Exit codes are those of `import orders`.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,10 +9,10 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use chrono::Utc;
 
-use crate::app::list_file::{Column, Refusals, Table};
-use crate::cli::lists::{Destination, write_refused};
+use crate::app::list_file::{Refusals, Table};
+use crate::cli::lists::{Destination, REFUSED, write_refused};
 use crate::cli::output;
-use crate::domain::returns::policy_list::{BadPolicy, PolicyField, PolicyRow, policies_of};
+use crate::domain::returns::policy_list::{PolicyField, policies_of};
 use crate::domain::returns::{Policy, Scope};
 
 /// The arguments of `frontdesk import policies`.
@@ -26,20 +25,17 @@ pub struct Args {
     pub destination: Destination,
 }
 
-/// The exit code for refused rows.
-const REFUSED: u8 = 1;
-const FAILED: u8 = 2;
 /// The actor in the audit log.
 const WHO: &str = "import";
 
 /// Runs the command, prints the result or the error, and returns the exit code.
 pub async fn run(args: &Args) -> ExitCode {
-    output::exit_code(import(args).await, FAILED)
+    output::exit_code(import(args).await)
 }
 
 async fn import(args: &Args) -> anyhow::Result<ExitCode> {
     let path = args.file.clone();
-    let read = tokio::task::spawn_blocking(move || -> anyhow::Result<_> { Ok(Table::read(File::open(path)?)?) });
+    let read = tokio::task::spawn_blocking(move || -> anyhow::Result<_> { Ok(Table::read(output::open(&path)?)?) });
     let table: Table<PolicyField> = read.await?.with_context(|| args.file.display().to_string())?;
     if table.rows.is_empty() && table.ragged.is_empty() {
         bail!(
@@ -48,16 +44,12 @@ async fn import(args: &Args) -> anyhow::Result<ExitCode> {
             args.file.display()
         );
     }
-    let rows: Vec<PolicyRow> =
-        table.rows.into_iter().map(|row| PolicyRow { line: row.line, fields: row.fields }).collect();
     let mut refusals = Refusals::new(usize::MAX);
     for row in &table.ragged {
         refusals.add_ragged(row.line, row.fields, row.expected, &row.first);
     }
-    let (policies, bad) = policies_of(&rows);
-    for BadPolicy { line, field, value, hint } in bad {
-        refusals.add(line, || (Some(field.as_str()), value, hint));
-    }
+    let (policies, bad) = policies_of(&table.rows);
+    refusals.add_values(&bad);
     let (store, _scratch) = args.destination.open().await?;
     let door = store.tenant(&args.destination.tenant);
     let write = refusals.count() == 0 && !args.destination.dry_run;
@@ -113,16 +105,4 @@ fn shown(policy: &Policy) -> String {
     };
     let refund = policy.refund_days.map_or("REFUND_WINDOW_DAYS".to_owned(), |days| format!("{days} days"));
     format!("{}: {applies_to}, returns {} days, refunds {refund}", policy.name, policy.return_days)
-}
-
-impl Column for PolicyField {
-    const NEEDED: &'static [Self] = &Self::NEEDED;
-
-    fn as_str(self) -> &'static str {
-        Self::as_str(self)
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        Self::parse(&name.to_ascii_lowercase())
-    }
 }

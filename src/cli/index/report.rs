@@ -97,17 +97,17 @@ impl Report {
             error: None,
         }
     }
+}
 
-    pub fn exit_code(&self) -> ExitCode {
+impl output::Report for Report {
+    fn exit_code(&self) -> ExitCode {
         match (&self.error, self.refused) {
             (Some(_), _) => ExitCode::from(FAILED),
             (None, 0) => ExitCode::SUCCESS,
             (None, _) => ExitCode::from(REFUSED),
         }
     }
-}
 
-impl output::Report for Report {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for folder in &self.folders {
             folder.write_text(self, out)?;

@@ -6,14 +6,7 @@ use uuid::Uuid;
 
 use crate::domain::TenantId;
 use crate::domain::calendar::day_of;
-use crate::domain::commerce::Currency;
-use crate::domain::commerce::Customer;
-use crate::domain::commerce::CustomerId;
-use crate::domain::commerce::ItemReturn;
-use crate::domain::commerce::Money;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderItem;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{Currency, Customer, CustomerId, ItemReturn, Money, Order, OrderItem, OrderStatus};
 use crate::domain::identity::Email;
 use crate::domain::returns::{
     Action, Label, Policy, ReasonCode, Rma, RmaId, RmaLine, RmaNumber, RmaStatus, Scope, TrackingNumber,

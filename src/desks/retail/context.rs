@@ -86,8 +86,13 @@ impl Retail {
         let asks = matches!(guessed(LIKELY), Some(Guessed::Shop | Guessed::Product));
         let may_be_answered = (is_unclear && !matches!(guessed(LIKELY), Some(Guessed::Chat(_) | Guessed::Unclear)))
             || (asks_for_serial && asks);
-        let is_answered =
-            || !self.services.knowledge.find_by_words(folders, &self.search(turn, &text, is_shop)).passages.is_empty();
+        let is_answered = || {
+            let search = self.search(turn, &text, is_shop);
+            let found = self.services.knowledge.find_by_words(folders, &search);
+            // "What about this?" names nothing: only a question that a page lists nearly word for word is an answer.
+            let least = if self.services.knowledge.names_nothing(folders, &search) { LISTED } else { 0.0 };
+            found.passages.first().is_some_and(|best| best.score >= least)
+        };
         if may_be_answered && is_answered() {
             understood.settle(Intent::Shopping, "documents");
         } else if is_unclear {

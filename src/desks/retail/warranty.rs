@@ -146,7 +146,7 @@ impl Retail {
                 let values =
                     [("name", record.product_name.as_str()), ("serial", record.serial.as_str()), ("date", &date)];
                 let found = self.text(turn, Text::WarrantyFound, &values)?;
-                let verdict = if record.is_expired(today(turn.accepted_at(), self.services.config.desks.time_zone)) {
+                let verdict = if record.is_expired(today(turn.accepted_at(), self.services.shop.time_zone)) {
                     self.text(turn, Text::WarrantyExpired, &[])?
                 } else {
                     let date = self.common(turn).date_format.format(record.warranty_end_date);

@@ -1,20 +1,42 @@
-//! The next state after an event; [`message`] handles messages of the customer.
+//! The next state after an event, and its effects; [`message`] handles messages of the customer.
 
-use super::route::{action_of, can_be_cancelled, review_of};
+use super::record::{Decided, SoFar};
+use super::route::{Step, action_of, review_of, route};
 use super::rules::Utterance;
 use super::scenario::Scenario;
 use super::state::{
-    ActionTicket, EmailStatus, Ending, FlowTicket, HandoffReason, Intent, OrderSnapshot, Question, Stage, State,
+    ActionTicket, EmailStatus, Ending, HandoffReason, Intent, OrderSnapshot, Phase, Question, Stage, State, Subject,
     TicketStatus, Trouble,
 };
 use super::texts::VariantPicker;
-use crate::domain::commerce::Money;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::returns::{Action, Cause, Decision, RmaNumber};
+use crate::domain::commerce::{Money, OrderNumber};
+use crate::domain::returns::{Action, Cause, Decision, RmaNumber, TicketNumber};
 
 mod message;
 
 pub use message::misses_mail;
+
+/// What the desk does after an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Records what the customer decided with a message.
+    Record(Decided),
+    Step(Step),
+}
+
+/// Returns the next state and its effects.
+pub fn advance(state: State, event: Event) -> (State, Vec<Effect>) {
+    let before = matches!(event, Event::Said(_)).then(|| SoFar::of(&state));
+    let next = next_state(state, event);
+    let decisions = before.map(|before| before.until(&next)).unwrap_or_default();
+    let effects = decisions.into_iter().map(Effect::Record).chain(next_effect(&next)).collect();
+    (next, effects)
+}
+
+/// Returns the effect that follows from a state alone. `None` means that the desk waits for the customer.
+pub fn next_effect(state: &State) -> Option<Effect> {
+    Some(route(state)).filter(|step| *step != Step::Wait).map(Effect::Step)
+}
 
 /// A message of the customer, or the result of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +82,7 @@ impl Event {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ticketed {
     pub ticket: ActionTicket,
+    pub action: Action,
     /// `None` if the ticket cancels an order.
     pub rma: Option<RmaNumber>,
     pub refund: Option<Money>,
@@ -71,80 +94,93 @@ pub struct Ticketed {
 pub(super) const MODEL_CONFIDENCE: f64 = 0.6;
 
 /// Returns the next state. An event that does not fit changes nothing.
-pub fn advance(mut state: State, event: Event) -> State {
+pub fn next_state(mut state: State, event: Event) -> State {
     match event {
         Event::Said(utterance) => return message::after_message(state, &utterance),
         Event::Spoke(said, event) => {
             state.meta.said.extend(said);
-            return advance(state, *event);
+            return next_state(state, *event);
         }
         Event::WithContact(contact, event) => {
             state.meta.contact = Some(contact);
-            return advance(state, *event);
+            return next_state(state, *event);
         }
         Event::Classified(Some(intent)) => {
-            state.intent = Some(intent);
-            state.clarifies = 0;
+            state.case.intent = Some(intent);
+            state.case.clarifies = 0;
         }
-        Event::Classified(None) => state.is_unclear = true,
+        Event::Classified(None) => state.case.is_unclear = true,
         Event::SlotFilled(number) => {
-            state.may_name_order = false;
-            state.order_match_confidence = number.as_ref().map(|_| MODEL_CONFIDENCE);
-            state.order_number = number;
+            state.case.may_name_order = false;
+            state.name_order(number, MODEL_CONFIDENCE);
         }
-        Event::OrderFound(order, lines) if state.order_number.as_ref() == Some(&order.number) => {
-            state.lines = lines;
-            state.order = Some(order);
-            state.meta.contact_fits = state.meta.contact.is_some();
-        }
-        Event::OrderNotFound => {
-            // The number may be wrong and the contact right: keep the contact for the next number.
-            state.meta.tried = state.order_number.take();
-            state.forget_order();
-            state.stage = Stage::Failed(Trouble::OrderNotFound);
-        }
-        Event::OrderLocked => {
-            state.meta.tried = state.order_number.take();
-            state.forget_order();
-            state.stage = Stage::Failed(Trouble::OrderLocked);
-        }
+        Event::OrderFound(order, lines) => match state.stage {
+            Stage::Named { ref number, confidence } if *number == order.number || is_shop_number(number) => {
+                state.case.ticket_asked =
+                    number.as_str().parse().ok().map(|ticket: TicketNumber| ticket.as_str().to_owned());
+                state.stage = Stage::Found(Box::new(Subject { lines, ..Subject::new(order, confidence) }));
+                state.meta.contact_fits = state.meta.contact.is_some();
+            }
+            _ => {}
+        },
+        // The number may be wrong and the contact right: keep the contact for the next number.
+        Event::OrderNotFound => fail(&mut state, Trouble::OrderNotFound),
+        Event::OrderLocked => fail(&mut state, Trouble::OrderLocked),
         Event::OtherContact => {
             state.meta.contact = None;
             state.meta.contact_fits = false;
         }
-        Event::StatusShown => state.status_shown = true,
+        Event::StatusShown => {
+            if let Some(subject) = state.subject_mut() {
+                subject.status_shown = true;
+            }
+        }
         Event::Decided(decision, lines) => {
             if let Some(reason) = review_of(&decision).or(damage_besides_refusal(&state, &decision)) {
                 state.handoff.request(reason);
             }
-            state.lines = Some(lines);
-            if can_be_cancelled(&decision) && state.agreed_to_cancel {
-                state.desired_action = Some(Action::Cancel);
+            if let Some(subject) = state.subject_mut() {
+                subject.lines = Some(lines);
+                subject.progress.take_decision(decision);
             }
-            state.eligibility = Some(decision);
         }
         Event::Refused(decision) => {
             if let Some(reason) = review_of(&decision) {
                 state.handoff.request(reason);
             }
-            state.desired_action = None;
-            state.eligibility = Some(decision);
+            if let Some(subject) = state.subject_mut() {
+                subject.progress.take_refusal(decision);
+            }
         }
         Event::AskedBefore(ticket) => {
             remember_return(&mut state, ticket.id.parse().ok());
-            set_ticket(&mut state, ticket);
+            if let Some(subject) = state.subject_mut() {
+                subject.progress.set_ticket(ticket, None, None);
+            }
             hand_over_damage(&mut state);
         }
-        Event::ActionDecided => state.desired_action = action_of(&state),
+        Event::ActionDecided => {
+            let action = state.decision().and_then(|decision| action_of(&state.case, decision));
+            if let Some(subject) = state.subject_mut() {
+                subject.progress.choose(action);
+            }
+        }
         Event::Ticketed(made) => {
-            set_ticket(&mut state, made.ticket).refund = made.refund;
+            if let Some(subject) = state.subject_mut() {
+                subject.progress.set_ticket(made.ticket, Some(made.action), made.refund);
+            }
+            if made.action == Action::Cancel {
+                // A person decides it, as an escalation.
+                state.meta.last_ticket = state.action_ticket().map(|ticket| ticket.id.clone());
+                state.meta.is_ticket_settled = false;
+            }
             state.meta.idempotency_key = Some(made.key);
             remember_return(&mut state, made.rma);
             hand_over_damage(&mut state);
         }
         Event::Mailed(status) => {
-            if let Some(FlowTicket { mail, .. }) = &mut state.ticket {
-                *mail = mail.with_status(status);
+            if let Some(ticket) = state.ticket_mut() {
+                ticket.mail = ticket.mail.with_status(status);
             }
         }
         Event::Escalated(ticket) => {
@@ -153,35 +189,39 @@ pub fn advance(mut state: State, event: Event) -> State {
             state.handoff.open(ticket);
         }
         Event::Asked(question) => {
-            state.clarifies += u32::from(question == Question::Matter);
-            state.stage = Stage::Asked(question);
+            state.case.clarifies += u32::from(question == Question::Matter);
+            state.phase = Phase::Asked(question);
         }
-        Event::Finished(_) => state.stage = Stage::Over,
-        Event::Failed => state.stage = Stage::Failed(Trouble::Internal),
-        Event::OrderFound(..) => {}
+        Event::Finished(_) => state.phase = Phase::Over,
+        Event::Failed => state.phase = Phase::Failed(Trouble::Internal),
     }
     state
 }
 
-/// Stores the flow's ticket, and keeps the mail status of an earlier one.
-fn set_ticket(state: &mut State, ticket: ActionTicket) -> &mut FlowTicket {
-    let of_flow = state.ticket.get_or_insert_with(|| FlowTicket::new(ticket.clone()));
-    of_flow.ticket = ticket;
-    of_flow
+/// Whether this is the number of a return or a ticket, which stands for its order.
+pub(super) fn is_shop_number(number: &OrderNumber) -> bool {
+    number.as_str().parse::<RmaNumber>().is_ok() || number.as_str().parse::<TicketNumber>().is_ok()
+}
+
+/// Forgets an order that was not found.
+fn fail(state: &mut State, trouble: Trouble) {
+    state.meta.tried = state.order_number().cloned();
+    state.forget_order();
+    state.phase = Phase::Failed(trouble);
 }
 
 /// Keeps the return as the conversation's last one.
 fn remember_return(state: &mut State, rma: Option<RmaNumber>) {
     if rma.is_some() {
         state.meta.last_rma = rma;
-        state.meta.last_returned = state.order_number.clone();
+        state.meta.last_returned = state.order_number().cloned();
     }
 }
 
 /// A person looks at damaged goods even if the rules do not take them back.
 fn damage_besides_refusal(state: &State, decision: &Decision) -> Option<HandoffReason> {
     let is_final = matches!(decision.cause, Cause::FinalSale | Cause::NotReturnable | Cause::WindowOver);
-    (is_final && state.damage_told).then_some(HandoffReason::DamageTold)
+    (is_final && state.case.damage_told).then_some(HandoffReason::DamageTold)
 }
 
 /// Hands damage over that the customer reports when asking for the same return again: the rules decided without it.
@@ -190,7 +230,7 @@ fn hand_over_damage(state: &mut State) {
         let rma = state.meta.last_rma.as_ref();
         ticket.status == TicketStatus::Duplicate && rma.is_some_and(|rma| ticket.id == rma.as_str())
     });
-    if state.damage_told && is_duplicate {
+    if state.case.damage_told && is_duplicate {
         state.handoff.request(HandoffReason::DamageLater);
     }
 }

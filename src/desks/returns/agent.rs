@@ -12,8 +12,6 @@
 //!
 //! The loop itself is [`crate::agent`]'s.
 
-use std::sync::Arc;
-
 use super::Returns;
 use super::rules::{Topic, Utterance};
 use super::state::{Intent, Question, State};
@@ -22,9 +20,7 @@ use crate::desks::{DeskError, Services, Turn};
 use crate::dialogue::Answer;
 use crate::dialogue::agent_turn::run_agent;
 use crate::dialogue::history::{room_for_history, window};
-use crate::grounding::claims::ClaimRules;
-use crate::grounding::{Canary, Grounding};
-use crate::nlu::facts::Lexicon;
+use crate::grounding::{Canary, Grounding, GroundingRules};
 use crate::persona::{Mode, PromptError, Prompts};
 use crate::providers::llm::ChatMessage;
 
@@ -53,28 +49,25 @@ impl Agent {
     pub fn read(prompts: &Prompts) -> Result<impl FnOnce(&Services) -> Self + use<>, PromptError> {
         let instructions = prompts.text("returns/agent.md")?.to_owned();
         let decision_words = DecisionWords::read(prompts)?;
-        let claims = Arc::new(ClaimRules::read(prompts)?);
-        let facts = Lexicon::read(prompts)?;
+        let grounding = GroundingRules::read(prompts)?;
         Ok(move |services: &Services| {
             let hosts = services.config.grounding.link_hosts.clone();
-            let grounding = Grounding::new(facts, claims, hosts, Canary::new(rand::random()));
+            let grounding = grounding.in_currency(services.shop.currency);
+            let grounding = Grounding::new(grounding, hosts, Canary::new(rand::random()));
             Self { instructions, decision_words, grounding }
         })
     }
 }
 
 impl Returns {
-    /// Returns whether the model runs this turn. `next` is the state after the message.
-    pub(super) fn is_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance, next: &State) -> bool {
-        if turn.persona.mode != Mode::Agent || !self.services.llm.is_up() || answers_machine(state, utterance) {
-            return false;
-        }
-        let is_escalating = next.handoff.is_due();
-        // "Never mind" ends the flow without a decision.
-        let is_called_off = next.user_confirmed_order == Some(false);
+    /// Returns whether the model may run this turn.
+    pub(super) fn may_be_for_agent(&self, turn: &Turn, state: &State, utterance: &Utterance) -> bool {
         // The machine answers general questions and sends labels again.
         let is_machines = utterance.asks(Topic::Policy) || utterance.requests(Topic::Label);
-        !is_escalating && !is_called_off && !is_machines
+        turn.persona.mode == Mode::Agent
+            && self.services.llm.is_up()
+            && !is_machines
+            && !answers_machine(state, utterance)
     }
 
     /// Runs a turn with the model and its tools.

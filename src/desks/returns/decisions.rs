@@ -9,8 +9,11 @@ use super::texts::ReturnsTexts;
 use super::work::by;
 use super::{Returns, remember};
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::Answer;
+use crate::domain::language::NumberFormat;
 use crate::domain::returns::{Notice, Outcome, Resolution, Rma, Ticket, TicketKind};
-use crate::domain::{Kind, Language, Metadata};
+use crate::domain::{Kind, Metadata};
+use crate::persona::Mode;
 use crate::replies::MissingValue;
 use crate::store::StoreError;
 
@@ -20,13 +23,13 @@ const ANSWER_MAX_CHARS: usize = 1000;
 /// Returns the message about a decision. `variant` picks one of its texts.
 pub(super) fn text(
     texts: &ReturnsTexts,
-    language: Language,
+    numbers: &NumberFormat,
     notice: &Notice,
     variant: usize,
 ) -> Result<String, MissingValue> {
     let order = notice.order.as_ref().map(ToString::to_string).unwrap_or_default();
     let refund = match &notice.outcome {
-        Outcome::Returned { refund, .. } => refund.shown(language),
+        Outcome::Returned { refund, .. } => refund.shown(numbers),
         _ => String::new(),
     };
     let ticket = ("ticket_id", notice.ticket.as_str());
@@ -38,6 +41,8 @@ pub(super) fn text(
         }
         Outcome::Continues { rma } => (Scenario::DecisionApproved, vec![ticket, ("rma_number", rma.as_str())]),
         Outcome::Rejected => (Scenario::DecisionRejected, vec![ticket, ("order_number", &order)]),
+        Outcome::OrderCancelled => (Scenario::DecisionCancelled, vec![ticket, ("order_number", &order)]),
+        Outcome::OrderKept => (Scenario::DecisionNotCancelled, vec![ticket, ("order_number", &order)]),
         Outcome::MoreInfo { question } => (Scenario::DecisionQuestion, vec![ticket, ("question", question)]),
         Outcome::Closed => (Scenario::DecisionClosed, vec![ticket]),
     };
@@ -48,7 +53,8 @@ pub(super) fn text(
 pub(super) fn metadata(notice: &Notice) -> Metadata {
     let (outcome, rma) = match &notice.outcome {
         Outcome::Returned { rma, .. } | Outcome::Continues { rma } => (Resolution::Approve.as_str(), Some(rma)),
-        Outcome::Rejected => (Resolution::Reject.as_str(), None),
+        Outcome::OrderCancelled => (Resolution::Approve.as_str(), None),
+        Outcome::Rejected | Outcome::OrderKept => (Resolution::Reject.as_str(), None),
         Outcome::MoreInfo { .. } => (Resolution::MoreInfo.as_str(), None),
         Outcome::Closed => ("closed", None),
     };
@@ -61,8 +67,9 @@ pub(super) fn metadata(notice: &Notice) -> Metadata {
 }
 
 impl Returns {
-    /// Returns the conversation's last escalation. Asks the store only if there may be one; most conversations have none.
-    pub(super) async fn last_escalation(
+    /// Returns the conversation's last ticket that a person decides. Asks the store only if there may be one; most conversations have
+    /// none.
+    pub(super) async fn last_ticket(
         &self,
         turn: &Turn,
         state: &State,
@@ -77,7 +84,7 @@ impl Returns {
             return store.find_ticket(id).await;
         }
         let tickets = store.list_tickets_in(turn.conversation.id).await?;
-        Ok(tickets.into_iter().rfind(|ticket| ticket.kind == TicketKind::Escalation))
+        Ok(tickets.into_iter().rfind(|ticket| TicketKind::DECIDED.contains(&ticket.kind)))
     }
 
     /// Makes the return of a person's approval the conversation's last one.
@@ -123,6 +130,8 @@ impl Returns {
         let scenario = match (decision, &ticket.question) {
             (None, Some(_)) => Scenario::DecisionQuestion,
             (None, None) => Scenario::TicketOpen,
+            (Some(Resolution::Approve), _) if ticket.kind == TicketKind::Cancel => Scenario::DecisionCancelled,
+            (Some(Resolution::Reject), _) if ticket.kind == TicketKind::Cancel => Scenario::DecisionNotCancelled,
             (Some(Resolution::Approve), _) if rma.is_some() => Scenario::DecisionApproved,
             (Some(Resolution::Reject), _) if order.is_some() => Scenario::DecisionRejected,
             (Some(_), _) => Scenario::DecisionClosed,
@@ -139,8 +148,8 @@ impl Returns {
         self.send_with(turn, state, Kind::Escalation, (scenario, &values), metadata).await
     }
 
-    /// Stores the customer's answer to a person's question with the ticket, and calls the person. Returns whether the message is
-    /// nothing else: then the turn is over.
+    /// Stores the customer's answer to a person's question with the ticket, and calls the person. While the ticket is open, a
+    /// further detail is stored as well. Returns whether the message is nothing else: then the turn is over.
     pub(super) async fn take_answer(
         &self,
         turn: &mut Turn,
@@ -148,11 +157,20 @@ impl Returns {
         utterance: &Utterance,
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
-        if ticket.question.is_none() || utterance.asks(Topic::Ticket) {
+        let was_asked = ticket.summary.contains("\nQuestion: ");
+        // A model decides what to do with a message that nobody asked for.
+        let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor);
+        let is_detail = may_add && is_detail(utterance, was_asked);
+        if (ticket.question.is_none() && !is_detail) || utterance.asks(Topic::Ticket) {
             return Ok(false);
         }
         let answer: String = turn.message.text.chars().take(ANSWER_MAX_CHARS).collect();
-        if self.store_of(turn).answer_question(&ticket.id, &answer, &by(turn)).await?.is_none() {
+        let (store, by) = (self.store_of(turn), by(turn));
+        let stored = match ticket.question {
+            Some(_) => store.answer_question(&ticket.id, &answer, &by).await?,
+            None => store.add_detail(&ticket.id, &answer, &by).await?,
+        };
+        if stored.is_none() {
             return Ok(false);
         }
         if self.services.config.console.on {
@@ -167,6 +185,20 @@ impl Returns {
         remember(turn, state);
         Ok(true)
     }
+}
+
+/// Whether the message explains something and does nothing else. After a question of a person, a yes or a no explains as well.
+fn is_detail(utterance: &Utterance, was_asked: bool) -> bool {
+    let answers = was_asked && utterance.answer.is_some();
+    let is_social = utterance.greets() || utterance.says_goodbye();
+    let asks = utterance.has_question() || utterance.asks(Topic::Policy) || utterance.asks(Topic::Exception);
+    let has_other =
+        utterance.wants_person() || utterance.reports(Topic::Damage) || utterance.reports(Topic::MissingMail);
+    utterance.intent.is_none()
+        && utterance.order().is_none()
+        && !(is_social || asks || has_other)
+        && (answers || !utterance.only_answers())
+        && utterance.answer != Some(Answer::Cancel)
 }
 
 /// Whether the message also requests something that the desk does itself.
@@ -189,8 +221,8 @@ mod tests {
     #[test]
     fn every_decision_has_its_text_in_each_language() {
         let files = [
-            (include_str!("../../../prompts/texts/returns.en.toml"), Language::EN, "$129.99"),
-            (include_str!("../../../prompts/texts/returns.vi.toml"), Language::VI, "129"),
+            (include_str!("../../../prompts/texts/returns.en.toml"), ",", ".", "$129.99"),
+            (include_str!("../../../prompts/texts/returns.vi.toml"), ".", ",", "129"),
         ];
         let rma: crate::domain::returns::RmaNumber = "RMA-1701234567-ABCD".parse().unwrap();
         let refund = crate::domain::commerce::Money::new(12_999, crate::domain::commerce::Currency::Usd);
@@ -198,10 +230,13 @@ mod tests {
             Outcome::Returned { rma: rma.clone(), refund, masked_email: "j***@example.com".to_owned() },
             Outcome::Continues { rma },
             Outcome::Rejected,
+            Outcome::OrderCancelled,
+            Outcome::OrderKept,
             Outcome::MoreInfo { question: "Is the sole torn?".to_owned() },
             Outcome::Closed,
         ];
-        for (file, language, amount) in files {
+        for (file, thousands, decimals, amount) in files {
+            let numbers = NumberFormat { thousands: thousands.into(), decimals: decimals.into(), symbol_after: false };
             let texts: ReturnsTexts = toml::from_str(file).unwrap();
             for outcome in &outcomes {
                 let notice = Notice {
@@ -212,7 +247,7 @@ mod tests {
                     at: DateTime::UNIX_EPOCH,
                 };
                 for variant in 0..3 {
-                    let said = text(&texts, language, &notice, variant).unwrap();
+                    let said = text(&texts, &numbers, &notice, variant).unwrap();
                     assert!(!said.contains(['{', '}']), "{said}");
                     match outcome {
                         Outcome::Returned { .. } => assert!(said.contains(amount) && said.contains("RMA-"), "{said}"),

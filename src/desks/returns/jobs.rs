@@ -1,16 +1,12 @@
 //! The background jobs of the returns desk.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono::Utc;
 
-use super::decisions;
-use super::texts::ReturnsTexts;
+use super::{ShopCommon, ShopTexts, decisions};
 use crate::channels::{Announced, Announcement};
-use crate::domain::returns::{Hand, Notice, RmaId, TrackingNumber};
+use crate::domain::returns::{Hand, Notice, Outcome, RmaId, TrackingNumber};
 use crate::jobs::{Job, JobContext, JobError, LeasedJob};
-use crate::persona::texts::ByLanguage;
 use crate::store::returns::{By, ISSUE_LABEL, SAY_DECISION};
 
 /// Issues the label of an RMA.
@@ -38,7 +34,8 @@ impl Job for IssueLabel {
 
 /// Announces a person's decision in the chat, in the customer's language.
 pub(super) struct AnnounceDecision {
-    pub texts: Arc<ByLanguage<ReturnsTexts>>,
+    pub texts: ShopTexts,
+    pub common: ShopCommon,
 }
 
 #[async_trait]
@@ -57,11 +54,19 @@ impl Job for AnnounceDecision {
             return Ok(());
         };
         let found = context.store.tenant(&job.tenant).find_conversation(id).await?;
-        let Some(conversation) = found else { return Ok(()) };
+        let (Some(conversation), Some(texts)) = (found, self.texts.get(&job.tenant)) else { return Ok(()) };
+        // A job that waited may come after the refund, which the customer knows by then.
+        if let Outcome::Continues { rma } | Outcome::Returned { rma, .. } = &notice.outcome
+            && context.store.tenant(&job.tenant).find_rma(rma).await?.is_some_and(|rma| rma.status.has_ended())
+        {
+            return Ok(());
+        }
         // The variant depends on the job alone, so that a repeated job says the same.
         let variant = usize::from(job.subject.as_bytes()[0]);
-        let language = self.texts.closest(conversation.language);
-        let text = decisions::text(self.texts.get(language), language, &notice, variant).map_err(JobError::failed)?;
+        let Some(common) = self.common.get(&job.tenant) else { return Ok(()) };
+        let language = texts.closest(conversation.language);
+        let numbers = &common.get(language).number_format;
+        let text = decisions::text(texts.get(language), numbers, &notice, variant).map_err(JobError::failed)?;
         let (metadata, key) = (decisions::metadata(&notice), format!("decision:{}", job.subject));
         match announcer.announce(&job.tenant, id, Announcement { text, metadata, key }).await? {
             Announced::Done => Ok(()),

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::domain::{Language, TenantId};
-use crate::notify::{MailTemplates, Renderer};
+use super::ShopCommon;
+use crate::domain::commerce::Money;
+use crate::domain::{Language, PerShop, TenantId};
+use crate::notify::{MailTemplates, RenderError, Renderer};
 use crate::persona::{PromptError, Prompts};
 use crate::store::mails::Mail;
 use crate::tools::label_link::Labels;
@@ -46,8 +48,8 @@ impl Template {
     }
 }
 
-/// The variables that stored mails have in their context. `label_url` is added when a mail is sent.
-const VARIABLES: [&str; 5] = ["customer_name", "order_number", "rma_number", "refund_amount", "question"];
+/// The variables that stored mails have in their context. `refund_amount` and `label_url` are added when a mail is sent.
+const VARIABLES: [&str; 4] = ["customer_name", "order_number", "rma_number", "question"];
 
 /// Reads the templates in each language.
 pub fn read(prompts: &Prompts, languages: &[Language]) -> Result<MailTemplates, PromptError> {
@@ -62,13 +64,24 @@ pub fn read(prompts: &Prompts, languages: &[Language]) -> Result<MailTemplates, 
     MailTemplates::read(prompts, "returns/mail", &Template::ALL.map(Template::as_str), languages, &sample)
 }
 
-/// Renders stored mails. A variable that a mail does not have is empty, and the link to a label is valid from now on.
-pub(super) fn renderer(templates: MailTemplates, labels: Arc<Labels>) -> Renderer {
+/// Renders stored mails with the templates of their shop. A variable that a mail does not have is empty, and the link to a label is
+/// valid from now on.
+pub(super) fn renderer(
+    templates: Arc<PerShop<Arc<MailTemplates>>>,
+    common: ShopCommon,
+    labels: Arc<Labels>,
+) -> Renderer {
     Arc::new(move |tenant: &TenantId, mail: &Mail| {
         let label_url = mail.rma.as_ref().map(|rma| labels.link(tenant, rma)).unwrap_or_default();
         let value = |name| mail.context.get(name).and_then(Value::as_str).unwrap_or_default();
+        let refund = value("refund_amount");
+        let common = common.get(tenant).ok_or_else(|| RenderError::missing(&mail.template))?;
+        let format = &common.get(mail.language).number_format;
+        // A mail that an earlier version stored has the formatted amount.
+        let refund = refund.parse().map_or_else(|_| refund.to_owned(), |refund: Money| refund.shown(format));
         let mut context: Vec<(&str, &str)> = VARIABLES.iter().map(|name| (*name, value(*name))).collect();
-        context.push(("label_url", &label_url));
+        context.extend([("refund_amount", refund.as_str()), ("label_url", label_url.as_str())]);
+        let templates = templates.get(tenant).ok_or_else(|| RenderError::missing(&mail.template))?;
         templates.render(&mail.template, mail.language, &context)
     })
 }

@@ -6,23 +6,78 @@ use chrono::Utc;
 use serde_json::{Value, json};
 
 use super::Returns;
-use super::state::{Ending, Handoff, HandoffReason, State};
+use super::state::{Ending, HandoffReason, State};
 use crate::desks::{DeskError, Turn};
-use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
+use crate::domain::commerce::OrderNumber;
+use crate::domain::returns::Action;
+use crate::domain::{AuditEntry, AuditKind};
 
 /// The customer's name in the audit log.
 const CUSTOMER: &str = "customer";
 
+/// A decision of the customer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decided {
+    what: &'static str,
+    details: Option<Value>,
+    order: Option<OrderNumber>,
+}
+
+/// What the customer has decided in a flow.
+pub(super) struct SoFar {
+    flow: u32,
+    answer: Option<bool>,
+    declines: u32,
+    action: Option<Action>,
+    has_handoff: bool,
+    order: Option<OrderNumber>,
+}
+
+impl SoFar {
+    pub fn of(state: &State) -> Self {
+        Self {
+            flow: state.meta.flow,
+            answer: if state.is_declined() { Some(false) } else { state.is_confirmed().then_some(true) },
+            declines: state.case.declines,
+            action: state.action(),
+            has_handoff: state.handoff.reason().is_some(),
+            order: state.order().map(|order| order.number.clone()),
+        }
+    }
+
+    /// Returns the decisions that the customer has made since then.
+    pub fn until(self, after: &State) -> Vec<Decided> {
+        let now = Self::of(after);
+        // Decisions of an earlier flow do not count in a new one.
+        let is_same_flow = self.flow == now.flow;
+        let mut made = Vec::new();
+        match now.answer.filter(|_| !is_same_flow || self.answer != now.answer) {
+            Some(true) => made.push(("customer.confirmed", None)),
+            Some(false) => made.push(("customer.declined", None)),
+            // The customer named another order's number.
+            None if now.answer.is_none() && now.declines > self.declines => made.push(("customer.declined", None)),
+            None => {}
+        }
+        if let Some(action) = now.action.filter(|_| !is_same_flow || self.action != now.action) {
+            made.push(("customer.chose", Some(json!({ "action": action }))));
+        }
+        match after.handoff.reason().filter(|_| !(is_same_flow && self.has_handoff)) {
+            Some(HandoffReason::Person) => made.push(("customer.wants_person", None)),
+            Some(HandoffReason::DamageLater) => made.push(("customer.reported_damage", None)),
+            _ => {}
+        }
+        // A no removes the order from the state.
+        let order = now.order.or(self.order);
+        let decided = |(what, details)| Decided { what, details, order: order.clone() };
+        made.into_iter().map(decided).collect()
+    }
+}
+
 impl Returns {
     /// Records what the customer decided with a message.
-    pub(super) async fn record_decisions(&self, turn: &Turn, before: &State, after: &State) -> Result<(), DeskError> {
-        for (what, told) in decisions(before, after) {
-            // A no removes the order from the state.
-            let state = if after.order.is_some() { after } else { before };
-            self.record_row(turn, state, AuditKind::User, CUSTOMER, what.to_owned(), told).await?;
-        }
-        Ok(())
+    pub(super) async fn record_decision(&self, turn: &Turn, decided: Decided) -> Result<(), DeskError> {
+        let Decided { what, details, order } = decided;
+        self.record_row(turn, order, AuditKind::User, CUSTOMER, what, details).await
     }
 
     /// Records how a flow ended.
@@ -30,32 +85,33 @@ impl Returns {
         if ending == Ending::Other {
             return Ok(());
         }
-        let told = json!({
+        let details = json!({
             "ending": ending,
-            "reason_code": state.eligibility.as_ref().map(|decision| decision.reason_code),
+            "reason_code": state.decision().map(|decision| decision.reason_code),
             "ticket": state.handoff.ticket().or(state.action_ticket().map(|ticket| &ticket.id)),
             "email": state.email_status(),
         });
-        self.record_row(turn, state, AuditKind::Assistant, super::work::WHO, "flow.ended".to_owned(), Some(told)).await
+        let order = state.order().map(|order| order.number.clone());
+        self.record_row(turn, order, AuditKind::Assistant, super::work::WHO, "flow.ended", Some(details)).await
     }
 
     async fn record_row(
         &self,
         turn: &Turn,
-        state: &State,
+        order: Option<OrderNumber>,
         kind: AuditKind,
         who: &str,
-        what: String,
+        what: &str,
         after: Option<Value>,
     ) -> Result<(), DeskError> {
         let entry = AuditEntry {
             kind,
             who: who.to_owned(),
-            what,
+            what: what.to_owned(),
             before: None,
             after,
             conversation: Some(turn.conversation.id),
-            order: state.order.as_ref().map(|order| order.number.clone()),
+            order,
             rma: None,
             at: Utc::now(),
         };
@@ -63,50 +119,19 @@ impl Returns {
     }
 }
 
-/// Returns the decisions between two states: their names and details.
-fn decisions(before: &State, after: &State) -> Vec<(&'static str, Option<Value>)> {
-    let mut made = Vec::new();
-    // Decisions of an earlier flow do not count in a new one.
-    let is_new_flow = before.meta.flow != after.meta.flow;
-    let earlier = |decided: bool| decided && !is_new_flow;
-    match after.user_confirmed_order {
-        Some(true) if !earlier(before.user_confirmed_order == Some(true)) => made.push(("customer.confirmed", None)),
-        Some(false) if !earlier(before.user_confirmed_order == Some(false)) => made.push(("customer.declined", None)),
-        // The customer named another order's number.
-        _ if after.declines > before.declines => made.push(("customer.declined", None)),
-        _ => {}
-    }
-    if let Some(action) = after.desired_action
-        && !earlier(before.desired_action == Some(action))
-    {
-        made.push(("customer.chose", Some(json!({ "action": action }))));
-    }
-    let was_handed_over = earlier(before.handoff != Handoff::None);
-    match after.handoff.reason() {
-        Some(HandoffReason::Person) if !was_handed_over => made.push(("customer.wants_person", None)),
-        Some(HandoffReason::DamageLater) if !was_handed_over => {
-            made.push(("customer.reported_damage", None));
-        }
-        _ => {}
-    }
-    made
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::returns::Action;
-
-    fn names(before: &State, after: &State) -> Vec<&'static str> {
-        decisions(before, after).into_iter().map(|(name, _)| name).collect()
-    }
+    use crate::desks::returns::state::{Case, Handoff};
+    use crate::desks::returns::tests::sample;
 
     #[test]
-    fn each_decision_of_the_customer_is_recorded_once() {
+    fn each_decision_is_recorded_once() {
         let nothing = State::default();
-        let confirmed = State { user_confirmed_order: Some(true), ..State::default() };
-        let chosen = State { desired_action: Some(Action::Return), ..confirmed.clone() };
-        let declined = State { user_confirmed_order: Some(false), ..State::default() };
+        let confirmed = sample::confirmed();
+        let chosen = sample::chosen(Action::Return);
+        let declined = State { stage: crate::desks::returns::state::Stage::Declined, ..State::default() };
+        let declined_once = State { case: Case { declines: 1, ..Case::default() }, ..State::default() };
         let person = State { handoff: Handoff::Due(HandoffReason::Person), ..State::default() };
         let damage = State { handoff: Handoff::Due(HandoffReason::DamageLater), ..chosen.clone() };
         let mut again = chosen.clone();
@@ -117,15 +142,16 @@ mod tests {
             (&confirmed, &confirmed, vec![]),
             (&confirmed, &chosen, vec!["customer.chose"]),
             (&confirmed, &declined, vec!["customer.declined"]),
-            (&nothing, &State { declines: 1, ..State::default() }, vec!["customer.declined"]),
+            (&nothing, &declined_once, vec!["customer.declined"]),
             (&nothing, &person, vec!["customer.wants_person"]),
             (&person, &person, vec![]),
             (&chosen, &damage, vec!["customer.reported_damage"]),
             (&chosen, &again, vec!["customer.confirmed", "customer.chose"]),
         ] {
-            assert_eq!(names(before, after), expected);
+            let names: Vec<_> = SoFar::of(before).until(after).into_iter().map(|decided| decided.what).collect();
+            assert_eq!(names, expected);
         }
-        let details = decisions(&confirmed, &chosen).remove(0).1.unwrap();
+        let details = SoFar::of(&confirmed).until(&chosen).remove(0).details.unwrap();
         assert_eq!(details, json!({ "action": "return" }));
     }
 }

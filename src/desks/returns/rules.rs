@@ -5,15 +5,16 @@
 //! - `cut`: replaces addresses and numbers with placeholder words
 //! - `file`: the rule file
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::state::Intent;
 use crate::dialogue::utterance::Entities;
 use crate::dialogue::{self, Act, Answer};
-use crate::domain::commerce::order_number::{Found, find_order_numbers};
 use crate::domain::identity::Contact;
-use crate::domain::identity::contact::find_contacts;
 use crate::domain::returns::DamageWords;
 use crate::domain::serial::SerialWords;
-use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, match_mask};
+use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream, fold, match_mask};
+use crate::nlu::entities::{Found, find_contacts, find_order_numbers};
 use crate::persona::{PromptError, Prompts};
 
 pub mod answer;
@@ -47,6 +48,8 @@ pub enum Topic {
     Damage,
     /// Cancelling an order.
     Cancellation,
+    /// Some pieces of an item: "one of the two".
+    SomePieces,
 }
 
 /// Returns what is left of a general question once it is answered: damage that the message reports as well. Nothing in it
@@ -65,6 +68,8 @@ pub fn without_question(utterance: Utterance) -> Utterance {
 #[derive(Debug)]
 pub struct ReturnsRules {
     lexicon: Lexicon,
+    /// Words that name no item, folded.
+    not_items: Vec<String>,
     order_status: Vec<Pattern>,
     refund: Vec<Pattern>,
     returns: Vec<Pattern>,
@@ -85,6 +90,7 @@ pub struct ReturnsRules {
     policy: Vec<Pattern>,
     hypothetical: Vec<Pattern>,
     spelled_number: Vec<Pattern>,
+    some_pieces: Vec<Pattern>,
     answers: AnswerRules,
     signs: Signs,
     order_words: OrderWords,
@@ -106,6 +112,7 @@ impl ReturnsRules {
         Ok(Self {
             answers: AnswerRules::new(&file.answers, &lexicon)?,
             signs: file.signs,
+            not_items: file.not_items.iter().map(|word| fold(word)).collect(),
             order_status: patterns(&file.intents.order_status)?,
             refund: patterns(&file.intents.refund)?,
             returns: patterns(&file.intents.returns)?,
@@ -126,6 +133,7 @@ impl ReturnsRules {
             policy: patterns(&file.asides.policy)?,
             hypothetical: patterns(&file.asides.hypothetical)?,
             spelled_number: patterns(&file.asides.spelled_number)?,
+            some_pieces: patterns(&file.asides.some_pieces)?,
             order_words,
             lexicon,
         })
@@ -183,9 +191,10 @@ impl ReturnsRules {
             (Act::Report(Topic::MissingMail), misses_mail),
             (Act::Report(Topic::Damage), reports_damage),
             (Act::Mention(Topic::Cancellation), mentions_cancel),
+            (Act::Mention(Topic::SomePieces), has(&self.some_pieces)),
         ];
         let utterance = Utterance {
-            text: text.to_owned(),
+            text: self.without_not_items(text),
             explanation: if has_explanation { without_contact(text, contacts.first()) } else { String::new() },
             intent,
             answer: answer.filter(|_| !spells_number),
@@ -193,6 +202,7 @@ impl ReturnsRules {
             entities: Entities {
                 has_unread_order: names_nothing
                     && (spells_number || text.chars().filter(char::is_ascii_digit).count() >= UNREAD_DIGITS),
+                shop_number: cut::shop_number(text),
                 orders,
                 contacts,
                 ..Entities::default()
@@ -269,6 +279,13 @@ impl ReturnsRules {
         cut::without_placeholders(&cut::cut(text, &orders))
     }
 
+    /// Returns the text without the words that name no item of an order: "the", "one".
+    pub fn without_not_items(&self, text: &str) -> String {
+        let composed: String = text.nfc().collect();
+        let words = composed.split(|c: char| !c.is_alphanumeric());
+        words.filter(|word| !self.not_items.contains(&fold(word))).collect::<Vec<_>>().join(" ")
+    }
+
     pub fn damage(&self) -> &DamageWords {
         &self.order_words.damage
     }
@@ -276,14 +293,6 @@ impl ReturnsRules {
 
 fn is_in(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> bool {
     patterns.iter().any(|pattern| pattern.find(stream, hidden).is_some())
-}
-
-/// Returns the contact as text that parses back.
-pub fn written(contact: &Contact) -> &str {
-    match contact {
-        Contact::Email(email) => email.as_str(),
-        Contact::Phone(phone) => phone.as_str(),
-    }
 }
 
 /// Returns the text without e-mail addresses. If the contact is a phone number, which may be written in pieces, all words with
@@ -299,4 +308,4 @@ fn without_contact(text: &str, contact: Option<&Contact>) -> String {
 const UNREAD_DIGITS: usize = 4;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -25,14 +25,15 @@ impl Returns {
     ) -> Result<Event, DeskError> {
         let mut variants = VariantPicker::new(&self.texts(turn).replies, &state.meta.said);
         let (kind, scenario) = match question {
-            Question::Matter if state.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
+            Question::Matter if state.case.clarifies >= CLARIFIES => (Kind::Clarify, Scenario::ClarifyPerson),
             Question::Matter => (Kind::Clarify, Scenario::Clarify),
             Question::OrderNumber => (kind::ORDER_PROMPT, Scenario::AskOrderNumber),
             Question::OtherOrder => (kind::ORDER_PROMPT, Scenario::AskOtherOrder),
             Question::Contact => (kind::ORDER_PROMPT, Scenario::AskContact),
-            Question::NotFound if state.needs_contact => (kind::ORDER_PROMPT, Scenario::OrderNotFound),
+            Question::NotFound if state.case.needs_contact => (kind::ORDER_PROMPT, Scenario::OrderNotFound),
             Question::NotFound => (kind::ORDER_PROMPT, Scenario::OrderNotTheirs),
             Question::Locked => (kind::ORDER_PROMPT, Scenario::OrderLocked),
+            Question::Confirm if state.wants_some_pieces() => (kind::ORDER_CONFIRM, Scenario::ConfirmAllPieces),
             Question::Confirm => (kind::ORDER_CONFIRM, Scenario::ConfirmOrder),
             Question::ChooseAction => (kind::ACTION_PROMPT, Scenario::ChooseAction),
             Question::OnlyReturn => (kind::ACTION_PROMPT, Scenario::OnlyReturn),
@@ -54,20 +55,20 @@ impl Returns {
         let main = match ending {
             Ending::StatusShown => None,
             Ending::Declined => Some((Kind::Reply, Scenario::Declined)),
-            Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state.eligibility.as_ref()))),
+            Ending::NotEligible => Some((kind::RETURN_DECISION, refusal(state.decision()))),
             Ending::Escalated => Some((Kind::Escalation, handover(state))),
             Ending::Done => Some((kind::RETURN_TICKET, done(state))),
             Ending::Duplicate => Some((kind::RETURN_TICKET, Scenario::Duplicate)),
             Ending::MailLeft => Some((kind::RETURN_TICKET, Scenario::MailLeft)),
-            Ending::Other if state.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
+            Ending::Other if state.case.is_goodbye => Some((Kind::Reply, Scenario::Goodbye)),
             // The desk has done nothing yet, so it lists what it can do.
             Ending::Other if state.meta.flow == 0 && !has_answered(state) => Some((Kind::Clarify, Scenario::Clarify)),
-            Ending::Other if state.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
+            Ending::Other if state.case.is_greeting => Some((Kind::Clarify, Scenario::Clarify)),
             // The desk asked "anything else?" before.
             Ending::Other => Some((Kind::Reply, Scenario::Goodbye)),
         };
         self.call_person(turn, state, ending);
-        let mut asks_more = !state.is_goodbye;
+        let mut asks_more = !state.case.is_goodbye;
         if let Some((kind, scenario)) = main {
             let text = self.fill_in(turn, state, &mut variants, scenario)?;
             turn.say_with(kind, &text, metadata(kind, state, &text)).await?;
@@ -92,7 +93,7 @@ impl Returns {
         }
         match ending {
             Ending::Escalated => turn.ask_for_person(),
-            Ending::Done if state.desired_action == Some(Action::Cancel) => turn.call_person(),
+            Ending::Done if state.action() == Some(Action::Cancel) => turn.call_person(),
             _ => {}
         }
     }
@@ -105,18 +106,18 @@ impl Returns {
         variants: &mut VariantPicker<'_>,
         scenario: Scenario,
     ) -> Result<String, DeskError> {
-        let language = turn.language();
+        let common = self.common.get(turn.language());
         let mut values: Vec<(&str, String)> = vec![("hotline", self.hotline(turn).to_owned())];
-        let number = state.order_number.as_ref().or(state.meta.tried.as_ref());
+        let number = state.order_number().or(state.meta.tried.as_ref());
         values.extend(number.map(|number| ("order_number", number.to_string())));
-        if let Some(order) = &state.order {
-            values.push(("order_date", self.common.get(turn.language()).date_format.format(order.ordered_on)));
+        if let Some(order) = state.order() {
+            values.push(("order_date", common.date_format.format(order.ordered_on)));
             values.push(("item_names", self.item_names(turn, order, &named_lines(state, order))));
-            let to = state.ticket.as_ref().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
+            let to = state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok());
             let to = to.map_or(order.masked_email.clone(), |to: crate::domain::identity::Email| to.masked());
             values.push(("masked_email", to));
         }
-        if let Some(decision) = &state.eligibility {
+        if let Some(decision) = state.decision() {
             values.extend(decision.cutoff_days.map(|days| ("return_days", days.to_string())));
             values.extend(decision.refund_cutoff_days.map(|days| ("refund_days", days.to_string())));
             values.extend(decision.cutoff_days.map(|days| ("cutoff_days", days.to_string())));
@@ -124,8 +125,8 @@ impl Returns {
         }
         let ticket = state.handoff.ticket().or(state.action_ticket().map(|ticket| &ticket.id));
         values.extend(ticket.map(|ticket| ("ticket_id", ticket.clone())));
-        let refund = state.ticket.as_ref().and_then(|of_flow| of_flow.refund);
-        values.extend(refund.map(|refund| ("refund_amount", refund.shown(language))));
+        let refund = state.ticket().and_then(|of_flow| of_flow.refund);
+        values.extend(refund.map(|refund| ("refund_amount", refund.shown(&common.number_format))));
         values.extend(state.meta.last_rma.as_ref().map(|rma| ("rma_number", rma.to_string())));
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         Ok(variants.text(scenario, &values)?)
@@ -145,8 +146,8 @@ impl Returns {
 
 /// Returns the lines that the text is about: the refused ones, those that the customer named, or all.
 fn named_lines(state: &State, order: &OrderSnapshot) -> Vec<u32> {
-    let refused = state.eligibility.as_ref().map(|decision| &decision.refused_lines).filter(|lines| !lines.is_empty());
-    let named = refused.or(state.lines.as_ref());
+    let refused = state.decision().map(|decision| &decision.refused_lines).filter(|lines| !lines.is_empty());
+    let named = refused.or(state.lines());
     named.cloned().unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
 }
 
@@ -174,7 +175,7 @@ fn handover(state: &State) -> Scenario {
         Some(HandoffReason::Review) if is_damage(state) => Scenario::ReviewDamage,
         Some(HandoffReason::DamageTold) => Scenario::ReviewDamage,
         Some(HandoffReason::Review) => Scenario::ReviewNeeded,
-        Some(HandoffReason::Assistant) if state.damage_told => Scenario::ReviewDamage,
+        Some(HandoffReason::Assistant) if state.case.damage_told => Scenario::ReviewDamage,
         Some(HandoffReason::GaveUp) => Scenario::GaveUp,
         Some(HandoffReason::Person | HandoffReason::Assistant) | None => Scenario::HandedOver,
     }
@@ -182,11 +183,11 @@ fn handover(state: &State) -> Scenario {
 
 /// Whether a person looks because of damage.
 fn is_damage(state: &State) -> bool {
-    state.eligibility.as_ref().is_some_and(|decision| decision.cause == Cause::Damaged)
+    state.decision().is_some_and(|decision| decision.cause == Cause::Damaged)
 }
 
 fn done(state: &State) -> Scenario {
-    match state.desired_action {
+    match state.action() {
         Some(Action::Refund) => Scenario::DoneRefund,
         Some(Action::Cancel) => Scenario::DoneCancel,
         Some(Action::Return) | None => Scenario::DoneReturn,
@@ -198,7 +199,7 @@ fn metadata(kind: Kind, state: &State, text: &str) -> Metadata {
     let mut metadata = Metadata::of(kind);
     let shows_decision =
         matches!(kind, kind::ACTION_PROMPT | kind::RETURN_DECISION | kind::RETURN_TICKET | Kind::Escalation);
-    if let Some(decision) = state.eligibility.as_ref().filter(|_| shows_decision) {
+    if let Some(decision) = state.decision().filter(|_| shows_decision) {
         metadata = metadata.with("eligibility", decision.to_metadata(text));
     }
     if let Some(ticket) = state.action_ticket().filter(|_| shows_decision) {

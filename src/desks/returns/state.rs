@@ -1,7 +1,8 @@
 //! What the desk knows of a conversation.
 //!
-//! - `stage`: where a flow is, its handoff to a person, and its ticket with the mail
-//! - `stored`: the flat JSON form of these, which is older than the enums
+//! - [`Case`]: what every stage needs; [`Meta`]: what stays from flow to flow
+//! - `stage`: how far a flow is with its order, who acts next, and its handoff to a person
+//! - `stored`: the flat JSON form, which every version of the desk has written
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::scenario::Scenario;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{OrderNumber, OrderStatus};
 use crate::domain::returns::{Action, Cause, Decision, Priority, RmaNumber};
 
 mod stage;
@@ -19,7 +19,10 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use stage::{ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Stage, TicketStatus};
+pub use stage::{
+    ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Phase, Progress, Stage, Subject, TicketStatus,
+};
+use stored::Stored;
 
 /// What a customer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -153,31 +156,15 @@ pub struct Meta {
     pub said: BTreeMap<Scenario, usize>,
 }
 
-/// The state of one flow, and what is kept from flow to flow in `meta`.
+/// What every stage of a flow needs besides the order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct Case {
     pub intent: Option<Intent>,
-    pub order_number: Option<OrderNumber>,
-    /// How sure the number is, 0 to 1: 1 for the rules, less for the model.
-    pub order_match_confidence: Option<f64>,
-    pub order: Option<OrderSnapshot>,
-    pub user_confirmed_order: Option<bool>,
-    pub eligibility: Option<Decision>,
-    pub desired_action: Option<Action>,
-    #[serde(flatten, with = "stored::ticket")]
-    pub ticket: Option<FlowTicket>,
-    #[serde(flatten)]
-    pub stage: Stage,
-    #[serde(flatten)]
-    pub handoff: Handoff,
-
     /// The customer said both "return" and "refund".
     pub wants_both: bool,
     /// The customer asked to cancel the order.
     pub wants_cancel: bool,
-    /// The customer repeated the wish to cancel when the desk asked whether it is this order.
-    pub agreed_to_cancel: bool,
     /// This message greets.
     pub is_greeting: bool,
     /// This message says goodbye, so the desk asks nothing more.
@@ -200,17 +187,26 @@ pub struct State {
     pub declines: u32,
     /// The customer wants the label of a return once more.
     pub wants_label: bool,
-    /// The order's status was shown.
-    pub status_shown: bool,
     /// Why the goods come back, in the customer's words.
     pub reason: String,
     /// The customer reported damage in this flow.
     pub damage_told: bool,
-    /// The lines that come back. `None` means every line that can.
-    pub lines: Option<Vec<u32>>,
+    /// The customer wants to return only some pieces of an item. The shop books all of them.
+    pub some_pieces: bool,
+    /// The ticket of another conversation whose status the customer wants.
+    pub ticket_asked: Option<String>,
     /// How soon a person should look, according to the language model.
     pub urgency: Option<Priority>,
+}
 
+/// The state of one flow, and what is kept from flow to flow in `meta`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub struct State {
+    pub case: Case,
+    pub stage: Stage,
+    pub phase: Phase,
+    pub handoff: Handoff,
     pub meta: Meta,
 }
 
@@ -219,73 +215,137 @@ impl State {
     #[must_use]
     pub fn next_flow(self) -> Self {
         let meta = Meta { idempotency_key: None, flow: self.meta.flow + 1, ..self.meta };
-        Self { needs_contact: self.needs_contact, meta, ..Self::default() }
+        let case = Case { needs_contact: self.case.needs_contact, ..Case::default() };
+        Self { case, meta, ..Self::default() }
     }
 
     /// Returns how soon a person should look: `HIGH` for damage. The language model may raise it, and may lower it where the
     /// rules do not decide.
     pub fn priority(&self, reason: HandoffReason) -> Priority {
         let is_damage =
-            self.damage_told || self.eligibility.as_ref().is_some_and(|decision| decision.cause == Cause::Damaged);
+            self.case.damage_told || self.decision().is_some_and(|decision| decision.cause == Cause::Damaged);
+        let urgency = self.case.urgency;
         let least = match reason {
             HandoffReason::DamageLater | HandoffReason::DamageTold => Priority::High,
             HandoffReason::Review | HandoffReason::Assistant if is_damage => Priority::High,
-            HandoffReason::Assistant if self.urgency.is_some() => Priority::Low,
+            HandoffReason::Assistant if urgency.is_some() => Priority::Low,
             HandoffReason::Review | HandoffReason::Person | HandoffReason::Assistant | HandoffReason::GaveUp => {
                 Priority::Medium
             }
         };
-        least.max(self.urgency.unwrap_or(Priority::Low))
+        least.max(urgency.unwrap_or(Priority::Low))
     }
 
     /// Forgets the order, so that another one can be named.
     pub fn forget_order(&mut self) {
-        self.order_number = None;
-        self.order_match_confidence = None;
-        self.contact_given = false;
-        self.other_contact = None;
-        self.order = None;
-        self.user_confirmed_order = None;
-        self.eligibility = None;
-        self.desired_action = None;
-        self.agreed_to_cancel = false;
-        self.lines = None;
+        self.stage = Stage::NoOrder;
+        self.case.contact_given = false;
+        self.case.other_contact = None;
+    }
+
+    /// Takes this number as the flow's order.
+    pub fn name_order(&mut self, number: Option<OrderNumber>, confidence: f64) {
+        self.stage = number.map_or(Stage::NoOrder, |number| Stage::Named { number, confidence });
+    }
+
+    /// Returns the number of the flow's order, found or not.
+    pub fn order_number(&self) -> Option<&OrderNumber> {
+        match &self.stage {
+            Stage::NoOrder | Stage::Declined => None,
+            Stage::Named { number, .. } => Some(number),
+            Stage::Found(subject) => Some(&subject.order.number),
+        }
+    }
+
+    /// Returns the order that was found, with what was decided about it.
+    pub fn subject(&self) -> Option<&Subject> {
+        if let Stage::Found(subject) = &self.stage { Some(subject) } else { None }
+    }
+
+    pub fn subject_mut(&mut self) -> Option<&mut Subject> {
+        if let Stage::Found(subject) = &mut self.stage { Some(subject) } else { None }
+    }
+
+    pub fn order(&self) -> Option<&OrderSnapshot> {
+        self.subject().map(|subject| &subject.order)
+    }
+
+    /// Returns the lines that come back. `None` means every line that can.
+    pub fn lines(&self) -> Option<&Vec<u32>> {
+        self.subject()?.lines.as_ref()
+    }
+
+    pub fn decision(&self) -> Option<&Decision> {
+        self.subject()?.progress.decision()
+    }
+
+    /// Returns the action that the customer chose.
+    pub fn action(&self) -> Option<Action> {
+        self.subject()?.progress.action()
+    }
+
+    /// Whether the customer said yes to the order.
+    pub fn is_confirmed(&self) -> bool {
+        self.subject().is_some_and(|subject| subject.progress.is_confirmed())
+    }
+
+    /// Whether the customer does not want to continue.
+    pub fn is_declined(&self) -> bool {
+        let is_declined = |subject: &Subject| matches!(subject.progress, Progress::Declined(_));
+        self.stage == Stage::Declined || self.subject().is_some_and(is_declined)
     }
 
     /// Returns the orders in this state, found or not.
     pub fn order_numbers(&self) -> impl Iterator<Item = &OrderNumber> {
-        let seen = self.order.as_ref().map(|order| &order.number);
-        self.order_number.iter().chain(seen).chain(&self.meta.tried).chain(&self.meta.opened)
+        self.order_number().into_iter().chain(&self.meta.tried).chain(&self.meta.opened)
     }
 
     /// Whether the flow ended with a refusal.
     pub fn was_refused(&self) -> bool {
         let is_refused = |decision: &Decision| !decision.is_return_eligible && !decision.is_refund_eligible;
-        self.stage == Stage::Over
-            && self.ticket.is_none()
+        self.phase == Phase::Over
+            && self.ticket().is_none()
             && self.handoff == Handoff::None
-            && self.eligibility.as_ref().is_some_and(is_refused)
+            && self.decision().is_some_and(is_refused)
+    }
+
+    /// Whether the customer wants some pieces of an item back that the shop only books as a whole.
+    pub fn wants_some_pieces(&self) -> bool {
+        self.case.some_pieces && self.subject().is_some_and(Subject::has_several_pieces)
+    }
+
+    /// Whether the flow showed the order's status.
+    pub fn showed_status(&self) -> bool {
+        self.subject().is_some_and(|subject| subject.status_shown)
     }
 
     /// Whether no flow is going on.
     pub fn is_idle(&self) -> bool {
-        self.intent.is_none() || self.stage == Stage::Over
+        self.case.intent.is_none() || self.phase == Phase::Over
     }
 
     /// Returns the question that the customer has not answered yet.
     pub fn open_question(&self) -> Option<Question> {
-        match self.stage {
-            Stage::Asked(question) => Some(question),
-            Stage::Working | Stage::Failed(_) | Stage::Over => None,
+        match self.phase {
+            Phase::Asked(question) => Some(question),
+            Phase::Working | Phase::Failed(_) | Phase::Over => None,
         }
     }
 
-    /// Returns the ticket that the flow made or found.
+    /// Returns the ticket that the flow made or found, with its mail.
+    pub fn ticket(&self) -> Option<&FlowTicket> {
+        if let Progress::Ticketed { ticket, .. } = &self.subject()?.progress { Some(ticket) } else { None }
+    }
+
+    pub fn ticket_mut(&mut self) -> Option<&mut FlowTicket> {
+        if let Progress::Ticketed { ticket, .. } = &mut self.subject_mut()?.progress { Some(ticket) } else { None }
+    }
+
     pub fn action_ticket(&self) -> Option<&ActionTicket> {
-        self.ticket.as_ref().map(|of_flow| &of_flow.ticket)
+        self.ticket().map(|of_flow| &of_flow.ticket)
     }
 
     pub fn email_status(&self) -> Option<EmailStatus> {
-        self.ticket.as_ref().and_then(FlowTicket::email_status)
+        self.ticket().and_then(FlowTicket::email_status)
     }
 }

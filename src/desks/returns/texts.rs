@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variant_of_every_text_is_filled_in_whole() {
+    fn every_text_variant_fills_all_placeholders() {
         for texts in texts() {
             texts.check().expect("the shipped texts");
             for scenario in Scenario::ALL {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_without_a_value_is_an_error_and_never_shown() {
+    fn placeholder_without_value_is_an_error() {
         let [texts, _] = texts();
         let values = [("order_number", "77893"), ("order_date", "1 Nov")];
         let missing = texts.replies.pick(Scenario::ConfirmOrder, None, &values).expect_err("item_names is missing");
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn no_variant_comes_twice_in_a_row_and_each_comes_in_turn() {
+    fn variants_take_turns_and_never_repeat() {
         for texts in texts() {
             for scenario in Scenario::ALL {
                 let values: Vec<(&str, &str)> = scenario.words().iter().map(|word| (*word, "x")).collect();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_names_a_word_nobody_fills_in_is_refused_with_its_name() {
+    fn unknown_placeholder_is_refused_by_name() {
         for (from, to, complaint) in [
             ("**#{order_number}** from **{order_date}**", "**#{oder_number}**", "confirm_order names {oder_number}"),
             (

@@ -40,7 +40,7 @@ impl Returns {
             Worker::ClassifyIntent => {
                 let (intent, source) = self.ask_for_intent(turn).await;
                 // Without an intent, an order number asks for the status, which changes nothing.
-                let intent = intent.or(state.order_number.as_ref().map(|_| Intent::OrderStatus));
+                let intent = intent.or(state.order_number().map(|_| Intent::OrderStatus));
                 self.report_intent(turn, intent, source).await?;
                 Ok(Event::Classified(intent))
             }
@@ -64,7 +64,7 @@ impl Returns {
     }
 
     pub(super) fn terms(&self) -> Terms {
-        self.services.config.returns.terms(self.rules.damage().clone())
+        self.services.config.returns.terms(self.rules.damage().clone(), self.services.shop.time_zone)
     }
 
     pub(super) fn store_of<'a>(&'a self, turn: &'a Turn) -> TenantStore<'a> {

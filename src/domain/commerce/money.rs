@@ -1,10 +1,11 @@
 //! Amounts of money in whole minor units, so that sums have no rounding errors.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::Language;
+use crate::domain::language::NumberFormat;
 use crate::domain::string_enum::string_enum;
 
 string_enum! {
@@ -37,9 +38,10 @@ impl Currency {
 }
 
 /// An amount of money.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Amount)]
 pub struct Money {
-    /// The amount in the currency's smallest unit: cents, đồng, yen.
+    /// In the currency's smallest unit.
     pub minor: i64,
     pub currency: Currency,
 }
@@ -121,25 +123,26 @@ impl Money {
         }
     }
 
-    /// Formats the amount for customers of that language: `$1,299.50`, `1.500.000 ₫`.
-    pub fn shown(self, language: Language) -> String {
-        let (group, point) = if language == Language::VI { ('.', ',') } else { (',', '.') };
+    /// Formats the amount for customers: `$1,299.50`, `1.500.000 ₫`.
+    pub fn shown(self, format: &NumberFormat) -> String {
         let (whole, decimals) = self.parts();
         let mut number = String::new();
         for (at, digit) in whole.chars().enumerate() {
             if at > 0 && (whole.len() - at).is_multiple_of(3) {
-                number.push(group);
+                number.push_str(&format.thousands);
             }
             number.push(digit);
         }
         if !decimals.is_empty() {
-            number.push(point);
+            number.push_str(&format.decimals);
             number.push_str(&decimals);
         }
         let sign = if self.minor < 0 { "-" } else { "" };
-        match self.currency {
-            Currency::Vnd => format!("{sign}{number} {}", self.currency.symbol()),
-            currency => format!("{sign}{}{number}", currency.symbol()),
+        let symbol = self.currency.symbol();
+        if format.symbol_after || self.currency == Currency::Vnd {
+            format!("{sign}{number} {symbol}")
+        } else {
+            format!("{sign}{symbol}{number}")
         }
     }
 
@@ -149,6 +152,16 @@ impl Money {
         let digits = format!("{:0>width$}", self.minor.unsigned_abs(), width = places + 1);
         let (whole, decimals) = digits.split_at(digits.len() - places);
         (whole.to_owned(), decimals.to_owned())
+    }
+}
+
+impl FromStr for Money {
+    type Err = InvalidAmount;
+
+    /// Parses what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, InvalidAmount> {
+        let (amount, currency) = text.rsplit_once(' ').ok_or(InvalidAmount::Format)?;
+        Self::parse(amount, Currency::parse(currency).ok_or(InvalidAmount::Format)?)
     }
 }
 
@@ -198,6 +211,13 @@ mod tests {
 
     #[test]
     fn amount_is_shown_in_the_customers_language() {
+        let format = |thousands: &str, decimals: &str, symbol_after| NumberFormat {
+            thousands: thousands.to_owned(),
+            decimals: decimals.to_owned(),
+            symbol_after,
+        };
+        let (english, vietnamese, polish) =
+            (format(",", ".", false), format(".", ",", false), format("\u{a0}", ",", true));
         for (minor, currency, en, vi, plain) in [
             (12_999, Currency::Usd, "$129.99", "$129,99", "129.99 USD"),
             (129_950, Currency::Eur, "€1,299.50", "€1.299,50", "1299.50 EUR"),
@@ -208,9 +228,10 @@ mod tests {
             (-250, Currency::Usd, "-$2.50", "-$2,50", "-2.50 USD"),
         ] {
             let money = Money::new(minor, currency);
-            assert_eq!((money.shown(Language::EN), money.shown(Language::VI)), (en.to_owned(), vi.to_owned()));
+            assert_eq!((money.shown(&english), money.shown(&vietnamese)), (en.to_owned(), vi.to_owned()));
             assert_eq!(money.to_string(), plain);
         }
+        assert_eq!(Money::new(129_950, Currency::Eur).shown(&polish), "1\u{a0}299,50 €");
     }
 
     #[test]
@@ -226,8 +247,7 @@ mod tests {
         #[test]
         fn formatted_amount_parses_back(minor in 0_i64.., currency in prop::sample::select(Currency::ALL)) {
             let money = Money::new(minor, currency);
-            let written = money.to_string();
-            prop_assert_eq!(Money::parse(written.split(' ').next().unwrap(), currency), Ok(money));
+            prop_assert_eq!(money.to_string().parse(), Ok(money));
         }
     }
 }

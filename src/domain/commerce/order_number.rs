@@ -1,15 +1,9 @@
 //! Order numbers: `[A-Z0-9-]{5,}` with a digit.
-//!
-//! - [`find`]: numbers in what customers write
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-
-pub mod find;
-
-pub use find::{Confidence, Found, OrderNumberWords, find_order_numbers};
 
 /// The number of an order, in upper case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -34,6 +28,11 @@ impl OrderNumber {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether order numbers may contain this byte.
+    pub fn is_byte(b: u8) -> bool {
+        b.is_ascii_alphanumeric() || b == b'-'
+    }
 }
 
 impl FromStr for OrderNumber {
@@ -41,7 +40,7 @@ impl FromStr for OrderNumber {
 
     /// Lower case is taken for upper case.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if !text.bytes().all(is_number_byte) {
+        if !text.bytes().all(Self::is_byte) {
             Err(InvalidOrderNumber::Character)
         } else if !(Self::MIN_LENGTH..=Self::MAX_LENGTH).contains(&text.len()) {
             Err(InvalidOrderNumber::Length)
@@ -73,18 +72,14 @@ impl fmt::Display for OrderNumber {
     }
 }
 
-fn is_number_byte(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b == b'-'
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_kept_in_upper_case_and_says_what_is_wrong_with_it() {
+    fn order_numbers_become_upper_case_or_explain_errors() {
         assert_eq!("abc-123456".parse::<OrderNumber>().unwrap().as_str(), "ABC-123456");
-        assert_eq!("77893".parse::<OrderNumber>().unwrap().as_str(), "77893", "the seed's own number");
+        assert_eq!("77893".parse::<OrderNumber>().unwrap().as_str(), "77893");
         for (text, wrong) in [
             ("", InvalidOrderNumber::Length),
             ("7789", InvalidOrderNumber::Length),

@@ -1,4 +1,5 @@
-//! Limits failed attempts to prove whose order it is: by default, five in a row lock for an hour.
+//! Limits failed attempts to prove whose order or account it is: by default, five in a row lock for an hour. Desks use them
+//! through `dialogue::verification`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -10,6 +11,8 @@ use crate::domain::commerce::order_number::OrderNumber;
 pub enum AttemptSubject {
     Conversation(ConversationId),
     Order(OrderNumber),
+    /// A customer's account, by the name that the shop gives it.
+    Account(String),
     /// A client's network address, as a keyed hash that only the server can compute. The address itself is not stored.
     Client(String),
 }
@@ -20,6 +23,7 @@ impl AttemptSubject {
         match self {
             Self::Conversation(id) => format!("conversation:{id}"),
             Self::Order(number) => format!("order:{number}"),
+            Self::Account(name) => format!("account:{name}"),
             Self::Client(hash) => format!("client:{hash}"),
         }
     }

@@ -1,15 +1,9 @@
 //! How a customer is reached: an e-mail address or a phone number. Both also show whose order it is.
-//!
-//! - [`find`]: both in what customers write
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-
-pub mod find;
-
-pub use find::find_contacts;
 
 /// An e-mail address, in lower case.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -179,12 +173,30 @@ pub enum Contact {
     Phone(Phone),
 }
 
+impl Contact {
+    /// Returns the contact as text that parses back.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Email(email) => email.as_str(),
+            Self::Phone(phone) => phone.as_str(),
+        }
+    }
+}
+
+impl FromStr for Contact {
+    type Err = InvalidPhone;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self::Email).or_else(|InvalidEmail| text.parse().map(Self::Phone))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_kept_in_lower_case_and_shown_masked() {
+    fn email_is_lower_case_and_shown_masked() {
         for (text, masked) in [
             ("John.Doe@Example.com", "j***@example.com"),
             (" buyer-77894@example.com ", "b***@example.com"),
@@ -216,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phone_number_is_the_same_with_and_without_its_country() {
+    fn phone_equals_itself_with_country_code() {
         let phone = |text: &str| text.parse::<Phone>().unwrap();
         for same in ["+84 912 345 678", "0912.345.678", "(091) 234-5678", "84912345678", "0084912345678"] {
             assert!(phone("0912345678").is_same(&phone(same)), "{same}");

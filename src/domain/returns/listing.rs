@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono_tz::Tz;
 
-use self::row::{OrderFields, Reader};
+use self::row::OrderFields;
 use crate::domain::TenantId;
 use crate::domain::commerce::money::Money;
 use crate::domain::commerce::order::{Order, OrderItem};
 use crate::domain::commerce::order_number::OrderNumber;
+use crate::domain::list::{BadValue, Column, Row as ListRow};
 use crate::domain::string_enum::string_enum;
 
 mod customers;
@@ -50,9 +51,8 @@ string_enum! {
     }
 }
 
-impl Field {
-    /// The fields that every row must have.
-    pub const NEEDED: [Self; 8] = [
+impl Column for Field {
+    const NEEDED: &'static [Self] = &[
         Self::OrderNumber,
         Self::CustomerEmail,
         Self::CustomerName,
@@ -62,6 +62,14 @@ impl Field {
         Self::ItemName,
         Self::UnitPrice,
     ];
+
+    fn as_str(self) -> &'static str {
+        Self::as_str(self)
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::parse(name)
+    }
 }
 
 /// An order in a list. A flag is `None` if the list does not set it.
@@ -72,42 +80,28 @@ pub struct ListedOrder {
     pub fraud_flag: Option<bool>,
 }
 
-/// Why a row is refused: the field, its value, and how to fix it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadRow {
-    /// The line in a CSV file, or the place of the order in a JSON file.
-    pub place: u64,
-    pub field: Field,
-    pub value: String,
-    pub hint: String,
-}
+/// One row: one item of an order.
+pub type Row = ListRow<Field>;
 
-/// One row: its fields as trimmed texts, without the empty ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
-    pub place: u64,
-    pub fields: BTreeMap<Field, String>,
-}
+/// A refused value of a row.
+pub type BadRow = BadValue<Field>;
 
-/// Makes orders of rows. All orders of a customer get the same customer data. Also returns the refused rows; an order with a
-/// refused row is left out as a whole.
+/// Makes orders of rows. All orders of a customer get the same customer data. Also returns all refused values; an order with
+/// a refused row is left out as a whole.
 pub fn orders_of(rows: &[Row], tenant: &TenantId, zone: Tz) -> (Vec<ListedOrder>, Vec<BadRow>) {
     let mut bad = Vec::new();
     let mut left_out: BTreeSet<String> = BTreeSet::new();
     let mut drafts: BTreeMap<OrderNumber, Draft> = BTreeMap::new();
     for row in rows {
-        let read = Reader { row, zone };
-        let taken = read.order(tenant).and_then(|order| {
-            let item = read.item(order.order.paid.currency)?;
-            match drafts.get_mut(&order.order.number) {
+        match row::read(row, tenant, zone) {
+            Ok((order, item)) => match drafts.get_mut(&order.order.number) {
                 Some(draft) => draft.add(row, order, item),
                 None => drop(drafts.insert(order.order.number.clone(), Draft::new(row, order, item))),
+            },
+            Err(refused) => {
+                bad.extend(refused);
+                left_out.extend(row.fields.get(&Field::OrderNumber).map(|number| number.to_ascii_uppercase()));
             }
-            Ok(())
-        });
-        if let Err(error) = taken {
-            bad.push(*error);
-            left_out.extend(row.fields.get(&Field::OrderNumber).map(|number| number.to_ascii_uppercase()));
         }
     }
     let mut orders = Vec::new();
@@ -118,7 +112,7 @@ pub fn orders_of(rows: &[Row], tenant: &TenantId, zone: Tz) -> (Vec<ListedOrder>
             let place = draft.first;
             match draft.finish() {
                 Ok(order) => orders.push((place, order)),
-                Err(error) => bad.push(*error),
+                Err(error) => bad.push(error),
             }
         }
     }
@@ -181,7 +175,7 @@ impl Draft {
         }
     }
 
-    fn finish(mut self) -> Result<ListedOrder, Box<BadRow>> {
+    fn finish(mut self) -> Result<ListedOrder, BadRow> {
         let order = &mut self.listed.order;
         order.items.sort_by_key(|item| item.line);
         let sum = order
@@ -193,7 +187,7 @@ impl Draft {
             (_, Err(error)) => {
                 let value = order.number.to_string();
                 let hint = format!("{error}; fix the prices and quantities of the order");
-                return Err(Box::new(BadRow { place: self.first, field: Field::UnitPrice, value, hint }));
+                return Err(BadRow { place: self.first, field: Field::UnitPrice, value, hint });
             }
         }
         Ok(self.listed)

@@ -33,6 +33,10 @@ pub enum Outcome {
         rma: RmaNumber,
     },
     Rejected,
+    /// The shop has cancelled the order.
+    OrderCancelled,
+    /// The shop has not cancelled the order.
+    OrderKept,
     /// The person asks this of the customer.
     MoreInfo {
         question: String,

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_read_in_either_case_and_nothing_else_is() {
+    fn numbers_parse_in_either_case_only() {
         assert_eq!("rma-1701234567-abcd".parse::<RmaNumber>().unwrap().as_str(), "RMA-1701234567-ABCD");
         for bad in ["", "RMA-", "RMA-1701234567", "RMA-17x-ABCD", "RMA-1701234567-ABC", "RMA-1701234567-AB D", "77893"]
         {

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_policy_that_fits_holds_whatever_their_order_in_the_list() {
+    fn policy_precedence_ignores_list_order() {
         let electronics = policy("electronics", Scope::Category("Điện tử".to_owned()), 15, Some(7));
         let vip = policy("vip", Scope::Vip, 120, None);
         let policies = Policies::new(vec![electronics, vip], Windows::default());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_general_policy_of_the_shop_replaces_the_settings() {
+    fn general_policy_replaces_the_settings() {
         let own = policy("house", Scope::General, 60, Some(20));
         let policies = Policies::new(vec![own], Windows::default());
         assert_eq!(policies.list().len(), 1);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_changes_with_any_rule_and_with_nothing_else() {
+    fn policy_version_changes_only_with_its_rules() {
         let windows = Windows::default();
         let (a, b) = (policy("a", Scope::Vip, 120, None), policy("b", Scope::General, 30, None));
         let version = |list: &[&Policy], windows| {

@@ -1,8 +1,7 @@
 //! A shop's list of return policies.
 
-use std::collections::BTreeMap;
-
 use super::policy::{Policy, Scope};
+use crate::domain::list::{BadValue, Column, Reader, Row};
 use crate::domain::string_enum::string_enum;
 use crate::domain::text::fold;
 
@@ -21,114 +20,88 @@ string_enum! {
     }
 }
 
-impl PolicyField {
-    pub const NEEDED: [Self; 3] = [Self::Name, Self::Scope, Self::ReturnDays];
+impl Column for PolicyField {
+    const NEEDED: &'static [Self] = &[Self::Name, Self::Scope, Self::ReturnDays];
+
+    fn as_str(self) -> &'static str {
+        Self::as_str(self)
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        Self::parse(name)
+    }
 }
 
 /// A row of the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyRow {
-    /// The line of the file, counted from 1.
-    pub line: u64,
-    /// Trimmed and not empty.
-    pub fields: BTreeMap<PolicyField, String>,
-}
+pub type PolicyRow = Row<PolicyField>;
 
-/// A refused row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadPolicy {
-    pub line: u64,
-    pub field: PolicyField,
-    pub value: String,
-    /// How to fix it.
-    pub hint: String,
-}
+/// A refused value of a row.
+pub type BadPolicy = BadValue<PolicyField>;
 
 /// The longest name of a policy, in characters.
 const MAX_NAME_LENGTH: usize = 100;
 /// The longest window, in days: ten years.
 const MAX_DAYS: u32 = 3660;
 
-/// Returns the policies in the order of the list, and the refused rows. Names and scopes are unique: of two policies for the same
-/// items one would never hold.
+/// Returns the policies in the order of the list, and all refused values. Names and scopes are unique: of two policies for
+/// the same items one would never hold.
 pub fn policies_of(rows: &[PolicyRow]) -> (Vec<Policy>, Vec<BadPolicy>) {
     let (mut policies, mut bad): (Vec<(u64, Policy)>, Vec<BadPolicy>) = (Vec::new(), Vec::new());
     for row in rows {
         match read(row).and_then(|policy| alone(row, policy, &policies)) {
-            Ok(policy) => policies.push((row.line, policy)),
-            Err(refused) => bad.push(*refused),
+            Ok(policy) => policies.push((row.place, policy)),
+            Err(refused) => bad.extend(refused),
         }
     }
     (policies.into_iter().map(|(_, policy)| policy).collect(), bad)
 }
 
-/// Boxed, since most rows are good.
-type Read<T> = Result<T, Box<BadPolicy>>;
-
-fn read(row: &PolicyRow) -> Read<Policy> {
-    let name = needed(row, PolicyField::Name)?;
-    if name.chars().count() > MAX_NAME_LENGTH {
-        return Err(refused(
-            row,
-            PolicyField::Name,
-            format!("it is longer than {MAX_NAME_LENGTH} characters; shorten it"),
-        ));
-    }
+fn read(row: &PolicyRow) -> Result<Policy, Vec<BadPolicy>> {
+    let mut reader = Reader::new(row);
+    let name = reader.needed(PolicyField::Name, |name| match name.chars().count() {
+        0..=MAX_NAME_LENGTH => Ok(name.to_owned()),
+        _ => Err(format!("it is longer than {MAX_NAME_LENGTH} characters; shorten it")),
+    });
     let category = row.fields.get(&PolicyField::Category);
-    let scope = match (fold(needed(row, PolicyField::Scope)?).as_str(), category) {
-        ("category", Some(category)) => Scope::Category(category.clone()),
-        ("category", None) => {
-            return Err(refused(row, PolicyField::Category, "it is empty; name the category of the items".to_owned()));
+    let scope = reader.needed(PolicyField::Scope, |scope| match fold(scope).as_str() {
+        "category" => Ok(Scope::Category(category.cloned().unwrap_or_default())),
+        "vip" => Ok(Scope::Vip),
+        "general" => Ok(Scope::General),
+        _ => Err("write vip, category or general".to_owned()),
+    });
+    match (&scope, category) {
+        (Some(Scope::Category(_)), None) => {
+            reader.refuse(PolicyField::Category, "it is empty; name the category of the items");
         }
-        ("vip" | "general", Some(_)) => {
-            let hint = "only a policy with the scope category has one; leave it empty, or fix the scope".to_owned();
-            return Err(refused(row, PolicyField::Category, hint));
+        (Some(Scope::Vip | Scope::General), Some(_)) => {
+            let hint = "only a policy with the scope category has one; leave it empty, or fix the scope";
+            reader.refuse(PolicyField::Category, hint);
         }
-        ("vip", None) => Scope::Vip,
-        ("general", None) => Scope::General,
-        _ => return Err(refused(row, PolicyField::Scope, "write vip, category or general".to_owned())),
-    };
-    needed(row, PolicyField::ReturnDays)?;
-    let return_days = days(row, PolicyField::ReturnDays)?.unwrap_or_default();
-    Ok(Policy { name: name.to_owned(), scope, return_days, refund_days: days(row, PolicyField::RefundDays)? })
+        _ => {}
+    }
+    let return_days = reader.needed(PolicyField::ReturnDays, days);
+    let refund_days = reader.find(PolicyField::RefundDays, days);
+    let policy = || Some(Policy { name: name?, scope: scope?, return_days: return_days?, refund_days });
+    reader.finish(policy())
 }
 
 /// Returns the policy, unless another one has its name or scope.
-fn alone(row: &PolicyRow, policy: Policy, others: &[(u64, Policy)]) -> Read<Policy> {
-    let twice = |line| format!("line {line} says the same; delete one of the two");
+fn alone(row: &PolicyRow, policy: Policy, others: &[(u64, Policy)]) -> Result<Policy, Vec<BadPolicy>> {
     for (line, other) in others {
-        if fold(&other.name) == fold(&policy.name) {
-            return Err(refused(row, PolicyField::Name, twice(line)));
-        }
-        match (&other.scope, &policy.scope) {
-            (Scope::Category(one), Scope::Category(two)) if fold(one) == fold(two) => {
-                return Err(refused(row, PolicyField::Category, twice(line)));
-            }
-            (Scope::Vip, Scope::Vip) | (Scope::General, Scope::General) => {
-                return Err(refused(row, PolicyField::Scope, twice(line)));
-            }
-            _ => {}
-        }
+        let same = match (&other.scope, &policy.scope) {
+            _ if fold(&other.name) == fold(&policy.name) => PolicyField::Name,
+            (Scope::Category(one), Scope::Category(two)) if fold(one) == fold(two) => PolicyField::Category,
+            (Scope::Vip, Scope::Vip) | (Scope::General, Scope::General) => PolicyField::Scope,
+            _ => continue,
+        };
+        return Err(vec![row.refuse(same, format!("line {line} says the same; delete one of the two"))]);
     }
     Ok(policy)
 }
 
-fn needed(row: &PolicyRow, field: PolicyField) -> Read<&str> {
-    let text = row.fields.get(&field).map(String::as_str);
-    text.ok_or_else(|| refused(row, field, "it is empty; every row must have it".to_owned()))
-}
-
-fn days(row: &PolicyRow, field: PolicyField) -> Read<Option<u32>> {
-    let Some(text) = row.fields.get(&field) else { return Ok(None) };
-    match text.parse() {
-        Ok(days) if days <= MAX_DAYS => Ok(Some(days)),
-        _ => Err(refused(row, field, format!("write a whole number of days, 0 to {MAX_DAYS}"))),
-    }
-}
-
-fn refused(row: &PolicyRow, field: PolicyField, hint: String) -> Box<BadPolicy> {
-    let value = row.fields.get(&field).cloned().unwrap_or_default();
-    Box::new(BadPolicy { line: row.line, field, value, hint })
+fn days(text: &str) -> Result<u32, String> {
+    let days = text.parse().ok().filter(|days| *days <= MAX_DAYS);
+    days.ok_or_else(|| format!("write a whole number of days, 0 to {MAX_DAYS}"))
 }
 
 #[cfg(test)]
@@ -144,8 +117,8 @@ mod tests {
             PolicyField::ReturnDays,
             PolicyField::RefundDays,
         ];
-        let row = |(line, text): (u64, &&str)| PolicyRow {
-            line,
+        let row = |(place, text): (u64, &&str)| PolicyRow {
+            place,
             fields: fields
                 .into_iter()
                 .zip(text.split('|'))
@@ -155,7 +128,7 @@ mod tests {
         };
         let rows: Vec<PolicyRow> = (2..).zip(rows).map(row).collect();
         let (policies, bad) = policies_of(&rows);
-        let shown = |bad: BadPolicy| format!("{} {} {:?}: {}", bad.line, bad.field, bad.value, bad.hint);
+        let shown = |bad: BadPolicy| format!("{} {} {:?}: {}", bad.place, bad.field, bad.value, bad.hint);
         (policies, bad.into_iter().map(shown).collect())
     }
 
@@ -182,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_cannot_be_taken_says_what_to_write() {
+    fn invalid_policy_row_explains_the_fix() {
         for (row, says) in [
             ("|vip||120|", "2 name \"\": it is empty"),
             ("a|||120|", "2 scope \"\": it is empty"),
@@ -197,12 +170,14 @@ mod tests {
             let (policies, bad) = list(&[row]);
             assert!(policies.is_empty() && bad.len() == 1 && bad[0].starts_with(says), "{row}: {bad:?}");
         }
+        let (_, bad) = list(&["|all||x|"]);
+        assert_eq!(bad.len(), 3, "all values of a row are reported: {bad:?}");
         let long = format!("{}|vip||120|", "x".repeat(MAX_NAME_LENGTH + 1));
         assert!(list(&[&long]).1[0].contains("longer than 100 characters"));
     }
 
     #[test]
-    fn of_two_policies_for_the_same_the_second_is_refused() {
+    fn second_policy_of_one_scope_is_refused() {
         for (rows, says) in [
             (["a|vip||120|", "b|vip||90|"], "3 scope \"vip\": line 2 says the same"),
             (["a|general||30|", "b|general||31|"], "3 scope \"general\""),

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_times_quantities_are_paid_back_and_never_more_than_was_paid() {
+    fn refund_never_exceeds_the_payment() {
         for (items, paid, lines, expected) in [
             (&[(12_999, 1)][..], 12_999, &[1][..], 12_999),
             (&[(1_000, 3), (500, 2)], 4_000, &[1, 2], 4_000),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_earlier_rmas_pay_back_is_subtracted_unless_they_were_rejected() {
+    fn refund_subtracts_earlier_accepted_rmas() {
         let mut two = order(&[(1_000, 1), (2_000, 1)], 2_500);
         in_rma(&mut two, 1, RmaStatus::Refunded, 1_000);
         assert_eq!(refund(&two, &[2]).unwrap().0, usd(1_500), "the rest of what was paid");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_is_too_large_is_an_error_and_no_number() {
+    fn too_large_sum_is_an_error() {
         assert_eq!(refund(&order(&[(i64::MAX, 2)], 1), &[1]), Err(MoneyError::TooLarge));
     }
 }

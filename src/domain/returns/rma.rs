@@ -51,6 +51,11 @@ impl RmaStatus {
         matches!(self, Self::Rejected | Self::Processed)
     }
 
+    /// Whether the shop has inspected the goods, so that their label is of no use any more.
+    pub fn is_past_inspection(self) -> bool {
+        !matches!(self, Self::Initiated | Self::LabelSent | Self::InTransit | Self::Received)
+    }
+
     /// Whether this is the last status.
     pub fn has_ended(self) -> bool {
         self.next().is_empty()
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_may_say_no_until_the_goods_are_approved() {
+    fn rma_can_be_rejected_until_approved() {
         let open = RmaStatus::ALL.iter().filter(|status| rejection(**status).is_ok()).count();
         assert_eq!(open, 5);
         let error = rejection(RmaStatus::Refunded).unwrap_err().to_string();
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_read_from_its_name_in_either_case() {
+    fn status_name_parses_in_either_case() {
         assert_eq!(RmaStatus::parse("label_sent"), Some(RmaStatus::LabelSent));
         assert_eq!(RmaStatus::parse("received"), Some(RmaStatus::Received));
         assert_eq!(RmaStatus::parse("lost"), None);

@@ -31,6 +31,11 @@ string_enum! {
     }
 }
 
+impl TicketKind {
+    /// The tickets that a person decides. The others end with their RMA.
+    pub const DECIDED: [Self; 2] = [Self::Escalation, Self::Cancel];
+}
+
 impl From<Action> for TicketKind {
     fn from(action: Action) -> Self {
         match action {
@@ -110,12 +115,14 @@ pub struct Ticket {
     pub resolved: Option<Resolved>,
 }
 
-/// How a ticket ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The decision on an escalation.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = Decision)]
 pub struct Resolved {
     pub decision: Resolution,
     pub by: String,
     pub why: String,
+    #[serde(serialize_with = "crate::domain::calendar::time")]
     pub at: DateTime<Utc>,
 }
 

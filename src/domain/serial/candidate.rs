@@ -1,4 +1,4 @@
-//! What of a message is worth a look as a serial number: the seed's runs, without what is plainly something else.
+//! Finds the words of a message that may be serial numbers: runs of allowed characters that are nothing else.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -44,7 +44,7 @@ fn overlaps_any(places: &[Range<usize>], place: &Range<usize>) -> bool {
 /// So many groups of digits make a telephone number at most: "+84 (0) 91 234 56 78".
 const MOST_GROUPS: usize = 7;
 
-/// Groups of digits that are a telephone number together; one that is written without a break is a run by itself.
+/// Groups of digits that are a telephone number together; without spaces it is one run already.
 fn phones_in_groups(message: &str) -> Vec<Range<usize>> {
     let groups = digit_groups(message);
     let mut phones: Vec<Range<usize>> = Vec::new();
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_telephone_number_in_groups_is_one_candidate_and_an_address_is_none() {
+    fn grouped_phone_is_one_candidate_email_none() {
         for (message, expected) in [
             ("0912 345 678", "0912345678"),
             ("sđt 0912.345.678 nhé", "0912345678"),

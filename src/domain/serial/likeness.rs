@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn most_serial_like_mixes_letters_and_digits() {
+    fn long_mixed_candidates_rank_highest() {
         let words = Prompts::shipped().serial_words().expect("the shipped rules");
         for (candidates, best) in [
             (vec![], None),

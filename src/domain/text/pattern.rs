@@ -17,12 +17,11 @@
 //! | `..` | up to four words |
 //! | `^`, `$` | the beginning and the end of a clause |
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::token::{self, Spelling, Token, TokenStream};
-use crate::domain::serial::SerialWords;
+use super::token::{Spelling, Token, TokenStream};
 
 /// Written for a word that begins with a digit and is no serial number.
 const NUMBER: &str = "#";
@@ -30,64 +29,6 @@ const NUMBER: &str = "#";
 const GAP: usize = 4;
 /// Choices with up to this many alternatives are tried one by one.
 const FEW: usize = 4;
-
-/// What the patterns of one rule file share: aliases, word classes, and how diacritics are compared.
-#[derive(Debug, Default)]
-pub struct Lexicon {
-    pub(super) aliases: HashMap<String, Vec<Spelling>>,
-    classes: HashMap<String, Vec<Sequence>>,
-    pub(super) plain_words: HashSet<String>,
-    pub(super) ignore_diacritics: bool,
-    pub(super) serial_words: SerialWords,
-}
-
-impl Lexicon {
-    /// `aliases` maps what people type ("ko") to the words it means ("không"); `classes` names lists of alternatives.
-    pub fn new(aliases: HashMap<String, String>, classes: HashMap<String, Vec<String>>) -> Self {
-        let aliases = aliases
-            .into_iter()
-            .map(|(typed, meant)| (token::exact(&typed), meant.split_whitespace().map(Spelling::of).collect()))
-            .collect();
-        let parse = |entries: Vec<String>| entries.iter().map(|entry| sequence(entry.split_whitespace())).collect();
-        let classes = classes.into_iter().map(|(name, entries)| (name, parse(entries))).collect();
-        Self { aliases, classes, ..Self::default() }
-    }
-
-    /// Adds words that are spelled without diacritics. In a text with diacritics they match only themselves.
-    #[must_use]
-    pub fn with_plain_words(mut self, words: &[String]) -> Self {
-        self.plain_words = words.iter().map(|word| token::exact(word)).collect();
-        self
-    }
-
-    /// Adds the words by which a number such as "1TB" is told from a serial number.
-    #[must_use]
-    pub fn with_serial_words(mut self, words: SerialWords) -> Self {
-        self.serial_words = words;
-        self
-    }
-
-    pub fn serial_words(&self) -> &SerialWords {
-        &self.serial_words
-    }
-
-    /// Lets a word without diacritics match every spelling, even in a text that has diacritics.
-    #[must_use]
-    pub fn ignoring_diacritics(mut self) -> Self {
-        self.ignore_diacritics = true;
-        self
-    }
-
-    /// Parses a list of patterns. The error is the first invalid one.
-    pub fn patterns(&self, written: &[String]) -> Result<Vec<Pattern>, InvalidPattern> {
-        written.iter().map(|text| Pattern::parse(text, &self.classes)).collect()
-    }
-
-    /// Splits a text into words and expands its aliases.
-    pub fn tokenize<'a>(&self, text: &'a str) -> TokenStream<'a> {
-        TokenStream::new(text, self)
-    }
-}
 
 /// One flag for each word: whether any of the patterns matches it. Words whose `hidden` flag is set match nothing.
 pub fn match_mask(patterns: &[Pattern], stream: &TokenStream<'_>, hidden: &[bool]) -> Vec<bool> {
@@ -137,10 +78,10 @@ struct Choice {
 }
 
 /// Words in a row. Patterns that name the same class share its sequences.
-type Sequence = Arc<[Word]>;
+pub(super) type Sequence = Arc<[Word]>;
 
 #[derive(Debug)]
-struct Word {
+pub(super) struct Word {
     spelling: Spelling,
     /// Matches only with its diacritics.
     strict: bool,
@@ -166,7 +107,7 @@ pub struct Window<'s> {
 }
 
 impl Pattern {
-    fn parse(written: &str, classes: &HashMap<String, Vec<Sequence>>) -> Result<Self, InvalidPattern> {
+    pub(super) fn parse(written: &str, classes: &HashMap<String, Vec<Sequence>>) -> Result<Self, InvalidPattern> {
         let mut elements = Vec::new();
         for part in written.split_whitespace() {
             elements.push(match part {
@@ -316,7 +257,7 @@ fn choice(part: &str, pattern: &str, classes: &HashMap<String, Vec<Sequence>>) -
 }
 
 /// Parses the words of one alternative.
-fn sequence<'a>(words: impl Iterator<Item = &'a str>) -> Sequence {
+pub(super) fn sequence<'a>(words: impl Iterator<Item = &'a str>) -> Sequence {
     let parse = |written: &str| {
         let (word, prefix) = written.strip_suffix('*').map_or((written, false), |word| (word, true));
         Word { spelling: Spelling::of(word.trim_end_matches('!')), strict: word.ends_with('!'), prefix }

@@ -74,7 +74,7 @@ fn hidden_words_are_not_seen() {
 }
 
 #[test]
-fn a_pattern_that_says_nothing_or_names_no_class_is_refused() {
+fn empty_pattern_or_unknown_class_is_refused() {
     let lexicon = lexicon();
     let parse = |pattern: &str| lexicon.patterns(&[pattern.to_owned()]).map(|_| ());
     for empty in ["", "..", "^ $", "được?"] {

@@ -10,6 +10,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use url::Url;
 
+use super::words::LinkWords;
 use crate::domain::LinkHost;
 use crate::nlu::facts::is_unseen;
 
@@ -17,27 +18,6 @@ use crate::nlu::facts::is_unseen;
 const TRAILING: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '\'', '"', '”', '»', '|', '~', '}', '(', '['];
 /// Schemes that need no host to do harm.
 const BARE_SCHEMES: [&str; 4] = ["mailto", "javascript", "vbscript", "data"];
-/// Ways to write a dot or an `@` that a reader undoes.
-const DISGUISES: [(&str, char); 10] = [
-    ("[.]", '.'),
-    ("(.)", '.'),
-    ("{.}", '.'),
-    ("[dot]", '.'),
-    ("(dot)", '.'),
-    ("[chấm]", '.'),
-    ("(chấm)", '.'),
-    ("[@]", '@'),
-    ("[at]", '@'),
-    ("(at)", '@'),
-];
-/// No disguise has more characters.
-const DISGUISE_CHARS: usize = 8;
-/// Suffixes that make a host in upper and lower case: no sentence begins with them.
-const PLAIN_SUFFIXES: [&str; 14] =
-    ["com", "net", "org", "info", "biz", "vn", "xyz", "shop", "store", "online", "site", "top", "club", "app"];
-/// Suffixes that end the names of files more often than hosts.
-const FILE_SUFFIXES: [&str; 14] =
-    ["md", "rs", "py", "sh", "pl", "zip", "mov", "so", "cc", "ps", "ml", "cab", "doc", "js"];
 
 /// An address in a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +46,8 @@ pub(in super::super) struct KnownAddresses {
 
 impl KnownAddresses {
     /// Adds the addresses of a text of the shop's.
-    pub fn add(&mut self, text: &str) {
-        for address in words(text).flat_map(find_addresses) {
+    pub fn add(&mut self, text: &str, link_words: &LinkWords) {
+        for address in words(text).flat_map(|word| find_addresses(word, link_words)) {
             match address.kind {
                 Kind::Mail => drop(self.mails.insert(address.text)),
                 Kind::Page | Kind::Host => self.hosts.extend(address.url().and_then(|url| host_of(&url))),
@@ -76,8 +56,8 @@ impl KnownAddresses {
     }
 
     /// Adds the e-mail addresses of a customer's message. The hosts that a customer names stay unknown.
-    pub fn add_customer(&mut self, text: &str) {
-        let found = words(text).flat_map(find_addresses);
+    pub fn add_customer(&mut self, text: &str, link_words: &LinkWords) {
+        let found = words(text).flat_map(|word| find_addresses(word, link_words));
         self.mails.extend(found.filter(|address| address.kind == Kind::Mail).map(|address| address.text));
     }
 }
@@ -118,11 +98,11 @@ fn host_of(url: &Url) -> Option<String> {
 }
 
 /// Whether the target of a Markdown link may stand: an address and nothing else.
-pub(super) fn is_target_allowed(target: &str, hosts: &[LinkHost], known: &KnownAddresses) -> bool {
+pub(super) fn is_target_allowed(target: &str, hosts: &[LinkHost], known: &KnownAddresses, words: &LinkWords) -> bool {
     let has_hidden = target.contains(|c: char| c == '\\' || (is_unseen(c) && !matches!(c, '_' | '*' | '`')));
     let address = |kind| Address { place: 0..target.len(), text: target.to_owned(), kind };
     let page = address(Kind::Page);
-    let mail = Address { text: normalize(target).text, ..address(Kind::Mail) };
+    let mail = Address { text: normalize(target, words).text, ..address(Kind::Mail) };
     let is_mail = target.contains('@') && mail.is_allowed(hosts, known);
     !has_hidden && (is_mail || page.is_allowed(hosts, known))
 }
@@ -156,11 +136,11 @@ impl Normalized {
     }
 }
 
-pub(super) fn normalize(word: &str) -> Normalized {
+pub(super) fn normalize(word: &str, words: &LinkWords) -> Normalized {
     let mut normalized = Normalized::default();
     let mut at = 0;
     while let Some(c) = word[at..].chars().next() {
-        if let Some((length, meant)) = disguise(&word[at..]) {
+        if let Some((length, meant)) = words.disguise(&word[at..]) {
             normalized.disguised.push(normalized.text.len());
             normalized.push(meant, at..at + length, false);
             at += length;
@@ -182,34 +162,19 @@ pub(super) fn normalize(word: &str) -> Normalized {
     normalized
 }
 
-/// The disguised sign that a text begins with, and how many bytes it takes.
-fn disguise(text: &str) -> Option<(usize, char)> {
-    if !text.starts_with(['[', '(', '{']) {
-        return None;
-    }
-    let is_written = |sign: &str| text.get(..sign.len()).is_some_and(|begin| begin.to_lowercase() == sign);
-    DISGUISES.iter().find(|(sign, _)| is_written(sign)).map(|(sign, meant)| (sign.len(), *meant))
-}
-
-/// Whether a disguised sign begins the text, or might once more of the text is there.
-pub(super) fn may_be_disguise(text: &str, is_whole: bool) -> bool {
-    let lower: String = text.chars().take(DISGUISE_CHARS).flat_map(char::to_lowercase).collect();
-    disguise(text).is_some() || (!is_whole && DISGUISES.iter().any(|(sign, _)| sign.starts_with(lower.as_str())))
-}
-
 /// The addresses of a word, in order and apart. The work is in proportion to the word's length.
-pub(super) fn find_addresses(word: &str) -> Vec<Address> {
+pub(super) fn find_addresses(word: &str, words: &LinkWords) -> Vec<Address> {
     // Most words have no sign that every address has.
     if !word.contains(|c: char| matches!(c, '.' | ':' | '@' | '/' | '[' | '(' | '{') || !c.is_ascii()) {
         return Vec::new();
     }
-    let normalized = normalize(word);
+    let normalized = normalize(word, words);
     let text = normalized.text.as_str();
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(start) = text[at..].find(is_run).map(|start| at + start) {
         let end = text[start..].find(|c| !is_run(c)).map_or(text.len(), |length| start + length);
-        let address = address_at(&normalized, start..end, at);
+        let address = address_at(&normalized, start..end, at, words);
         at = address.as_ref().map_or(end, |(_, place)| place.end).max(end);
         found.extend(address.map(|(kind, place)| Address {
             text: text[place.clone()].to_owned(),
@@ -226,7 +191,7 @@ fn is_run(c: char) -> bool {
 }
 
 /// The address that begins in this run, or with the signs before it from `from` on.
-fn address_at(word: &Normalized, run: Range<usize>, from: usize) -> Option<(Kind, Range<usize>)> {
+fn address_at(word: &Normalized, run: Range<usize>, from: usize, words: &LinkWords) -> Option<(Kind, Range<usize>)> {
     let text = word.text.as_str();
     let (own, rest) = (&text[run.clone()], &text[run.end..]);
     if rest.starts_with("://") || rest.starts_with(":\\\\") {
@@ -255,7 +220,7 @@ fn address_at(word: &Normalized, run: Range<usize>, from: usize) -> Option<(Kind
             return Some((Kind::Mail, run.end - name.len()..run.end + 1 + host.len()));
         }
     }
-    let host = host_in(word, &run)?;
+    let host = host_in(word, &run, words)?;
     let begins = text[from..host.start].ends_with("//").then(|| host.start - 2);
     let goes_on = text[host.end..].starts_with(['/', '?', '#', '\\'])
         || text[host.end..].strip_prefix(':').is_some_and(|port| port.starts_with(|c: char| c.is_ascii_digit()));
@@ -274,7 +239,7 @@ fn page_end(text: &str, from: usize) -> usize {
 }
 
 /// The host in a run, if it is one.
-fn host_in(word: &Normalized, run: &Range<usize>) -> Option<Range<usize>> {
+fn host_in(word: &Normalized, run: &Range<usize>, words: &LinkWords) -> Option<Range<usize>> {
     let text = word.text.as_str();
     let tail = text[run.clone()].rfind(['+', '%']).map_or(0, |sign| sign + 1);
     let run = &text[run.start + tail..run.end];
@@ -305,17 +270,17 @@ fn host_in(word: &Normalized, run: &Range<usize>) -> Option<Range<usize>> {
     let suffix = psl::suffix(host.as_bytes()).filter(psl::Suffix::is_known).map(|suffix| suffix.as_bytes().len());
     let is_suffix = suffix.is_some_and(|length| length < host.len());
     let is_sure = labels.first() == Some(&"www") || is_puny || (is_disguised && last.is_ascii());
-    (is_sure || (is_suffix && (has_path || suffix > Some(last.len()) || is_bare_host(word, &place, &labels))))
+    (is_sure || (is_suffix && (has_path || suffix > Some(last.len()) || is_bare_host(word, &place, &labels, words))))
         .then_some(place)
 }
 
 /// Whether a host without a path is one, and not two sentences or the name of a file.
-fn is_bare_host(word: &Normalized, place: &Range<usize>, labels: &[&str]) -> bool {
+fn is_bare_host(word: &Normalized, place: &Range<usize>, labels: &[&str], words: &LinkWords) -> bool {
     let [others @ .., last] = labels else { return false };
-    if PLAIN_SUFFIXES.contains(last) {
+    if words.is_plain_suffix(last) {
         return true;
     }
-    if FILE_SUFFIXES.contains(last) {
+    if words.is_file_suffix(last) {
         return false;
     }
     let name = others.last().copied().unwrap_or_default();

@@ -3,22 +3,12 @@
 use std::ops::Range;
 
 use super::address::{Address, Normalized, normalize};
+use super::words::LinkWords;
 
 /// The longest spelled host, in bytes.
 pub(super) const LONGEST_SPELLED: usize = 160;
-/// Words that stand for a dot.
-const DOTS: [&str; 4] = [".", "dot", "chấm", "cham"];
 /// The beginnings of a dot in brackets.
 const BRACKETS: [char; 3] = ['(', '[', '{'];
-/// Suffixes that no sentence has after the word "dot".
-const SUFFIXES: [&str; 10] = ["com", "net", "org", "vn", "io", "xyz", "info", "biz", "ru", "cn"];
-/// Suffixes that are English words as well: no path makes a host of them.
-const WORDS: [&str; 13] = ["in", "is", "it", "to", "at", "so", "as", "no", "us", "do", "by", "be", "am"];
-/// Words before "dot com" that are no names: "the dot com era", "nuoc cham com tam".
-const NO_NAMES: [&str; 27] = [
-    "the", "a", "an", "this", "that", "any", "every", "each", "old", "early", "first", "late", "pre", "post", "big",
-    "new", "of", "or", "and", "our", "your", "their", "my", "nuoc", "dau", "mon", "mam",
-];
 
 /// Whether a text begins with a host that is spelled in words.
 #[derive(Debug)]
@@ -30,8 +20,8 @@ pub(super) enum Spelled {
 }
 
 /// The host as far as it has been read.
-#[derive(Default)]
-struct Host {
+struct Host<'a> {
+    words: &'a LinkWords,
     text: String,
     /// The dots that a word, a space or a bracket spells.
     dots: usize,
@@ -45,11 +35,12 @@ struct Host {
 ///
 /// The first label of a host is an ordinary word, which is not held back: of "evil dot com" only "dot com" is found, with
 /// the host "evil.com".
-pub(super) fn read_spelled(previous: &str, held: &str, is_whole: bool) -> Spelled {
-    let label = first_label(previous).filter(|_| begins_with_dot(held));
+pub(super) fn read_spelled(words: &LinkWords, previous: &str, held: &str, is_whole: bool) -> Spelled {
+    let label = first_label(previous, words).filter(|_| begins_with_dot(held, words));
     let start = if label.is_some() { 0 } else { held.find(char::is_alphanumeric).unwrap_or(held.len()) };
-    let (mut host, mut found, mut at) = (Host::default(), None, start);
-    host.text.extend(label);
+    let text = label.unwrap_or_default();
+    let mut host = Host { words, text, dots: 0, is_bracketed: false, is_lettered: false };
+    let (mut found, mut at) = (None, start);
     let verdict = |found: Option<Address>| found.map_or(Spelled::No, Spelled::Host);
     if held[..start].contains(char::is_whitespace) {
         return Spelled::No;
@@ -85,19 +76,19 @@ struct Taken {
     is_last: bool,
 }
 
-impl Host {
+impl Host<'_> {
     /// Adds the word. `None`: it does not belong to the host.
     fn take(&mut self, token: &str) -> Option<Taken> {
-        let word = normalize(token);
+        let word = normalize(token, self.words);
         let whole = Taken { length: token.len(), has_path: false, is_last: false };
         let awaits_label = self.text.is_empty() || self.text.ends_with('.');
-        if DOTS.contains(&word.text.as_str()) {
+        if self.words.is_dot(&word.text) {
             self.is_bracketed |= !word.disguised.is_empty();
             self.dots += 1;
             self.text.push('.');
             return (!awaits_label).then_some(whole);
         }
-        if word.text == "slash" || word.text == "/" {
+        if self.words.is_slash(&word.text) {
             return (!awaits_label).then_some(Taken { has_path: true, is_last: true, ..whole });
         }
         let labels = labels_of(&word);
@@ -124,7 +115,7 @@ impl Host {
 
     /// Whether a word that begins so may belong to the host.
     fn may_continue_with(&self, token: &str) -> bool {
-        let begun = normalize(token).text;
+        let begun = normalize(token, self.words).text;
         if self.dots == 0 && !self.is_lettered && !self.text.is_empty() {
             return false;
         }
@@ -135,8 +126,10 @@ impl Host {
             return begun.chars().all(|c| !c.is_alphanumeric())
                 || begun.starts_with(|c: char| c.is_ascii_alphanumeric());
         }
-        let is_dot = DOTS.iter().chain(&["slash"]).any(|dot| dot.starts_with(begun.as_str()));
-        is_dot || token.starts_with(BRACKETS) || begun.starts_with('.') || (self.is_lettered && begun.len() <= 3)
+        self.words.may_be_sign(&begun)
+            || token.starts_with(BRACKETS)
+            || begun.starts_with('.')
+            || (self.is_lettered && begun.len() <= 3)
     }
 
     fn is_host(&self, has_path: bool) -> bool {
@@ -148,21 +141,21 @@ impl Host {
         }
         let suffix = psl::suffix(host.as_bytes()).filter(psl::Suffix::is_known).map(|suffix| suffix.as_bytes().len());
         let Some(suffix) = suffix.filter(|length| *length < host.len()) else { return *first == "www" };
-        let is_named = SUFFIXES.contains(last) && !NO_NAMES.contains(name);
+        let is_named = self.words.names_host(name, last);
         let is_sure = *first == "www" || self.is_bracketed || suffix > last.len();
-        is_sure || is_named || (has_path && !WORDS.contains(last))
+        is_sure || is_named || (has_path && !self.words.is_word_suffix(last))
     }
 }
 
 /// Whether the text begins with a dot that is spelled or in brackets.
-fn begins_with_dot(held: &str) -> bool {
-    let word = normalize(held.split_whitespace().next().unwrap_or_default());
-    DOTS.contains(&word.text.as_str()) || (word.text.starts_with('.') && word.disguised.contains(&0))
+fn begins_with_dot(held: &str, words: &LinkWords) -> bool {
+    let word = normalize(held.split_whitespace().next().unwrap_or_default(), words);
+    words.is_dot(&word.text) || (word.text.starts_with('.') && word.disguised.contains(&0))
 }
 
 /// Returns the word as the first label of a host, without the quotes and brackets around it.
-fn first_label(word: &str) -> Option<String> {
-    let text = normalize(word).text;
+fn first_label(word: &str, words: &LinkWords) -> Option<String> {
+    let text = normalize(word, words).text;
     let label = text.trim_start_matches(|c: char| !c.is_alphanumeric()).trim_end_matches(['*', '_', '`', '"']);
     let is_label = !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.'));
     (is_label && !label.ends_with('.')).then(|| label.to_owned())
@@ -181,10 +174,15 @@ fn labels_of(word: &Normalized) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::persona::Prompts;
+
+    fn words() -> LinkWords {
+        LinkWords::read(&Prompts::shipped()).expect("the shipped rules")
+    }
 
     /// How each beginning of the text is read.
     fn read(text: &str) -> Option<Range<usize>> {
-        match read_spelled("", text, true) {
+        match read_spelled(&words(), "", text, true) {
             Spelled::Host(address) => Some(address.place),
             Spelled::No | Spelled::Maybe => None,
         }
@@ -215,17 +213,17 @@ mod tests {
             ("evil,", "dot com", None),
             ("", "dot com", None),
         ] {
-            let found = match read_spelled(previous, held, true) {
+            let found = match read_spelled(&words(), previous, held, true) {
                 Spelled::Host(address) => Some(&held[address.place]),
                 Spelled::No | Spelled::Maybe => None,
             };
             assert_eq!(found, place, "{previous:?} {held:?}");
         }
-        assert!(matches!(read_spelled("evil", "dot ", false), Spelled::Maybe));
+        assert!(matches!(read_spelled(&words(), "evil", "dot ", false), Spelled::Maybe));
     }
 
     #[test]
-    fn text_is_held_only_while_it_may_be_a_host() {
+    fn text_waits_only_for_possible_hosts() {
         for (text, is_held) in [
             ("evil ", false),
             ("e v", true),
@@ -235,7 +233,7 @@ mod tests {
             ("chào ", false),
             ("evil, ", false),
         ] {
-            assert_eq!(matches!(read_spelled("", text, false), Spelled::Maybe), is_held, "{text:?}");
+            assert_eq!(matches!(read_spelled(&words(), "", text, false), Spelled::Maybe), is_held, "{text:?}");
         }
     }
 }

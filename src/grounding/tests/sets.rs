@@ -88,7 +88,7 @@ fn faithful(name: &str) -> (usize, Vec<String>) {
 }
 
 #[test]
-fn of_a_hundred_replies_that_invent_nothing_invented_passes() {
+fn every_invented_fact_is_stopped() {
     let (count, passes) = invented("facts_invented.jsonl");
     assert!(count >= 100 && passes.is_empty(), "{} of {count}:\n{}", passes.len(), passes.join("\n"));
 }
@@ -100,7 +100,7 @@ fn of_a_hundred_faithful_replies_none_is_blocked() {
 }
 
 #[test]
-fn the_same_holds_of_replies_that_were_written_after_the_rules() {
+fn blind_replies_score_like_the_known_ones() {
     let (invented_count, passes) = invented("facts_invented_blind.jsonl");
     let (faithful_count, blocked) = faithful("facts_faithful_blind.jsonl");
     assert!(invented_count >= 30 && faithful_count >= 30);

@@ -13,8 +13,7 @@ use super::days_wanted;
 use super::owner::Owner;
 use crate::app::{App, Parts};
 use crate::domain::figures::{Day, days};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{Result, with_store_timeout};
 use crate::http::extract::Query;
 use crate::http::refusals::RefusedConsoleQuery;
 
@@ -41,18 +40,15 @@ pub(super) struct Figures {
 /// Counts the shop's turns of each day, and reports the state of the server's parts.
 #[utoipa::path(
     get, path = "/console/api/figures", operation_id = "console_figures", tag = "console", params(FiguresQuery),
-    responses(
-        (status = 200, description = "the figures", body = Figures),
-        RefusedConsoleQuery,
-    )
+    responses((status = 200, description = "the figures", body = Figures), RefusedConsoleQuery)
 )]
 pub(super) async fn get(
     owner: Owner,
     State(app): State<Arc<App>>,
     Query(query): Query<FiguresQuery>,
-) -> Result<Json<Figures>, ApiError> {
+) -> Result<Json<Figures>> {
     let wanted = days_wanted(query.days)?;
-    let zone = app.config.desks.time_zone;
+    let zone = app.config.shops.time_zone_of(&owner.tenant);
     let last = Utc::now().with_timezone(&zone).date_naive();
     let first = last.checked_sub_days(Days::new(u64::from(wanted) - 1)).unwrap_or(last);
     let store = app.store.tenant(&owner.tenant);

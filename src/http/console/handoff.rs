@@ -13,8 +13,7 @@ use super::owner::Owner;
 use crate::app::App;
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConsoleDeed, Handoff};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, ConversationPath, EmptyBody, idempotency};
 use crate::http::limit::OnlyRepeats;
 use crate::http::messages::{MessageAccepted, PostMessage, accept_message};
@@ -34,17 +33,14 @@ macro_rules! hand_over {
         $(#[$doc])*
         #[utoipa::path(
             post, path = $path, operation_id = $operation, tag = "console", params(("id" = String, Path)),
-            responses(
-                (status = 200, description = "the updated conversation", body = HandedOver),
-                RefusedWrite,
-            )
+            responses((status = 200, description = "the updated conversation", body = HandedOver), RefusedWrite)
         )]
         pub(super) async fn $name(
             $owner: Owner,
             path: ConversationPath,
             State(app): State<Arc<App>>,
             _: Body<EmptyBody>,
-        ) -> Result<Json<HandedOver>, ApiError> {
+        ) -> Result<Json<HandedOver>> {
             let handoff = $handoff;
             hand_over(&app, &$owner, path, handoff, ConsoleDeed::$deed).await
         }
@@ -74,7 +70,7 @@ async fn hand_over(
     ConversationPath(id): ConversationPath,
     handoff: Handoff,
     deed: ConsoleDeed,
-) -> Result<Json<HandedOver>, ApiError> {
+) -> Result<Json<HandedOver>> {
     let act = ConsoleAct { conversation: Some(id), ..owner.act(deed) };
     let changing = async {
         match app.engine.hand_over(&owner.tenant, id, handoff, Some(act)).await? {
@@ -112,7 +108,7 @@ pub(super) async fn answer(
     repeats: Option<Extension<OnlyRepeats>>,
     headers: HeaderMap,
     body: Body<PostMessage>,
-) -> Result<(StatusCode, Json<MessageAccepted>), ApiError> {
+) -> Result<(StatusCode, Json<MessageAccepted>)> {
     let act = ConsoleAct { conversation: Some(id), ..owner.act(ConsoleDeed::Answered) };
     let message = Message {
         text: body.value.trimmed(&app)?,

@@ -11,12 +11,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::owner::Owner;
 use crate::app::App;
+use crate::domain::calendar::{optional_time, time};
 use crate::domain::{Conversation, ConversationId, ConversationStatus, Kind, Message, Sender};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Query, bad_cursor, cut_page, page_limit};
 use crate::http::refusals::RefusedConsoleQuery;
-use crate::http::views::{ConversationView, optional_time, time};
+use crate::http::views::ConversationView;
 use crate::store::inbox::{InboxQuery, Place};
 use crate::store::{StoreError, TenantStore};
 
@@ -156,16 +156,13 @@ impl From<Message> for LastMessage {
 #[utoipa::path(
     get, path = "/console/api/conversations", operation_id = "console_conversations", tag = "console",
     params(ConversationsQuery),
-    responses(
-        (status = 200, description = "a page", body = Inbox),
-        RefusedConsoleQuery,
-    )
+    responses((status = 200, description = "a page", body = Inbox), RefusedConsoleQuery)
 )]
 pub(super) async fn list(
     owner: Owner,
     State(app): State<Arc<App>>,
     Query(query): Query<ConversationsQuery>,
-) -> Result<Json<Inbox>, ApiError> {
+) -> Result<Json<Inbox>> {
     let limit = page_limit(query.limit)?;
     let text = query.q.as_deref().map(str::trim).filter(|text| !text.is_empty());
     if text.is_some_and(|text| text.chars().count() > SEARCH_MAX_CHARS) {

@@ -1,141 +1,122 @@
-//! `GET /console/api/knowledge`: the indexed documents.
+//! `GET /console/api/knowledge`: the indexed documents. `GET /console/api/questions`: what they do not answer.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use super::owner::Editor;
+use super::days_wanted;
+use super::owner::{Editor, Owner};
 use crate::app::App;
+use crate::app::questions::{QuestionGroup, QuestionsError};
 use crate::domain::Language;
-use crate::http::error::ApiError;
-use crate::http::refusals::RefusedConsole;
-use crate::http::views::{optional_time, time};
-use crate::retrieval::Warning;
-use crate::retrieval::search::{Embedding, IndexedDocument, IndexedFolder, LastSync, Overview};
-
-/// The indexed documents.
-#[derive(Serialize, ToSchema)]
-pub(super) struct KnowledgeView {
-    /// One for each folder.
-    collections: Vec<CollectionView>,
-    embedding: EmbeddingView,
-    /// Problems in the files, for an editor to fix.
-    problems: Vec<ProblemView>,
-}
-
-/// A folder of documents and its vectors.
-#[derive(Serialize, ToSchema)]
-struct CollectionView {
-    name: String,
-    /// The path below the knowledge folder; empty for its top level.
-    folder: String,
-    documents: Vec<DocumentView>,
-    chunks: usize,
-    /// The number of chunks with a vector; null if vectors are off or the count is unknown.
-    embedded: Option<usize>,
-}
-
-/// A file of the knowledge folder.
-#[derive(Serialize, ToSchema)]
-struct DocumentView {
-    /// The path below the knowledge folder.
-    file: String,
-    title: String,
-    #[schema(value_type = Option<String>, example = "vi")]
-    language: Option<Language>,
-    /// The version in the front matter.
-    version: Option<String>,
-    chunks: usize,
-    #[serde(serialize_with = "optional_time")]
-    changed_at: Option<DateTime<Utc>>,
-}
-
-/// The embedding model and its last run.
-#[derive(Serialize, ToSchema)]
-struct EmbeddingView {
-    on: bool,
-    model: Option<String>,
-    /// The last run that updated the vectors.
-    last_sync: Option<SyncView>,
-}
-
-/// A run that updated the vectors after the documents changed.
-#[derive(Serialize, ToSchema)]
-struct SyncView {
-    #[serde(serialize_with = "time")]
-    at: DateTime<Utc>,
-    embedded: usize,
-    removed: usize,
-    /// Why the run failed.
-    error: Option<String>,
-}
-
-/// A problem in a file, for an editor to fix.
-#[derive(Serialize, ToSchema)]
-struct ProblemView {
-    file: String,
-    /// The line, counted from 1; null for the whole file.
-    line: Option<usize>,
-    problem: String,
-}
+use crate::domain::calendar::time;
+use crate::http::error::{ApiError, Result, with_store_timeout};
+use crate::http::extract::{Query, page_limit};
+use crate::http::refusals::{RefusedConsole, RefusedConsoleQuery};
+use crate::retrieval::search::Overview;
+use crate::store::unanswered::{Unanswered, UnansweredQuestion};
 
 /// Lists the searched documents and the problems in them.
 #[utoipa::path(
     get, path = "/console/api/knowledge", operation_id = "console_knowledge", tag = "console",
     responses(
-        (status = 200, description = "the documents", body = KnowledgeView),
+        (status = 200, description = "the documents", body = Overview),
         RefusedConsole,
-        (status = 404, description = "`not_found`: the console is off, or the documents belong to another shop"),
+        (status = 404, description = "`not_found`: the console is off, or the shop has no folder"),
     )
 )]
-pub(super) async fn get(_: Editor, State(app): State<Arc<App>>) -> Result<Json<KnowledgeView>, ApiError> {
-    Ok(Json(app.knowledge().await.into()))
+pub(super) async fn documents(Editor(owner): Editor, State(app): State<Arc<App>>) -> Result<Json<Overview>> {
+    Ok(Json(app.knowledge(&owner.tenant).await))
 }
 
-impl From<Overview> for KnowledgeView {
-    fn from(overview: Overview) -> Self {
-        Self {
-            collections: overview.collections.into_iter().map(Into::into).collect(),
-            embedding: overview.embedding.into(),
-            problems: overview.problems.into_iter().map(Into::into).collect(),
+/// The questions to list.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuestionsQuery {
+    /// The kind of questions; `all` by default.
+    #[param(inline)]
+    kind: Option<Wanted>,
+    /// The number of days including today, 1 to 366.
+    #[param(minimum = 1, maximum = 366, default = 30)]
+    days: Option<u32>,
+    /// The most groups to return, 1 to 200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u64>,
+}
+
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Wanted {
+    NoContext,
+    Clarify,
+    All,
+}
+
+/// Unanswered questions, grouped.
+#[derive(Serialize, ToSchema)]
+pub(super) struct QuestionsView {
+    /// The group with the newest question comes first.
+    groups: Vec<GroupView>,
+}
+
+/// Questions that differ only in case, diacritics, punctuation and polite words.
+#[derive(Serialize, ToSchema)]
+struct GroupView {
+    /// The newest question.
+    question: String,
+    kind: Unanswered,
+    #[schema(value_type = String, example = "vi")]
+    language: Language,
+    count: usize,
+    #[serde(serialize_with = "time")]
+    last_at: DateTime<Utc>,
+    /// The newest questions, at most five.
+    examples: Vec<UnansweredQuestion>,
+}
+
+/// Lists unanswered questions, which show what to document next.
+#[utoipa::path(
+    get, path = "/console/api/questions", operation_id = "console_questions", tag = "console", params(QuestionsQuery),
+    responses((status = 200, description = "the groups, newest first", body = QuestionsView), RefusedConsoleQuery)
+)]
+pub(super) async fn questions(
+    owner: Owner,
+    State(app): State<Arc<App>>,
+    Query(query): Query<QuestionsQuery>,
+) -> Result<Json<QuestionsView>> {
+    let limit = page_limit(query.limit)?;
+    let days = days_wanted(query.days)?;
+    let only = match query.kind {
+        None | Some(Wanted::All) => None,
+        Some(Wanted::NoContext) => Some(Unanswered::NoContext),
+        Some(Wanted::Clarify) => Some(Unanswered::Clarify),
+    };
+    let mut groups = with_store_timeout(&app, app.unanswered(&owner.tenant, only, days)).await?;
+    groups.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(Json(QuestionsView { groups: groups.into_iter().map(Into::into).collect() }))
+}
+
+impl From<QuestionGroup> for GroupView {
+    fn from(group: QuestionGroup) -> Self {
+        let QuestionGroup { why: kind, count, last_at, language, examples } = group;
+        let question = examples.first().map(|newest| newest.text.clone()).unwrap_or_default();
+        Self { question, kind, language, count, last_at, examples }
+    }
+}
+
+impl From<QuestionsError> for ApiError {
+    fn from(cause: QuestionsError) -> Self {
+        match cause {
+            QuestionsError::Store(cause) => cause.into(),
+            QuestionsError::Rules(cause) => {
+                tracing::error!(error = %cause, "Could not group the questions");
+                Self::Internal
+            }
         }
-    }
-}
-
-impl From<IndexedFolder> for CollectionView {
-    fn from(indexed: IndexedFolder) -> Self {
-        let IndexedFolder { name, folder, documents, chunks, embedded } = indexed;
-        Self { name, folder, documents: documents.into_iter().map(Into::into).collect(), chunks, embedded }
-    }
-}
-
-impl From<IndexedDocument> for DocumentView {
-    fn from(document: IndexedDocument) -> Self {
-        let IndexedDocument { file, title, language, version, chunks, changed_at } = document;
-        Self { file, title, language, version, chunks, changed_at }
-    }
-}
-
-impl From<Embedding> for EmbeddingView {
-    fn from(embedding: Embedding) -> Self {
-        let Embedding { on, model, last_sync } = embedding;
-        Self { on, model: on.then_some(model), last_sync: last_sync.map(Into::into) }
-    }
-}
-
-impl From<LastSync> for SyncView {
-    fn from(sync: LastSync) -> Self {
-        Self { at: sync.at, embedded: sync.embedded, removed: sync.removed, error: sync.error }
-    }
-}
-
-impl From<Warning> for ProblemView {
-    fn from(warning: Warning) -> Self {
-        let Warning { file, line, problem } = warning;
-        Self { file, line, problem }
     }
 }

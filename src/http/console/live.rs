@@ -12,7 +12,7 @@ use super::owner::Owner;
 use crate::app::App;
 use crate::domain::{ConversationId, ConversationStatus, TenantId};
 use crate::http::access::Access;
-use crate::http::error::ApiError;
+use crate::http::error::Result;
 use crate::http::refusals::RefusedConsole;
 use crate::http::sse::{self, Lease};
 
@@ -40,7 +40,7 @@ pub(super) enum News {
         (status = 429, description = "`rate_limited`: the key has too many streams open"),
     )
 )]
-pub(super) async fn get(owner: Owner, State(app): State<Arc<App>>) -> Result<Response, ApiError> {
+pub(super) async fn get(owner: Owner, State(app): State<Arc<App>>) -> Result<Response> {
     let key = (owner.access == Access::Key).then(|| owner.tenant.clone());
     let lease = Lease::new(app.streams.open_turn(key)?, owner.expires_at(), owner.signed_out);
     let config = app.config.clone();

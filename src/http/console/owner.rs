@@ -14,7 +14,7 @@ use crate::domain::audit::OPERATOR;
 use crate::domain::{ConsoleAct, ConsoleDeed, TenantId};
 use crate::http::access::{Access, Shop};
 use crate::http::client::ClientAddress;
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 
 /// A person of the shop at the console. With `CONSOLE=off`, every route of the console is not found.
 pub(in crate::http) struct Owner {
@@ -29,9 +29,12 @@ pub(in crate::http) struct Owner {
 }
 
 impl Owner {
-    /// Returns whether the person's shop owns the server's files: personas, documents and evaluation cases.
+    /// Returns whether the person's shop has a folder: personas, documents and evaluation cases.
     pub fn may_edit(&self, app: &App) -> bool {
-        self.tenant == app.config.auth.web_chat_tenant
+        match app.shops.has_one() {
+            true => self.tenant == app.config.auth.web_chat_tenant,
+            false => app.shops.get(&self.tenant).config().tenant == self.tenant,
+        }
     }
 
     /// Returns the name for the audit log; `operator`, as with `frontdesk rma`, if the person gave none.
@@ -53,7 +56,7 @@ impl Owner {
 impl FromRequestParts<Arc<App>> for Owner {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         if !app.config.console.on {
             return Err(ApiError::NotFound);
         }
@@ -63,13 +66,13 @@ impl FromRequestParts<Arc<App>> for Owner {
     }
 }
 
-/// A person who may read and change the server's files. For others, these routes are not found.
+/// A person who may read and change the shop's files. For others, these routes are not found.
 pub(in crate::http) struct Editor(pub Owner);
 
 impl FromRequestParts<Arc<App>> for Editor {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self> {
         let owner = Owner::from_request_parts(parts, app).await?;
         if owner.may_edit(app) { Ok(Self(owner)) } else { Err(ApiError::NotFound) }
     }

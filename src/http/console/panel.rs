@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::owner::Owner;
 use crate::app::App;
 use crate::desks::{ConsolePanel, PanelRow};
-use crate::http::error::{ApiError, with_store_timeout};
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::ConversationPath;
 use crate::http::refusals::RefusedRead;
 
@@ -18,15 +18,7 @@ use crate::http::refusals::RefusedRead;
 #[derive(Serialize, ToSchema)]
 pub(super) struct Panel {
     /// `null` if the desk has no panel.
-    rows: Option<Vec<Row>>,
-}
-
-/// A name and a value, shown as they are.
-#[derive(Serialize, ToSchema)]
-#[schema(as = PanelRow)]
-pub(super) struct Row {
-    name: String,
-    value: String,
+    rows: Option<Vec<PanelRow>>,
 }
 
 /// The rows that the conversation's desk shows next to it.
@@ -39,13 +31,12 @@ pub(super) async fn get(
     owner: Owner,
     ConversationPath(id): ConversationPath,
     State(app): State<Arc<App>>,
-) -> Result<Json<Panel>, ApiError> {
+) -> Result<Json<Panel>> {
     let store = app.store.tenant(&owner.tenant);
     let conversation = with_store_timeout(&app, store.find_conversation(id)).await?.ok_or(ApiError::NotFound)?;
-    let rows = match app.desks().console_panel(&conversation.persona) {
+    let rows = match app.shops.get(&owner.tenant).console_panel(&conversation.persona) {
         Some(ConsolePanel::Rows(read)) => Some(read(&conversation)),
         Some(ConsolePanel::Orders) | None => None,
     };
-    let shown = |PanelRow { name, value }| Row { name, value };
-    Ok(Json(Panel { rows: rows.map(|rows| rows.into_iter().map(shown).collect()) }))
+    Ok(Json(Panel { rows }))
 }

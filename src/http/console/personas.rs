@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tracing::error;
 use utoipa::ToSchema;
@@ -14,11 +13,9 @@ use super::owner::Editor;
 use crate::app::App;
 use crate::app::personas::{PersonaEdit, PersonaError, PersonaFile, PersonaProblem, SavedVersion};
 use crate::domain::{ConsoleAct, ConsoleDeed};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, PathParameters};
 use crate::http::refusals::{RefusedBody, RefusedConsole, RefusedRead, RefusedWrite};
-use crate::http::views::time;
 use crate::persona::Persona;
 
 /// All personas.
@@ -48,18 +45,7 @@ pub(super) struct PersonaView {
     /// A hash of the text, to send with an edited text.
     hash: String,
     /// The last ten versions, newest first; empty before the first edit.
-    versions: Vec<VersionView>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct VersionView {
-    version: u32,
-    #[serde(serialize_with = "time")]
-    saved_at: DateTime<Utc>,
-    /// Who saved it; null for a person without a name or a direct edit of the file.
-    saved_by: Option<String>,
-    /// Whether this is the text of the file now.
-    current: bool,
+    versions: Vec<SavedVersion>,
 }
 
 /// The text of an earlier version.
@@ -113,10 +99,10 @@ pub(super) enum PersonaCheck {
     responses(
         (status = 200, description = "all of them", body = PersonaList),
         RefusedConsole,
-        (status = 404, description = "`not_found`: the console is off, or the personas belong to another shop"),
+        (status = 404, description = "`not_found`: the console is off, or the shop has no folder"),
     )
 )]
-pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<PersonaList> {
+pub(super) async fn list(Editor(owner): Editor, State(app): State<Arc<App>>) -> Json<PersonaList> {
     let summary = |(persona, default): (Arc<Persona>, bool)| PersonaSummary {
         id: persona.id.clone(),
         name: persona.name.clone(),
@@ -124,24 +110,21 @@ pub(super) async fn list(_: Editor, State(app): State<Arc<App>>) -> Json<Persona
         languages: persona.languages.iter().map(ToString::to_string).collect(),
         default,
     };
-    Json(PersonaList { personas: app.personas.list().into_iter().map(summary).collect() })
+    Json(PersonaList { personas: app.personas.list(&owner.tenant).into_iter().map(summary).collect() })
 }
 
 /// Returns a persona's file and its earlier versions.
 #[utoipa::path(
     get, path = "/console/api/personas/{id}", operation_id = "console_persona", tag = "console",
     params(("id" = String, Path)),
-    responses(
-        (status = 200, description = "the file", body = PersonaView),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the file", body = PersonaView), RefusedRead)
 )]
 pub(super) async fn get(
-    _: Editor,
+    Editor(owner): Editor,
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
-) -> Result<Json<PersonaView>, ApiError> {
-    let file = with_store_timeout(&app, app.personas.get(&id)).await?;
+) -> Result<Json<PersonaView>> {
+    let file = with_store_timeout(&app, app.personas.get(&owner.tenant, &id)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
 
@@ -149,17 +132,14 @@ pub(super) async fn get(
 #[utoipa::path(
     get, path = "/console/api/personas/{id}/versions/{version}", operation_id = "console_persona_version", tag = "console",
     params(("id" = String, Path), ("version" = String, Path, description = "counted from 1")),
-    responses(
-        (status = 200, description = "the text", body = VersionText),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the text", body = VersionText), RefusedRead)
 )]
 pub(super) async fn version(
-    _: Editor,
+    Editor(owner): Editor,
     State(app): State<Arc<App>>,
     PathParameters((id, version)): PathParameters<(String, u32)>,
-) -> Result<Json<VersionText>, ApiError> {
-    let found = with_store_timeout(&app, app.personas.find_version(&id, version)).await?;
+) -> Result<Json<VersionText>> {
+    let found = with_store_timeout(&app, app.personas.find_version(&owner.tenant, &id, version)).await?;
     found.map(|version| Json(VersionText { text: version.text })).ok_or(ApiError::NotFound)
 }
 
@@ -167,18 +147,15 @@ pub(super) async fn version(
 #[utoipa::path(
     post, path = "/console/api/personas/{id}/check", operation_id = "console_check_persona", tag = "console",
     params(("id" = String, Path)), request_body = PersonaText,
-    responses(
-        (status = 200, description = "the persona, or the problem in the text", body = PersonaCheck),
-        RefusedBody,
-    )
+    responses((status = 200, description = "the persona, or the problem in the text", body = PersonaCheck), RefusedBody)
 )]
 pub(super) async fn check(
-    _: Editor,
+    Editor(owner): Editor,
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
     body: Body<PersonaText>,
-) -> Result<Json<PersonaCheck>, ApiError> {
-    match app.personas.check(&id, &body.value.text).await {
+) -> Result<Json<PersonaCheck>> {
+    match app.personas.check(&owner.tenant, &id, &body.value.text).await {
         Ok(persona) => Ok(Json(PersonaCheck::of(&persona))),
         Err(PersonaError::Invalid(PersonaProblem { line, problem })) => {
             Ok(Json(PersonaCheck::Invalid { valid: false, line, problem }))
@@ -203,25 +180,18 @@ pub(super) async fn put(
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
     body: Body<PutPersona>,
-) -> Result<Json<PersonaView>, ApiError> {
+) -> Result<Json<PersonaView>> {
     let PutPersona { text, hash } = body.value;
     let act = ConsoleAct { subject: Some(id.clone()), ..owner.act(ConsoleDeed::PersonaSaved) };
-    let edit = PersonaEdit { text, hash, act: Some((owner.tenant, act)), saved_by: owner.name };
-    let file = with_store_timeout(&app, app.personas.save(&id, edit)).await?;
+    let edit = PersonaEdit { text, hash, act: Some((owner.tenant.clone(), act)), saved_by: owner.name };
+    let file = with_store_timeout(&app, app.personas.save(&owner.tenant, &id, edit)).await?;
     Ok(Json(PersonaView::new(id, file)))
 }
 
 impl PersonaView {
     fn new(id: String, file: PersonaFile) -> Self {
         let PersonaFile { text, hash, versions } = file;
-        Self { id, text, hash, versions: versions.into_iter().map(Into::into).collect() }
-    }
-}
-
-impl From<SavedVersion> for VersionView {
-    fn from(saved: SavedVersion) -> Self {
-        let SavedVersion { version, saved_at, saved_by, current } = saved;
-        Self { version, saved_at, saved_by, current }
+        Self { id, text, hash, versions }
     }
 }
 

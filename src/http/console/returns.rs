@@ -17,8 +17,7 @@ use crate::domain::returns::{
     DamageWords, Hand, Resolution, Rma, RmaNumber, RmaStatus, Ticket, TicketNumber, TrackingNumber,
 };
 use crate::domain::{ConsoleAct, ConsoleDeed, ConversationId, TenantId};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, ConversationPath, PathParameters, sentence};
 use crate::http::refusals::{RefusedRead, RefusedWrite};
 use crate::store::returns::By;
@@ -69,23 +68,20 @@ pub(super) struct ResolvedView {
 #[utoipa::path(
     get, path = "/console/api/conversations/{id}/returns", operation_id = "console_returns", tag = "console",
     params(("id" = String, Path)),
-    responses(
-        (status = 200, description = "the lists, which may be empty", body = ReturnsView),
-        RefusedRead,
-    )
+    responses((status = 200, description = "the lists, which may be empty", body = ReturnsView), RefusedRead)
 )]
 pub(super) async fn get(
     owner: Owner,
     ConversationPath(id): ConversationPath,
     State(app): State<Arc<App>>,
-) -> Result<Json<ReturnsView>, ApiError> {
+) -> Result<Json<ReturnsView>> {
     let store = app.store.tenant(&owner.tenant);
     let reading = async {
         let Some(conversation) = store.find_conversation(id).await? else { return Ok(None) };
         Ok::<_, StoreError>(Some((conversation, store.overview_of_returns(id).await?)))
     };
     let (conversation, overview) = with_store_timeout(&app, reading).await?.ok_or(ApiError::NotFound)?;
-    let panel = app.desks().console_panel(&conversation.persona);
+    let panel = app.shops.get(&owner.tenant).console_panel(&conversation.persona);
     let takes_returns = matches!(panel, Some(ConsolePanel::Orders));
     Ok(Json(ReturnsView::new(overview, takes_returns)))
 }
@@ -106,7 +102,7 @@ pub(super) async fn advance(
     State(app): State<Arc<App>>,
     PathParameters(number): PathParameters<String>,
     body: Body<NextStep>,
-) -> Result<Json<Advanced>, ApiError> {
+) -> Result<Json<Advanced>> {
     let number: RmaNumber = number.parse().map_err(|_| ApiError::NotFound)?;
     let act = ConsoleAct {
         subject: Some(number.to_string()),
@@ -119,7 +115,7 @@ pub(super) async fn advance(
     Ok(Json(Advanced { rma: rma.into() }))
 }
 
-async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Rma, ApiError> {
+async fn take_step(store: &TenantStore<'_>, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Rma> {
     let refusal = if to == RmaStatus::LabelSent {
         match store.issue_label(number, &TrackingNumber::new(rand::random()), by).await? {
             LabelOutcome::Issued(_) | LabelOutcome::Repeated(_) => None,
@@ -162,7 +158,7 @@ pub(super) async fn resolve(
     State(app): State<Arc<App>>,
     PathParameters(id): PathParameters<String>,
     body: Body<Decided>,
-) -> Result<Json<ResolvedView>, ApiError> {
+) -> Result<Json<ResolvedView>> {
     let id = escalation_id(&id)?;
     let why = why(&body.value.why)?;
     let decision = body.value.decision;
@@ -173,7 +169,8 @@ pub(super) async fn resolve(
     };
     let store = app.store.tenant(&owner.tenant).noting(Some(&act));
     let by = by(&owner);
-    let terms = app.config.returns.terms(DamageWords::default());
+    let zone = app.config.shops.time_zone_of(&owner.tenant);
+    let terms = app.config.returns.terms(DamageWords::default(), zone);
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
     let (ticket, rmas) = match with_store_timeout(&app, Box::pin(store.resolve_escalation(&id, &verdict, &by))).await? {
         Resolving::Done(ticket, rmas) => (*ticket, rmas),
@@ -193,12 +190,12 @@ pub(super) async fn resolve(
 }
 
 /// Parses the number of a ticket or an RMA and returns its stored spelling.
-fn escalation_id(text: &str) -> Result<String, ApiError> {
+fn escalation_id(text: &str) -> Result<String> {
     let ticket = text.parse().map(|number: TicketNumber| number.to_string());
     ticket.or_else(|_| text.parse().map(|number: RmaNumber| number.to_string())).map_err(|_| ApiError::NotFound)
 }
 
-fn why(text: &str) -> Result<&str, ApiError> {
+fn why(text: &str) -> Result<&str> {
     let text = text.trim();
     let length = text.chars().count();
     if (1..=WHY_MAX_CHARS).contains(&length) {

@@ -15,15 +15,14 @@ use utoipa::ToSchema;
 use super::owner::{Owner, console_act, record};
 use crate::app::App;
 use crate::domain::audit::OPERATOR;
+use crate::domain::calendar::optional_time;
 use crate::domain::{ConsoleDeed, TenantId};
 use crate::http::access::Access;
 use crate::http::browser::{forget_session, is_encrypted, is_own_page, session_tokens, set_session};
 use crate::http::client::ClientAddress;
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::Body;
 use crate::http::refusals::{RefusedBody, RefusedConsole};
-use crate::http::views::optional_time;
 
 /// The longest display name, in characters.
 const NAME_MAX_CHARS: usize = 80;
@@ -54,7 +53,7 @@ pub(super) async fn begin(
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     body: Body<SignIn>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     require_own_page(&app, &headers)?;
     let Some(sessions) = &app.sessions else {
         return Err(ApiError::InvalidRequest("X_API_KEYS is not set, so no sign-in is needed.".to_owned()));
@@ -93,14 +92,14 @@ pub(super) async fn end(
     State(app): State<Arc<App>>,
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     require_own_page(&app, &headers)?;
     revoke_sessions(&app, &headers, client).await?;
     Ok(with_cookie(forget_session(is_encrypted(&headers, &app.config.http))))
 }
 
 /// Revokes the sessions in the cookies. Stores that first, so that they stay revoked after a restart.
-async fn revoke_sessions(app: &App, headers: &HeaderMap, client: Option<IpAddr>) -> Result<(), ApiError> {
+async fn revoke_sessions(app: &App, headers: &HeaderMap, client: Option<IpAddr>) -> Result<()> {
     let (Some(sessions), now) = (&app.sessions, Utc::now()) else { return Ok(()) };
     for session in session_tokens(headers).filter_map(|token| sessions.verify(token, now)) {
         let tenant = app.store.tenant(&session.tenant);
@@ -113,7 +112,7 @@ async fn revoke_sessions(app: &App, headers: &HeaderMap, client: Option<IpAddr>)
 }
 
 /// Refuses requests from other sites.
-fn require_own_page(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
+fn require_own_page(app: &App, headers: &HeaderMap) -> Result<()> {
     if !app.config.console.on {
         return Err(ApiError::NotFound);
     }
@@ -132,7 +131,7 @@ pub(in crate::http) struct Me {
     /// Whether `X_API_KEYS` is not set, so that no sign-in is needed.
     development: bool,
     #[schema(value_type = String)]
-    tenant: TenantId,
+    pub(in crate::http) tenant: TenantId,
     /// The person's display name.
     name: Option<String>,
     /// When the session ends; null without a session.
@@ -166,6 +165,6 @@ impl Me {
     get, path = "/console/api/me", operation_id = "console_me", tag = "console",
     responses((status = 200, description = "who is signed in", body = Me), RefusedConsole)
 )]
-pub(super) async fn me(owner: Owner, State(app): State<Arc<App>>) -> Result<Json<Me>, ApiError> {
+pub(super) async fn me(owner: Owner, State(app): State<Arc<App>>) -> Result<Json<Me>> {
     Ok(Json(Me::new(owner, &app)))
 }

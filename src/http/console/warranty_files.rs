@@ -19,7 +19,7 @@ use crate::app::list_file::{FileError, Refused};
 use crate::app::warranty_list::{ListError, Outcome, UploadError, Wish};
 use crate::domain::{ConsoleAct, ConsoleDeed};
 use crate::http::body::discard;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Result};
 use crate::http::extract::Query;
 use crate::http::refusals::RefusedUpload;
 use crate::store::warranty_import::{ChangedRow, ImportError};
@@ -54,7 +54,7 @@ pub(super) struct UploadView {
     unchanged: u64,
     /// Rows that repeat an earlier one; no other count includes them.
     repeated: u64,
-    /// The first 200 invalid rows, in the order of the file.
+    /// The invalid values of the first 200 invalid rows, in the order of the file.
     refused: Vec<RefusedView>,
     refused_count: u64,
     /// The first 50 changed rows, with their old and new values.
@@ -67,7 +67,7 @@ pub(super) struct UploadView {
     file_hash: String,
 }
 
-/// An invalid row.
+/// An invalid value, or an invalid row.
 #[derive(Serialize, ToSchema)]
 struct RefusedView {
     /// The line of the file on which the row begins, counted from 1.
@@ -98,7 +98,7 @@ pub(super) async fn post(
     State(app): State<Arc<App>>,
     Query(query): Query<UploadQuery>,
     request: Request,
-) -> Result<Json<UploadView>, ApiError> {
+) -> Result<Json<UploadView>> {
     let mode = mode(query)?;
     check_type(&request)?;
     let deadline = Instant::now() + app.config.console.csv_timeout;
@@ -132,7 +132,7 @@ async fn record_import(app: &App, owner: &Owner, outcome: &Outcome) {
     record(app, &owner.tenant, &act).await;
 }
 
-fn mode(query: UploadQuery) -> Result<Wish, ApiError> {
+fn mode(query: UploadQuery) -> Result<Wish> {
     match (query.dry_run.unwrap_or(true), query.hash) {
         (true, _) => Ok(Wish::DryRun),
         (false, Some(hash)) => Ok(Wish::Write { hash, skip_refused: query.skip_refused.unwrap_or(false) }),
@@ -142,14 +142,14 @@ fn mode(query: UploadQuery) -> Result<Wish, ApiError> {
     }
 }
 
-fn check_type(request: &Request) -> Result<(), ApiError> {
+fn check_type(request: &Request) -> Result<()> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("text/csv") { Ok(()) } else { Err(ApiError::UnsupportedMediaType("text/csv")) }
 }
 
 /// Reads the whole body.
-async fn read(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
+async fn read(mut body: Body, max: usize) -> Result<Bytes> {
     let mut file = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame

@@ -12,8 +12,7 @@ use utoipa::ToSchema;
 use super::owner::Editor;
 use crate::app::App;
 use crate::app::evals::{CaseError, Remark};
-use crate::http::error::ApiError;
-use crate::http::error::with_store_timeout;
+use crate::http::error::{ApiError, Result, with_store_timeout};
 use crate::http::extract::{Body, PathParameters, conversation_id};
 use crate::http::refusals::RefusedWrite;
 use crate::http::turns::turn_number;
@@ -57,7 +56,7 @@ pub(super) async fn post(
     State(app): State<Arc<App>>,
     PathParameters((id, turn)): PathParameters<(String, String)>,
     body: Body<Wrong>,
-) -> Result<(StatusCode, Json<KeptCase>), ApiError> {
+) -> Result<(StatusCode, Json<KeptCase>)> {
     let (id, turn) = (conversation_id(&id)?, turn_number(&turn)?);
     let Wrong { note, expected } = body.value;
     let remark = Remark { note: remark(note, "note")?, expected: remark(expected, "expected")? };
@@ -66,7 +65,7 @@ pub(super) async fn post(
 }
 
 /// Trims a text; an empty one counts as absent.
-fn remark(text: Option<String>, name: &str) -> Result<Option<String>, ApiError> {
+fn remark(text: Option<String>, name: &str) -> Result<Option<String>> {
     let text = text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     match &text {
         Some(text) if text.chars().count() > REMARK_MAX_CHARS => {

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
 use super::NOSNIFF;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Result};
 
 /// Every file by name. A file comes after the files that it imports, because its hash depends on theirs.
 const FILES: &[(&str, &str)] = &[
@@ -64,7 +64,7 @@ const FILES: &[(&str, &str)] = &[
 static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets::new(FILES));
 
 /// One file of [`FILES`].
-pub(super) async fn get(name: Result<Path<String>, PathRejection>) -> Result<Response, ApiError> {
+pub(super) async fn get(name: Result<Path<String>, PathRejection>) -> Result<Response> {
     let Path(name) = name.map_err(|_| ApiError::NotFound)?;
     let asset = ASSETS.by_address.get(name.as_str()).ok_or(ApiError::NotFound)?;
     let headers = [

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::domain::Language;
 use crate::http::browser::accepted_languages;
 use crate::http::console::Me;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Result};
 use crate::persona::texts::{ConsoleTexts, fill};
 
 const PAGE: &str = include_str!("console/console.html");
@@ -37,20 +37,17 @@ struct Settings<'a> {
 }
 
 /// Serves the console. The page is public and contains no data of the shop before a sign-in.
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    mut parts: Parts,
-) -> Result<Response, ApiError> {
+pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap, mut parts: Parts) -> Result<Response> {
     if !app.config.console.on {
         return Err(ApiError::NotFound);
     }
     // This page has no rate limit, so it must not reveal whether a key is valid. Browsers send cookies.
     parts.headers.remove("x-api-key");
     let me = Me::of(&mut parts, &app).await;
-    let desks = app.desks();
-    let persona = desks.prompts().default_persona();
-    let console = desks.console();
+    // Before a sign-in, the shop of the chat page gives the texts.
+    let shop = me.as_ref().map_or_else(|| app.web_shop(), |me| app.shops.get(&me.tenant));
+    let persona = shop.prompts().default_persona();
+    let console = shop.console();
     let wanted = accepted_languages(&headers).into_iter().find(|language| console.closest(*language) == *language);
     let language = console.closest(wanted.unwrap_or(persona.first_language()));
     let settings = Settings {

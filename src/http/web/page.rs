@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{assets, framed_by, revalidated};
 use crate::app::App;
 use crate::config::Config;
-use crate::desks::Desks;
+use crate::desks::Shop;
 use crate::domain::Language;
 use crate::http::browser::accepted_languages;
 use crate::persona::Persona;
@@ -39,16 +39,16 @@ pub(super) async fn get(
     headers: HeaderMap,
 ) -> Response {
     let Query(query) = query.unwrap_or_default();
-    let desks = app.desks();
+    let shop = app.web_shop();
     let found = match &query.persona {
-        None => Some(desks.prompts().default_persona()),
-        Some(id) => desks.prompts().find_persona(id),
+        None => Some(shop.prompts().default_persona()),
+        Some(id) => shop.prompts().find_persona(id),
     };
-    let persona = found.clone().unwrap_or_else(|| desks.prompts().default_persona());
+    let persona = found.clone().unwrap_or_else(|| shop.prompts().default_persona());
     let asked = query.language.as_ref().and_then(|code| code.parse().ok());
     let asked = asked.filter(|language| persona.languages.contains(language));
     let language = asked.unwrap_or_else(|| persona.closest_language(&accepted_languages(&headers)));
-    let texts = desks.page(language);
+    let texts = shop.page(language);
     let policy = framed_by(&app.config.web.widget_origins);
     let body = if !app.config.auth.web_chat {
         Err(notice(language, &persona, &texts.closed_title, &texts.closed_text, &texts.closed_hint))
@@ -56,7 +56,7 @@ pub(super) async fn get(
         Err(notice(language, &persona, &texts.unknown_title, &texts.unknown_text, &texts.unknown_hint))
     } else {
         let widget = query.widget.is_some();
-        Ok(page(&desks, &persona, &Settings::new(&desks, &persona, language, asked, widget, &app.config)))
+        Ok(page(&shop, &persona, &Settings::new(&shop, &persona, language, asked, widget, &app.config)))
     };
     match body {
         Ok(body) => (policy, revalidated(&headers, "text/html; charset=utf-8", body)).into_response(),
@@ -82,7 +82,7 @@ struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     fn new(
-        desks: &'a Desks,
+        shop: &'a Shop,
         persona: &'a Persona,
         language: Language,
         asked_language: Option<Language>,
@@ -96,7 +96,7 @@ impl<'a> Settings<'a> {
             language,
             asked_language,
             greetings: languages().map(|language| (language, persona.greeting(language))).collect(),
-            texts: languages().map(|language| (language, desks.page(language))).collect(),
+            texts: languages().map(|language| (language, shop.page(language))).collect(),
             text_max_chars: config.http.text_max_chars,
             widget,
             link_hosts: config.grounding.link_hosts.iter().map(ToString::to_string).collect(),
@@ -104,7 +104,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-fn page(desks: &Desks, persona: &Persona, settings: &Settings<'_>) -> String {
+fn page(shop: &Shop, persona: &Persona, settings: &Settings<'_>) -> String {
     // A closing tag inside a text must not end the element.
     let json = serde_json::to_string(settings).unwrap_or_default().replace('<', "\\u003c");
     fill(
@@ -112,8 +112,8 @@ fn page(desks: &Desks, persona: &Persona, settings: &Settings<'_>) -> String {
         &[
             ("language", settings.language.code()),
             ("name", &escape(&persona.name)),
-            ("tagline", &escape(&desks.page(settings.language).tagline)),
-            ("noscript", &escape(&desks.page(settings.language).noscript)),
+            ("tagline", &escape(&shop.page(settings.language).tagline)),
+            ("noscript", &escape(&shop.page(settings.language).noscript)),
             ("icon", &assets::path("icon.svg")),
             ("base", &assets::path("base.css")),
             ("style", &assets::path("page.css")),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{NOSNIFF, revalidated};
 use crate::app::App;
 use crate::config::Config;
-use crate::desks::Desks;
+use crate::desks::Shop;
 use crate::domain::Language;
 
 const SCRIPT: &str = include_str!("assets/widget.js");
@@ -20,7 +20,7 @@ const PLACE: &str = "/* filled in by the server */ {}";
 
 /// Serves the script. Any site may load it, but the panel opens only on `WIDGET_ORIGINS`.
 pub(super) async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    let settings = serde_json::to_string(&Settings::new(&app.desks(), &app.config)).unwrap_or_default();
+    let settings = serde_json::to_string(&Settings::new(&app.web_shop(), &app.config)).unwrap_or_default();
     let script = SCRIPT.replacen(PLACE, &settings, 1);
     let open_to_all = [
         (header::X_CONTENT_TYPE_OPTIONS, NOSNIFF),
@@ -54,10 +54,10 @@ struct Words {
 }
 
 impl Settings {
-    fn new(desks: &Desks, config: &Config) -> Self {
-        let personas = desks.prompts().personas().map(|persona| {
+    fn new(shop: &Shop, config: &Config) -> Self {
+        let personas = shop.prompts().personas().map(|persona| {
             let words = persona.languages.iter().map(|language| {
-                let texts = desks.page(*language);
+                let texts = shop.page(*language);
                 let open = texts.widget_open.replace("{name}", &persona.name);
                 let words = Words { open, close: texts.widget_close.clone() };
                 (*language, words)
@@ -67,7 +67,7 @@ impl Settings {
         Self {
             open: config.auth.web_chat,
             origins: config.web.widget_origins.clone(),
-            default: desks.prompts().default_persona().id.clone(),
+            default: shop.prompts().default_persona().id.clone(),
             personas: personas.collect(),
         }
     }

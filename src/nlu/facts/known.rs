@@ -21,6 +21,8 @@ pub struct Known {
 
 #[derive(Clone, Debug, Default)]
 struct Values {
+    /// The shop's currency, by its name in the rules.
+    own_currency: String,
     all: HashSet<Value>,
     /// Numbers that stand bare, and amounts of time and of measures as they are written: 24 of "24 tháng".
     numbers: HashSet<Amount>,
@@ -46,6 +48,7 @@ impl Known {
         let facts = read(text, lexicon).into_iter();
         let own = facts.filter(|fact| !self.customer.all.contains(&fact.value) && !self.customer.supports(&fact.value));
         let own: Vec<Fact> = own.collect();
+        self.shop.own_currency.clone_from(&lexicon.own_currency);
         self.shop.add_facts(own, text);
     }
 
@@ -82,6 +85,7 @@ impl Known {
 
 impl Values {
     fn add(&mut self, text: &str, lexicon: &Lexicon) {
+        self.own_currency.clone_from(&lexicon.own_currency);
         self.add_facts(read(text, lexicon), text);
     }
 
@@ -147,7 +151,7 @@ impl Values {
         }
         match value {
             Value::Money(amount, currency) => {
-                currency == "vnd" && *amount >= Amount::whole(LEAST_PRICE) && self.bare.contains(amount)
+                *currency == self.own_currency && *amount >= Amount::whole(LEAST_PRICE) && self.bare.contains(amount)
             }
             Value::Date { .. } => self.all.iter().any(|known| is_part_of(value, known)) || self.supports_year(value),
             Value::Time { hour, minute: 0 } => self.all.contains(&hours(*hour)),
@@ -170,7 +174,8 @@ impl Values {
         let is_year = |value: &Value| matches!(value, Value::Date { year: Some(year), .. } if Amount::whole((*year).into()) == number);
         self.bare.contains(&number)
             || self.numbers.contains(&number)
-            || number >= Amount::whole(LEAST_PRICE) && self.all.contains(&Value::Money(number, "vnd".to_owned()))
+            || number >= Amount::whole(LEAST_PRICE)
+                && self.all.contains(&Value::Money(number, self.own_currency.clone()))
             || self.all.contains(&Value::Phone(digits_of(number)))
             || self.all.iter().any(is_year)
     }

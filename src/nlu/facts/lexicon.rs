@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::normal::{Kind, Token, tokens};
 use super::{Amount, Span, Value};
+use crate::domain::commerce::Currency;
 use crate::persona::{PromptError, Prompts};
 
 /// A unit of time whose length is not a whole number.
@@ -41,6 +42,8 @@ pub(super) enum Role {
     Morning,
     Afternoon,
     Night,
+    /// Makes a time of day of any number before it.
+    HalfDay,
     HourMark,
     MinuteMark,
     Count,
@@ -53,6 +56,8 @@ pub(super) enum Role {
 /// The compiled words.
 #[derive(Clone, Debug)]
 pub struct Lexicon {
+    /// The currency of amounts without one, by its name in the rules.
+    pub(super) own_currency: String,
     pub(super) numbers: HashMap<String, u64>,
     pub(super) scales: HashMap<String, u64>,
     pub(super) months: HashMap<String, u8>,
@@ -97,6 +102,7 @@ struct Words {
     morning: Vec<String>,
     afternoon: Vec<String>,
     night: Vec<String>,
+    half_day: Vec<String>,
     hour_mark: Vec<String>,
     minute_mark: Vec<String>,
     idioms: Vec<String>,
@@ -120,6 +126,13 @@ impl Lexicon {
     /// Reads `rules/facts.toml` and `rules/facts.*.toml`.
     pub fn read(prompts: &Prompts) -> Result<Self, PromptError> {
         prompts.rules(&["facts"], Self::new)
+    }
+
+    /// Returns the lexicon for a shop with this currency.
+    #[must_use]
+    pub fn in_currency(mut self, currency: Currency) -> Self {
+        self.own_currency = currency.as_str().to_ascii_lowercase();
+        self
     }
 
     fn new(file: RuleFile) -> Result<Self, InvalidDuration> {
@@ -158,6 +171,7 @@ impl Lexicon {
             (Role::Morning, &words.morning),
             (Role::Afternoon, &words.afternoon),
             (Role::Night, &words.night),
+            (Role::HalfDay, &words.half_day),
             (Role::HourMark, &words.hour_mark),
             (Role::MinuteMark, &words.minute_mark),
             (Role::Count, &file.counts.nouns),
@@ -169,6 +183,7 @@ impl Lexicon {
         let roles: HashMap<Role, Phrases<()>> =
             roles.into_iter().map(|(role, phrases)| (role, Phrases::of(phrases))).collect();
         let mut lexicon = Self {
+            own_currency: "vnd".to_owned(),
             numbers: file.numbers,
             scales: file.scales,
             months: file.months,
@@ -198,8 +213,8 @@ impl Lexicon {
 
     fn joining_words(&self) -> HashSet<String> {
         let joins = |role: &Role| {
-            use Role::{Budget, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
-            !matches!(role, Zero | HourMark | MinuteMark | Stock | Budget | Price | Idiom)
+            use Role::{Budget, HalfDay, HourMark, Idiom, MinuteMark, Price, Stock, Zero};
+            !matches!(role, Zero | HalfDay | HourMark | MinuteMark | Stock | Budget | Price | Idiom)
         };
         let roles = self.roles.iter().filter(|(role, _)| joins(role));
         let phrases = self.units.words().chain(roles.flat_map(|(_, phrases)| phrases.words()));

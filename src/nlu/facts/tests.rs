@@ -36,6 +36,16 @@ fn values(text: &str, lexicon: &Lexicon) -> Vec<String> {
     read(text, lexicon).iter().map(|fact| short(&fact.value)).collect()
 }
 
+#[test]
+fn amount_without_currency_is_in_the_shops() {
+    let lexicon = lexicon().in_currency(crate::domain::commerce::Currency::Usd);
+    assert_eq!(values("500k", &lexicon), ["usd 500000"]);
+    let mut known = Known::default();
+    known.add("Laptop, 1299", &lexicon);
+    let supports = |text: &str| known.supports(&read(text, &lexicon)[0]);
+    assert_eq!((supports("$1299"), supports("1299 VND")), (true, false));
+}
+
 /// A spelling, then what it means; `|` between several.
 const SPELLINGS: &str = include_str!("tests/spellings.tsv");
 
@@ -58,7 +68,7 @@ fn every_spelling_is_read_as_what_it_means() {
 }
 
 #[test]
-fn what_a_reader_does_not_see_hides_no_number() {
+fn invisible_characters_hide_no_number() {
     let lexicon = lexicon();
     for text in [
         "15.**990**.000đ",
@@ -83,7 +93,7 @@ fn what_a_reader_does_not_see_hides_no_number() {
 }
 
 #[test]
-fn a_fact_stands_on_the_same_value_however_it_is_spelled() {
+fn facts_match_by_value_in_any_spelling() {
     let lexicon = lexicon();
     let shop = "Laptop giá 15.990.000đ, bảo hành 24 tháng, đổi trong 7 ngày. Kỳ hạn 3, 6 hoặc 12 tháng, phí 4%. Mở cửa 8:30 đến 20:30, \
         tổng đài 1900 636 979, trước 31/12/2026. RTX 4060 8 GB, Core i5-13420H, SSD 1 TB, 15.6 inch. price: 1890000; Còn: 5. 36 or 60 months.";
@@ -165,7 +175,7 @@ fn a_fact_stands_on_the_same_value_however_it_is_spelled() {
 }
 
 #[test]
-fn the_customers_own_words_carry_quantities_and_a_budget_and_no_price() {
+fn customers_words_support_quantities_but_no_price() {
     let lexicon = lexicon();
     let mut known = Known::default();
     known.add_customer("Mình có 16 triệu, cần 10 máy RAM 16GB, serial ABC-123, đơn 8823411, sđt 0901 234 567, giảm 50% nhé, bảo hành 5 năm, ngày 31/12", &lexicon);
@@ -195,7 +205,7 @@ fn the_customers_own_words_carry_quantities_and_a_budget_and_no_price() {
 }
 
 #[test]
-fn a_budget_does_not_come_back_as_a_price() {
+fn budget_is_never_quoted_as_price() {
     let lexicon = lexicon();
     let mut known = Known::default();
     known.add_customer("mình có 1 triệu", &lexicon);

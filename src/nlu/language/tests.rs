@@ -14,7 +14,7 @@ fn rules() -> LanguageRules {
 }
 
 #[test]
-fn a_message_that_asks_the_speaker_for_a_language_gets_it() {
+fn language_request_is_recognized() {
     let rules = rules();
     let mut wrong = Vec::new();
     for (to, text) in WISHES {
@@ -90,7 +90,7 @@ fn a_negation_turns_a_wish_round() {
 }
 
 #[test]
-fn a_language_that_belongs_to_goods_is_no_wish() {
+fn language_of_goods_is_no_request() {
     let rules = rules();
     let wrong: Vec<String> = GOODS
         .iter()
@@ -136,7 +136,7 @@ fn what_else_the_message_asks_is_the_rest() {
 }
 
 #[test]
-fn only_the_languages_of_the_persona_can_be_asked_for() {
+fn only_persona_languages_can_be_requested() {
     let rules = rules();
     assert_eq!(rules.switch("speak english please", &[Language::VI]), None);
     assert_eq!(rules.detect("how much is this laptop", &[Language::VI]).filter(|l| *l != Language::VI), None);
@@ -209,7 +209,7 @@ fn a_message_is_read_in_its_own_language() {
 /// `tests/data/languages.tsv`: messages without marks, of both desks. A message that says nothing sure keeps the conversation's language,
 /// which costs nothing; a message that is taken for the other language is answered in it.
 #[test]
-fn a_message_without_marks_is_not_read_in_the_other_language() {
+fn text_without_diacritics_keeps_its_language() {
     let rules = rules();
     let mut enough = true;
     for language in ALLOWED {
@@ -238,7 +238,7 @@ fn a_message_without_marks_is_not_read_in_the_other_language() {
 }
 
 #[test]
-fn a_rule_file_with_a_mistake_is_refused_with_its_reason() {
+fn invalid_language_rules_are_refused_with_reason() {
     for (file, from, to, says) in [
         ("language.en.toml", "[aliases]", "colour = 1\n[aliases]", "unknown field `colour`"),
         ("languages.toml", "\"vie\"", "\"xxx\"", "\"xxx\" of the language vi is unknown"),

@@ -73,6 +73,7 @@ mod tests {
 
     fn email() -> Email {
         Email {
+            from: None,
             id: "MSG-1700000000-ab12cd34".to_owned(),
             to: "a@example.com".to_owned(),
             subject: "s".to_owned(),

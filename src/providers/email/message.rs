@@ -6,7 +6,7 @@ use lettre::{Address, Message};
 
 use super::{Email, EmailError};
 
-/// `MAIL_FROM` is not an address.
+/// A sender's address is not valid.
 #[derive(Debug, thiserror::Error)]
 #[error("'{0}' is not an address: write shop@example.com or \"The shop <shop@example.com>\"")]
 pub struct InvalidSender(pub String);
@@ -15,11 +15,19 @@ pub(super) fn sender(written: &str) -> Result<Mailbox, InvalidSender> {
     written.parse().map_err(|_| InvalidSender(written.to_owned()))
 }
 
+/// Checks an address for [`Email::from`].
+pub fn check_sender(written: &str) -> Result<(), InvalidSender> {
+    sender(written).map(drop)
+}
+
 /// Formats the message with `Message-ID: <{id}@{domain of the sender}>`.
 ///
 /// # Errors
 /// [`EmailError::Permanent`]: the customer's address or the subject is not valid.
 pub(super) fn message(email: &Email, from: &Mailbox) -> Result<Message, EmailError> {
+    let own = email.from.as_deref().map(sender).transpose();
+    let own = own.map_err(|cause| EmailError::Permanent(cause.to_string()))?;
+    let from = own.as_ref().unwrap_or(from);
     let to: Address = email
         .to
         .parse()
@@ -45,6 +53,7 @@ mod tests {
     fn email() -> Email {
         Email {
             id: "MSG-1700000000-ab12cd34".to_owned(),
+            from: None,
             to: "john.doe@example.com".to_owned(),
             subject: "Đã duyệt trả hàng\r\nBcc: spy@example.com".to_owned(),
             text: "Chào quý khách,\nmã trả hàng RMA-1.".to_owned(),
@@ -66,6 +75,9 @@ mod tests {
     #[test]
     fn invalid_address_is_refused_and_not_repeated() {
         let from = sender("shop@sstc.example").expect("an address");
+        let own = Email { from: Some("Acme <acme@acme.example>".to_owned()), ..email() };
+        let formatted = String::from_utf8(message(&own, &from).expect("a message").formatted()).expect("text");
+        assert!(formatted.contains("From: Acme <acme@acme.example>\r\n") && !formatted.contains("sstc"), "{formatted}");
         let refused = message(&Email { to: "nobody at all".to_owned(), ..email() }, &from).expect_err("refused");
         assert!(!refused.is_temporary());
         assert!(!refused.to_string().contains("nobody"), "{refused}");

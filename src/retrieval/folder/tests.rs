@@ -1,11 +1,12 @@
 use super::*;
 use crate::domain::Language;
+use crate::retrieval::rules::File;
 
 fn shelf(root: &Path, folder: &str) -> Shelf {
     read(
         root,
         folder,
-        &SearchRules::new("", crate::persona::Prompts::shipped().languages().unwrap()).unwrap(),
+        &SearchRules::new(&File::default(), crate::persona::Prompts::shipped().languages().unwrap()).unwrap(),
         &ChunkConfig::default(),
     )
     .unwrap()
@@ -54,7 +55,7 @@ fn missing_folder_is_empty_and_file_fails() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(shelf(&folder.path().join("none"), ""), Shelf::default());
     fs::write(folder.path().join("file"), "").unwrap();
-    let rules = SearchRules::new("", crate::persona::Prompts::shipped().languages().unwrap()).unwrap();
+    let rules = SearchRules::new(&File::default(), crate::persona::Prompts::shipped().languages().unwrap()).unwrap();
     assert!(read(&folder.path().join("file"), "", &rules, &ChunkConfig::default()).is_err());
 }
 

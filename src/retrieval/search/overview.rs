@@ -6,9 +6,12 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Knowledge;
 use crate::domain::Language;
+use crate::domain::calendar::{optional_time, time};
 use crate::providers::vector::Collection;
 use crate::retrieval::folder::{Shelf, Warning};
 use crate::retrieval::sync::{SyncError, SyncReport, plan};
@@ -16,61 +19,67 @@ use crate::retrieval::sync::{SyncError, SyncReport, plan};
 /// The timeout for counting the vectors of a collection.
 const COUNTING: Duration = Duration::from_secs(2);
 
-/// The documents of a server and their vectors.
-#[derive(Clone, Debug)]
+/// The documents of a shop and their vectors.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = KnowledgeView)]
 pub struct Overview {
-    /// Sorted by folder.
+    /// One for each folder.
     pub collections: Vec<IndexedFolder>,
     pub embedding: Embedding,
-    /// Problems in documents.
+    /// Problems in the files, for an editor to fix.
     pub problems: Vec<Warning>,
 }
 
-/// A folder of documents and its vector collection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A folder of documents and its vectors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = CollectionView)]
 pub struct IndexedFolder {
-    /// The collection's name.
     pub name: String,
-    /// The path below the knowledge folder. Empty for the files at its top.
+    /// The path below the knowledge folder; empty for its top level.
     pub folder: String,
     pub documents: Vec<IndexedDocument>,
     pub chunks: usize,
-    /// The number of chunks with a vector, or `None` if unknown or if there is no search by meaning.
+    /// The number of chunks with a vector; null if vectors are off or the count is unknown.
     pub embedded: Option<usize>,
 }
 
 /// A file of the knowledge folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = DocumentView)]
 pub struct IndexedDocument {
     /// The path below the knowledge folder.
     pub file: String,
     pub title: String,
+    #[schema(value_type = Option<String>, example = "vi")]
     pub language: Option<Language>,
-    /// The version as written in the front matter.
+    /// The version in the front matter.
     pub version: Option<String>,
     pub chunks: usize,
-    /// The time of the last change to the file.
+    #[serde(serialize_with = "optional_time")]
     pub changed_at: Option<DateTime<Utc>>,
 }
 
-/// The state of the embedding.
-#[derive(Clone, Debug)]
+/// The embedding model and its last run.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = EmbeddingView)]
 pub struct Embedding {
     pub on: bool,
-    pub model: String,
+    pub model: Option<String>,
+    /// The last run that updated the vectors.
     pub last_sync: Option<LastSync>,
 }
 
-/// The result of the last synchronization.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A run that updated the vectors after the documents changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = SyncView)]
 pub struct LastSync {
+    #[serde(serialize_with = "time")]
     pub at: DateTime<Utc>,
-    /// The number of embedded chunks.
     pub embedded: usize,
-    /// The number of removed vectors.
     pub removed: usize,
-    /// Why it ended early.
+    /// Why the run failed.
     pub error: Option<String>,
+    #[serde(skip)]
     refused: Vec<Warning>,
 }
 
@@ -114,7 +123,8 @@ impl Knowledge {
             collections.push(IndexedFolder { name: collection.name, folder, documents, chunks, embedded });
         }
         problems.extend(last_sync.iter().flat_map(|sync| sync.refused.iter().cloned()));
-        let embedding = Embedding { on: self.has_meaning(), model: self.embedder.model().to_owned(), last_sync };
+        let on = self.has_meaning();
+        let embedding = Embedding { on, model: on.then(|| self.embedder.model().to_owned()), last_sync };
         Overview { collections, embedding, problems }
     }
 

@@ -12,7 +12,7 @@ use sea_orm::{DbErr, RuntimeErr};
 use tracing::{error, info};
 
 use super::Outage;
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// The largest file, in bytes, whose structure is checked. The check reads the whole file.
 const STRUCTURE_CHECK_MAX: u64 = 16 * 1024 * 1024;
@@ -41,7 +41,7 @@ impl DatabaseFile {
     }
 
     /// Fails if the file was deleted or replaced, or is damaged. Costs two `stat` calls.
-    pub fn check(&self) -> Result<(), StoreError> {
+    pub fn check(&self) -> Result<()> {
         let refused = match self.replaced() {
             Some(path) => StoreError::FileReplaced(path.to_owned()),
             None if self.damaged.load(Ordering::Relaxed) => StoreError::FileDamaged(self.path.clone()),
@@ -76,7 +76,7 @@ impl DatabaseFile {
     ///
     /// Uses a new connection, which has no pages cached. Opening the file directly would release the locks that SQLite
     /// holds on it, because POSIX drops them when a process closes any handle of the file.
-    pub async fn is_sound(&self) -> Result<bool, StoreError> {
+    pub async fn is_sound(&self) -> Result<bool> {
         let length = std::fs::metadata(&self.path).map_or(0, |found| found.len());
         if length < SMALLEST {
             return Ok(false);

@@ -10,7 +10,7 @@ use sea_orm::{ConnectOptions, Database, DatabaseConnection, Statement};
 use sea_orm_migration::prelude::*;
 
 use super::failed;
-use crate::store::StoreError;
+use crate::store::Result;
 
 /// A part of an SQLite schema. Parts are dropped in the order of the variants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub(super) async fn find_leftovers(
     connection: &DatabaseConnection,
     applied: &[Box<dyn MigrationTrait>],
     next: &dyn MigrationTrait,
-) -> Result<Vec<String>, StoreError> {
+) -> Result<Vec<String>> {
     let reference = in_memory().await?;
     let manager = SchemaManager::new(&reference);
     for migration in applied {

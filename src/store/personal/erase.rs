@@ -19,7 +19,7 @@ use crate::store::audit::record;
 use crate::store::entities::{audit, conversations, turns};
 use crate::store::jobs::{FORGET_CONVERSATION, NewJob, enqueue};
 use crate::store::vectors::delete_vectors_of;
-use crate::store::{Store, StoreError, TenantStore};
+use crate::store::{Result, Store, TenantStore};
 
 /// The effect of an erasure on one table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,13 +52,7 @@ pub(in crate::store) enum Reach {
 impl TenantStore<'_> {
     /// Erases the customer in one transaction. Orders, RMAs and tickets stay with their states and amounts. `dry_run`
     /// only counts.
-    pub async fn erase_person(
-        &self,
-        named: &Named,
-        who: &str,
-        dry_run: bool,
-        now: DateTime<Utc>,
-    ) -> Result<Erasure, StoreError> {
+    pub async fn erase_person(&self, named: &Named, who: &str, dry_run: bool, now: DateTime<Utc>) -> Result<Erasure> {
         let transaction = self.store.begin().await?;
         let person = find_person(&transaction, self.tenant, named).await?;
         if person.is_unknown() {
@@ -93,12 +87,12 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         id: ConversationId,
         now: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let forget = NewJob::new(FORGET_CONVERSATION, id.0, self.tenant, now).in_conversation(id);
         enqueue(transaction, &[forget]).await
     }
 
-    async fn lock_conversations(&self, transaction: &DatabaseTransaction, person: &Person) -> Result<(), StoreError> {
+    async fn lock_conversations(&self, transaction: &DatabaseTransaction, person: &Person) -> Result<()> {
         let ids: Vec<Uuid> = person.conversations.iter().copied().collect();
         for ids in ids.chunks(VALUES_AT_ONCE) {
             conversations::Entity::find()
@@ -112,11 +106,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns a conversation with a turn that has not ended.
-    async fn find_running(
-        &self,
-        transaction: &DatabaseTransaction,
-        person: &Person,
-    ) -> Result<Option<ConversationId>, StoreError> {
+    async fn find_running(&self, transaction: &DatabaseTransaction, person: &Person) -> Result<Option<ConversationId>> {
         let open = [TurnStatus::Queued, TurnStatus::Running].map(TurnStatus::as_str);
         let ids: Vec<Uuid> = person.conversations.iter().copied().collect();
         for ids in ids.chunks(VALUES_AT_ONCE) {
@@ -136,7 +126,7 @@ impl TenantStore<'_> {
 impl Store {
     /// Clears columns of some rows older than `before` that retention keeps: desks' memory, reasons of RMAs and
     /// tickets, mails. Returns `false` when none are left.
-    pub async fn forget_aged(&self, before: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn forget_aged(&self, before: DateTime<Utc>) -> Result<bool> {
         let mut cleared = 0;
         for (table, aged) in TABLES.iter().filter_map(|table| Some((table, table.aged?))) {
             let person = table.person.iter().filter(|_| aged.person);
@@ -154,7 +144,7 @@ impl Store {
         column: &'static str,
         blank: Blank,
         before: DateTime<Utc>,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<u64> {
         let backend = self.write.get_database_backend();
         // Neither database supports `LIMIT` in updates, and the tables have different keys.
         let row = if backend == DbBackend::Sqlite { "rowid" } else { "ctid" };
@@ -187,7 +177,7 @@ pub(in crate::store) async fn erase(
     tenant: &TenantId,
     person: &Person,
     reach: Reach,
-) -> Result<Vec<Erased>, StoreError> {
+) -> Result<Vec<Erased>> {
     let mut all = Vec::new();
     for table in TABLES {
         let mut erased = Erased { table: table.name, rows: 0, values: 0 };
@@ -234,7 +224,7 @@ impl Table {
 }
 
 /// Removes the rows, or counts them if [`delete_vectors_of`] removes them.
-async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Condition) -> Result<u64, StoreError> {
+async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Condition) -> Result<u64> {
     if table.rows == Rows::Vectors {
         use crate::store::entities::vectors;
         return Ok(vectors::Entity::find().filter(rows).count(transaction).await?);
@@ -243,12 +233,7 @@ async fn delete(transaction: &DatabaseTransaction, table: &Table, rows: Conditio
     Ok(transaction.execute(&delete).await?.rows_affected())
 }
 
-async fn clear(
-    transaction: &DatabaseTransaction,
-    table: &Table,
-    rows: &Condition,
-    reach: Reach,
-) -> Result<u64, StoreError> {
+async fn clear(transaction: &DatabaseTransaction, table: &Table, rows: &Condition, reach: Reach) -> Result<u64> {
     let person = table.person.iter().filter(|_| reach == Reach::Person);
     let mut cleared = 0;
     for (column, blank) in table.words.iter().chain(person) {
@@ -267,7 +252,7 @@ async fn clear(
 }
 
 /// Removes text and addresses from entries of the audit log.
-async fn keep_facts(transaction: &DatabaseTransaction, rows: &Condition) -> Result<u64, StoreError> {
+async fn keep_facts(transaction: &DatabaseTransaction, rows: &Condition) -> Result<u64> {
     let mut changed = 0;
     for row in audit::Entity::find().filter(rows.clone()).all(transaction).await? {
         let (before, after) = (row.before.as_ref().map(facts_of), row.after.as_ref().map(facts_of));

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use sea_orm::sea_query::{ExprTrait, Value};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use uuid::Uuid;
 
 use super::tables::Key;
 use crate::domain::identity::Email;
 use crate::domain::text::fold;
 use crate::domain::{ConversationId, Sender, TenantId};
-use crate::store::entities::{audit, conversations, customers, mails, messages, orders, rmas, tickets};
+use crate::store::entities::{TenantEntity, audit, conversations, customers, mails, messages, orders, rmas, tickets};
 use crate::store::returns::overview::withholds_order;
-use crate::store::{StoreError, TenantStore};
+use crate::store::{Result, TenantStore};
 
 /// The number of values in one statement. SQLite accepts 32,766 in total.
 pub(super) const VALUES_AT_ONCE: usize = 500;
@@ -75,18 +75,14 @@ impl Person {
 
 impl TenantStore<'_> {
     /// Finds the customer's rows.
-    pub async fn find_person(&self, named: &Named) -> Result<Person, StoreError> {
+    pub async fn find_person(&self, named: &Named) -> Result<Person> {
         find_person(&self.store.read, self.tenant, named).await
     }
 }
 
 /// Finds the customer's rows: customers, orders, RMAs and mails, and the conversations that have their `user_id`,
 /// opened one of their orders, or contain their address. A conversation with another `user_id` never belongs to them.
-pub(super) async fn find_person(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    named: &Named,
-) -> Result<Person, StoreError> {
+pub(super) async fn find_person(connection: &impl ConnectionTrait, tenant: &TenantId, named: &Named) -> Result<Person> {
     let mut person = Person::default();
     match named {
         Named::User(user) => person.users.insert(user.clone()),
@@ -96,7 +92,7 @@ pub(super) async fn find_person(
         let known = Condition::any()
             .add(customers::Column::UserId.is_in(&person.users))
             .add(customers::Column::Email.is_in(&person.emails));
-        let of_shop = customers::Entity::find().filter(customers::Column::TenantId.eq(tenant.as_str()));
+        let of_shop = customers::Entity::of(tenant);
         let found = of_shop.filter(known).all(connection).await?;
         let before = (person.users.len(), person.emails.len(), person.customers.len());
         for row in found {
@@ -113,21 +109,16 @@ pub(super) async fn find_person(
     Ok(person)
 }
 
-async fn find_orders(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    person: &mut Person,
-) -> Result<(), StoreError> {
+async fn find_orders(connection: &impl ConnectionTrait, tenant: &TenantId, person: &mut Person) -> Result<()> {
     let theirs = Condition::any()
         .add(orders::Column::CustomerId.is_in(person.customers.iter().copied()))
         .add(orders::Column::Email.is_in(&person.emails));
-    let numbers = orders::Entity::find().select_only().column(orders::Column::Number);
-    let numbers = numbers.filter(orders::Column::TenantId.eq(tenant.as_str())).filter(theirs);
+    let numbers = orders::Entity::of(tenant).select_only().column(orders::Column::Number).filter(theirs);
     person.orders.extend(numbers.into_tuple::<String>().all(connection).await?);
     let theirs = Condition::any()
         .add(rmas::Column::CustomerId.is_in(person.customers.iter().copied()))
         .add(rmas::Column::OrderNumber.is_in(&person.orders));
-    let found = rmas::Entity::find().filter(rmas::Column::TenantId.eq(tenant.as_str())).filter(theirs);
+    let found = rmas::Entity::of(tenant).filter(theirs);
     for row in found.all(connection).await? {
         person.rmas.insert(row.id);
         person.rma_numbers.insert(row.number);
@@ -136,7 +127,7 @@ async fn find_orders(
         .add(mails::Column::Recipient.is_in(&person.emails))
         .add(mails::Column::OrderNumber.is_in(&person.orders))
         .add(mails::Column::RmaNumber.is_in(&person.rma_numbers));
-    let found = mails::Entity::find().filter(mails::Column::TenantId.eq(tenant.as_str())).filter(theirs);
+    let found = mails::Entity::of(tenant).filter(theirs);
     for row in found.all(connection).await? {
         person.mails.insert(row.id);
         person.mail_numbers.insert(row.number);
@@ -144,32 +135,23 @@ async fn find_orders(
     Ok(())
 }
 
-async fn find_conversations(
-    connection: &impl ConnectionTrait,
-    tenant: &TenantId,
-    person: &mut Person,
-) -> Result<(), StoreError> {
+async fn find_conversations(connection: &impl ConnectionTrait, tenant: &TenantId, person: &mut Person) -> Result<()> {
     let mut candidates = naming_address(connection, tenant, person).await?;
     let (orders, rma_numbers) = (&person.orders, &person.rma_numbers);
-    let theirs = Condition::all().add(rmas::Column::Id.is_in(person.rmas.iter().copied()));
-    let made_in = conversations_of::<rmas::Entity>(connection, rmas::Column::ConversationId, theirs).await?;
-    let theirs = Condition::all().add(mails::Column::Id.is_in(person.mails.iter().copied()));
-    let sent_in = conversations_of::<mails::Entity>(connection, mails::Column::ConversationId, theirs).await?;
+    let theirs = rmas::Entity::of(tenant).filter(rmas::Column::Id.is_in(person.rmas.iter().copied()));
+    candidates.extend(conversations_of(connection, theirs, rmas::Column::ConversationId).await?);
+    let theirs = mails::Entity::of(tenant).filter(mails::Column::Id.is_in(person.mails.iter().copied()));
+    candidates.extend(conversations_of(connection, theirs, mails::Column::ConversationId).await?);
     let about = tickets::Column::OrderNumber.is_in(orders).or(tickets::Column::RmaNumber.is_in(rma_numbers));
-    let about = Condition::all().add(tickets::Column::TenantId.eq(tenant.as_str())).add(about);
-    let asked_in = conversations_of::<tickets::Entity>(connection, tickets::Column::ConversationId, about).await?;
-    candidates.extend(made_in.into_iter().chain(sent_in).chain(asked_in).flatten());
-    let records = audit::Entity::find()
-        .filter(audit::Column::TenantId.eq(tenant.as_str()))
+    let asked = tickets::Entity::of(tenant).filter(about);
+    candidates.extend(conversations_of(connection, asked, tickets::Column::ConversationId).await?);
+    let records = audit::Entity::of(tenant)
         .filter(audit::Column::OrderNumber.is_in(orders))
         .filter(audit::Column::ConversationId.is_not_null())
         .all(connection)
         .await?;
     candidates.extend(records.iter().filter(|row| !withholds_order(row)).filter_map(|row| row.conversation_id));
-    let of_shop = || {
-        let ids = conversations::Entity::find().select_only().column(conversations::Column::Id);
-        ids.filter(conversations::Column::TenantId.eq(tenant.as_str()))
-    };
+    let of_shop = || conversations::Entity::of(tenant).select_only().column(conversations::Column::Id);
     let own = of_shop().filter(conversations::Column::UserId.is_in(&person.users));
     person.conversations.extend(own.into_tuple::<Uuid>().all(connection).await?);
     let candidates: Vec<Uuid> = candidates.into_iter().collect();
@@ -182,13 +164,14 @@ async fn find_conversations(
     Ok(())
 }
 
-/// Lists the conversations of the rows that meet a condition.
+/// Lists the conversations of the rows, from their column.
 async fn conversations_of<E: EntityTrait>(
     connection: &impl ConnectionTrait,
+    rows: Select<E>,
     conversation: E::Column,
-    which: Condition,
-) -> Result<Vec<Option<Uuid>>, StoreError> {
-    Ok(E::find().select_only().column(conversation).filter(which).into_tuple().all(connection).await?)
+) -> Result<Vec<Uuid>> {
+    let ids: Vec<Option<Uuid>> = rows.select_only().column(conversation).into_tuple().all(connection).await?;
+    Ok(ids.into_iter().flatten().collect())
 }
 
 /// Finds conversations in which a customer wrote one of the addresses.
@@ -196,14 +179,13 @@ async fn naming_address(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     person: &Person,
-) -> Result<BTreeSet<Uuid>, StoreError> {
+) -> Result<BTreeSet<Uuid>> {
     let mut found = BTreeSet::new();
     for email in &person.emails {
         let folded = fold(email);
-        let written: Vec<(Uuid, String)> = messages::Entity::find()
+        let written: Vec<(Uuid, String)> = messages::Entity::of(tenant)
             .select_only()
             .columns([messages::Column::ConversationId, messages::Column::Folded])
-            .filter(messages::Column::TenantId.eq(tenant.as_str()))
             .filter(messages::Column::Sender.eq(Sender::User.as_str()))
             .filter(messages::Column::Folded.contains(folded.as_str()))
             .into_tuple()

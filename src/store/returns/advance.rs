@@ -8,14 +8,14 @@ use serde_json::json;
 use super::rows::load_rmas;
 use super::{By, write_order_step, write_rma_step};
 use crate::domain::commerce::OrderStatus;
-use crate::domain::returns::{Hand, Label, NoStep, Rma, RmaNumber, RmaStatus, TrackingNumber};
-use crate::domain::{AuditEntry, Step};
+use crate::domain::returns::{Hand, Label, NoStep, Rma, RmaId, RmaNumber, RmaStatus, TrackingNumber};
+use crate::domain::{AuditEntry, Step, TenantId};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
 use crate::store::entities::{labels, rmas};
 use crate::store::mails::{NewMail, last_mail_of, queue};
 use crate::store::orders::lock_order;
-use crate::store::{StoreError, TenantStore};
+use crate::store::{Result, TenantStore};
 
 /// The result of [`TenantStore::advance_rma`]. Only `Done` changes the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +38,8 @@ pub enum LabelOutcome {
 impl TenantStore<'_> {
     /// Changes the status of an RMA. When the last item of an order is refunded, the order becomes `Returned`.
     /// `Label_Sent` is refused without a label: [`Self::issue_label`] does both.
-    pub async fn advance_rma(&self, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Advance, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    pub async fn advance_rma(&self, number: &RmaNumber, to: RmaStatus, by: &By<'_>) -> Result<Advance> {
+        let transaction = self.store.begin_fenced().await?;
         let Some(rma) = self.lock_rma(&transaction, number).await? else { return Ok(Advance::NotFound) };
         let step = match rma.step(to) {
             Ok(step) => step,
@@ -65,9 +64,8 @@ impl TenantStore<'_> {
         number: &RmaNumber,
         tracking: &TrackingNumber,
         by: &By<'_>,
-    ) -> Result<LabelOutcome, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    ) -> Result<LabelOutcome> {
+        let transaction = self.store.begin_fenced().await?;
         let Some(rma) = self.lock_rma(&transaction, number).await? else { return Ok(LabelOutcome::NotFound) };
         if let Some(label) = rma.label {
             return Ok(LabelOutcome::Repeated(label));
@@ -77,13 +75,7 @@ impl TenantStore<'_> {
             Err(refusal) => return Ok(LabelOutcome::Refused(refusal)),
         };
         let label = Label { tracking: tracking.clone(), created_at: by.now };
-        let row = labels::ActiveModel {
-            rma_id: Set(rma.id.0),
-            tenant_id: Set(self.tenant.to_string()),
-            tracking: Set(tracking.to_string()),
-            created_at: Set(by.now),
-        };
-        labels::Entity::insert(row).exec_without_returning(&transaction).await?;
+        insert_label(&transaction, self.tenant, rma.id, &label).await?;
         let issued = AuditEntry {
             after: Some(json!({"tracking": tracking})),
             ..by.entry("label.issued", &rma.order, Some(&rma.number))
@@ -106,7 +98,7 @@ impl TenantStore<'_> {
         rma: &Rma,
         to: RmaStatus,
         by: &By<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let template = match to {
             RmaStatus::LabelSent => "label_ready",
             RmaStatus::Received => "return_received",
@@ -132,11 +124,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns the RMA, and locks it and its order until the transaction ends.
-    pub(super) async fn lock_rma(
-        &self,
-        transaction: &DatabaseTransaction,
-        number: &RmaNumber,
-    ) -> Result<Option<Rma>, StoreError> {
+    pub(super) async fn lock_rma(&self, transaction: &DatabaseTransaction, number: &RmaNumber) -> Result<Option<Rma>> {
         let find = || self.rows::<rmas::Entity>().filter(rmas::Column::Number.eq(number.as_str()));
         let Some(row) = find().one(transaction).await? else { return Ok(None) };
         if let Ok(order) = row.order_number.parse() {
@@ -148,7 +136,7 @@ impl TenantStore<'_> {
     }
 
     /// Marks the order as returned if all its items are refunded.
-    async fn close_order(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<(), StoreError> {
+    async fn close_order(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<()> {
         let Some(order) = lock_order(transaction, self.tenant, &rma.order).await? else { return Ok(()) };
         let is_paid_back = |status: RmaStatus| status == RmaStatus::Refunded;
         let all = order.items.iter().all(|item| item.rma.as_ref().is_some_and(|rma| is_paid_back(rma.status)));
@@ -157,4 +145,21 @@ impl TenantStore<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Stores the label of an RMA.
+pub(in crate::store) async fn insert_label(
+    transaction: &DatabaseTransaction,
+    tenant: &TenantId,
+    rma: RmaId,
+    label: &Label,
+) -> Result<()> {
+    let row = labels::ActiveModel {
+        rma_id: Set(rma.0),
+        tenant_id: Set(tenant.to_string()),
+        tracking: Set(label.tracking.to_string()),
+        created_at: Set(label.created_at),
+    };
+    labels::Entity::insert(row).exec_without_returning(transaction).await?;
+    Ok(())
 }

@@ -18,13 +18,12 @@ use crate::domain::returns::{
 };
 use crate::domain::{AuditEntry, Step, TenantId};
 use crate::store::audit::record;
-use crate::store::columns::to_db;
-use crate::store::entities::{rma_items, rmas, tickets};
+use crate::store::entities::{TenantEntity, rma_items, rmas, tickets};
 use crate::store::jobs::{NewJob, enqueue};
 use crate::store::mails::{MailId, NewMail, queue};
 use crate::store::orders::lock_order;
 use crate::store::policies::list_policies;
-use crate::store::{StoreError, TenantStore};
+use crate::store::{Result, TenantStore, to_db};
 
 /// Makes the mail about a new RMA, if there is one.
 pub type MailAbout<'a> = dyn Fn(&Order, &Rma) -> Option<NewMail> + Sync + 'a;
@@ -82,16 +81,15 @@ impl TenantStore<'_> {
         reason: &str,
         terms: &Terms,
         asked_at: DateTime<Utc>,
-    ) -> Result<Decision, StoreError> {
+    ) -> Result<Decision> {
         let order = self.find_order(number).await?;
         decide_on(&self.store.read, self.tenant, order.as_ref(), lines, reason, terms, asked_at).await
     }
 
     /// Creates an RMA with its ticket, its mail and the jobs for label and mail, and changes the order's status. The
     /// rules decide again in the same transaction, so that no caller can bypass them.
-    pub async fn create_return(&self, new: &NewReturn<'_>, by: &By<'_>) -> Result<ReturnOutcome, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    pub async fn create_return(&self, new: &NewReturn<'_>, by: &By<'_>) -> Result<ReturnOutcome> {
+        let transaction = self.store.begin_fenced().await?;
         let outcome = self.create_return_in(&transaction, new, by).await?;
         if matches!(outcome, ReturnOutcome::Created { .. }) {
             transaction.commit().await?;
@@ -105,7 +103,7 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         new: &NewReturn<'_>,
         by: &By<'_>,
-    ) -> Result<ReturnOutcome, StoreError> {
+    ) -> Result<ReturnOutcome> {
         let order = lock_order(transaction, self.tenant, new.order).await?;
         let mut generation = 0;
         let key = loop {
@@ -151,11 +149,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns the RMA of the ticket with this key, and the request that created it.
-    async fn find_earlier(
-        &self,
-        transaction: &DatabaseTransaction,
-        key: &str,
-    ) -> Result<Option<(String, Rma)>, StoreError> {
+    async fn find_earlier(&self, transaction: &DatabaseTransaction, key: &str) -> Result<Option<(String, Rma)>> {
         let Some(ticket) = find_by_key(transaction, self.tenant, key).await? else { return Ok(None) };
         let found = self
             .rows::<rmas::Entity>()
@@ -172,7 +166,7 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         mut random: [u8; 4],
         by: &By<'_>,
-    ) -> Result<RmaNumber, StoreError> {
+    ) -> Result<RmaNumber> {
         loop {
             let number = RmaNumber::new(by.now, random);
             let taken =
@@ -192,7 +186,7 @@ impl TenantStore<'_> {
         order: &Order,
         rma: &Rma,
         key: String,
-    ) -> Result<Option<MailId>, StoreError> {
+    ) -> Result<Option<MailId>> {
         let row = rma_row(self.tenant, order, rma);
         rmas::Entity::insert(row).exec_without_returning(transaction).await?;
         rma_items::Entity::insert_many(item_rows(self.tenant, rma)).exec_without_returning(transaction).await?;
@@ -228,9 +222,8 @@ impl TenantStore<'_> {
         reason: &str,
         request: &str,
         by: &By<'_>,
-    ) -> Result<CancelOutcome, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    ) -> Result<CancelOutcome> {
+        let transaction = self.store.begin_fenced().await?;
         let Some(order) = lock_order(&transaction, self.tenant, number).await? else {
             return Ok(CancelOutcome::NotFound);
         };
@@ -261,12 +254,8 @@ pub(super) async fn find_by_key(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     key: &str,
-) -> Result<Option<tickets::Model>, StoreError> {
-    let found = tickets::Entity::find()
-        .filter(tickets::Column::TenantId.eq(tenant.as_str()))
-        .filter(tickets::Column::IdempotencyKey.eq(key))
-        .one(connection)
-        .await?;
+) -> Result<Option<tickets::Model>> {
+    let found = tickets::Entity::of(tenant).filter(tickets::Column::IdempotencyKey.eq(key)).one(connection).await?;
     Ok(found)
 }
 
@@ -278,7 +267,7 @@ async fn decide_on(
     reason: &str,
     terms: &Terms,
     asked_at: DateTime<Utc>,
-) -> Result<Decision, StoreError> {
+) -> Result<Decision> {
     let rules: Rules = terms.with(list_policies(connection, tenant).await?);
     let (mut history, mut is_under_review) = (History::default(), false);
     if let Some(order) = order {
@@ -297,13 +286,12 @@ async fn return_days(
     order: &Order,
     rules: &Rules,
     asked_at: DateTime<Utc>,
-) -> Result<Vec<NaiveDate>, StoreError> {
+) -> Result<Vec<NaiveDate>> {
     // Two days more: the shop's days do not start at midnight UTC.
     let since = asked_at - TimeDelta::days(i64::from(rules.frequency.days) + 2);
-    let made: Vec<DateTime<Utc>> = rmas::Entity::find()
+    let made: Vec<DateTime<Utc>> = rmas::Entity::of(tenant)
         .select_only()
         .column(rmas::Column::CreatedAt)
-        .filter(rmas::Column::TenantId.eq(tenant.as_str()))
         .filter(rmas::Column::CustomerId.eq(order.customer.id.0))
         .filter(rmas::Column::CreatedAt.gte(since))
         .into_tuple()

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::prelude::Expr;
 use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
 use super::By;
 use super::create::find_by_key;
+use super::resolve::about;
 use super::rows::{load_rmas, read_ticket};
 use crate::domain::commerce::OrderNumber;
 use crate::domain::returns::ticket::escalation_key;
 use crate::domain::returns::{Claim, Priority, Resolution, Review, Rma, RmaNumber, Ticket, TicketKind, TicketNumber};
 use crate::domain::{AuditEntry, ConversationId, TenantId};
 use crate::store::audit::record;
-use crate::store::entities::{audit, rmas, tickets};
+use crate::store::entities::{TenantEntity, audit, rmas, tickets};
 use crate::store::orders::lock_order;
-use crate::store::{StoreError, TenantStore, all_inserted};
+use crate::store::{Result, StoreError, TenantStore, all_inserted};
 
 /// A request for a person's decision.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ async fn latest_escalation(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     subject: &str,
-) -> Result<(String, Option<tickets::Model>), StoreError> {
+) -> Result<(String, Option<tickets::Model>)> {
     let mut generation = 0;
     loop {
         let key = escalation_key(subject, generation);
@@ -79,10 +79,9 @@ pub(super) async fn joined_conversations(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     ticket: &Ticket,
-) -> Result<BTreeSet<ConversationId>, StoreError> {
+) -> Result<BTreeSet<ConversationId>> {
     let Some(order) = &ticket.order else { return Ok(BTreeSet::new()) };
-    let rows = audit::Entity::find()
-        .filter(audit::Column::TenantId.eq(tenant.as_str()))
+    let rows = audit::Entity::of(tenant)
         .filter(audit::Column::OrderNumber.eq(order.as_str()))
         .filter(audit::Column::What.eq(JOINED))
         .all(connection)
@@ -97,12 +96,8 @@ pub(super) async fn reviews_of(
     connection: &impl ConnectionTrait,
     tenant: &TenantId,
     order: &OrderNumber,
-) -> Result<(BTreeMap<u32, Review>, bool), StoreError> {
-    let made = rmas::Entity::find()
-        .filter(rmas::Column::TenantId.eq(tenant.as_str()))
-        .filter(rmas::Column::OrderNumber.eq(order.as_str()))
-        .all(connection)
-        .await?;
+) -> Result<(BTreeMap<u32, Review>, bool)> {
+    let made = rmas::Entity::of(tenant).filter(rmas::Column::OrderNumber.eq(order.as_str())).all(connection).await?;
     let made = load_rmas(connection, made).await?;
     let (mut reviews, mut is_open) = (BTreeMap::new(), made.iter().any(|rma| rma.escalated));
     for generation in 0.. {
@@ -125,15 +120,14 @@ pub(super) async fn reviews_of(
 
 impl TenantStore<'_> {
     /// Creates a ticket for a person and locks its RMAs. A further escalation of the same subject joins the open ticket.
-    pub async fn escalate(&self, new: &NewEscalation<'_>, by: &By<'_>) -> Result<Escalated, StoreError> {
+    pub async fn escalate(&self, new: &NewEscalation<'_>, by: &By<'_>) -> Result<Escalated> {
         let subject = match (new.rma, new.order, by.conversation) {
             (Some(rma), _, _) => format!("rma:{rma}"),
             (None, Some(order), _) => subject_of(order),
             (None, None, Some(conversation)) => format!("conversation:{conversation}"),
             (None, None, None) => format!("who:{}", by.who),
         };
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+        let transaction = self.store.begin_fenced().await?;
         let marked = self.rmas_to_lock(&transaction, new).await?;
         let mut earlier = self.ticket_of_lock(&transaction, new).await?;
         let key = loop {
@@ -198,7 +192,7 @@ impl TenantStore<'_> {
         &self,
         transaction: &DatabaseTransaction,
         new: &NewEscalation<'_>,
-    ) -> Result<Option<tickets::Model>, StoreError> {
+    ) -> Result<Option<tickets::Model>> {
         let Some(number) = new.rma else { return Ok(None) };
         let row = self
             .rows::<rmas::Entity>()
@@ -220,7 +214,7 @@ impl TenantStore<'_> {
         marked: &[Rma],
         new: &NewEscalation<'_>,
         by: &By<'_>,
-    ) -> Result<Option<Ticket>, StoreError> {
+    ) -> Result<Option<Ticket>> {
         let find = || tickets::Entity::find_by_id((self.tenant.to_string(), id.to_owned()));
         let row = find().lock(LockType::Update).one(transaction).await?;
         let Some(row) = row.filter(|row| row.resolved_at.is_none()) else { return Ok(None) };
@@ -233,31 +227,20 @@ impl TenantStore<'_> {
         if ticket.priority >= Some(new.priority) {
             return Ok(Some(ticket));
         }
-        tickets::Entity::update_many()
-            .col_expr(tickets::Column::Priority, Expr::value(new.priority.as_str()))
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(tickets::Column::Id.eq(id))
-            .exec(transaction)
-            .await?;
+        let priority = Set(Some(new.priority.as_str().to_owned()));
+        self.change_ticket(transaction, id, tickets::ActiveModel { priority, ..Default::default() }).await?;
         let raised = AuditEntry {
             before: Some(json!({"ticket": id, "priority": ticket.priority})),
             after: Some(json!({"ticket": id, "priority": new.priority, "why": new.reason})),
             conversation: by.conversation,
-            order: ticket.order.clone(),
-            rma: ticket.rma.clone(),
-            ..AuditEntry::system(by.who, "ticket.priority", by.now)
+            ..about(&ticket, "ticket.priority", by)
         };
         record(transaction, self.tenant, &[raised]).await?;
         Ok(Some(Ticket { priority: Some(new.priority), ..ticket }))
     }
 
     /// Records that another conversation waits for the ticket's decision, once for each conversation.
-    async fn record_joined(
-        &self,
-        transaction: &DatabaseTransaction,
-        ticket: &Ticket,
-        by: &By<'_>,
-    ) -> Result<(), StoreError> {
+    async fn record_joined(&self, transaction: &DatabaseTransaction, ticket: &Ticket, by: &By<'_>) -> Result<()> {
         let Some(conversation) = by.conversation.filter(|id| ticket.conversation != Some(*id)) else { return Ok(()) };
         if joined_conversations(transaction, self.tenant, ticket).await?.contains(&conversation) {
             return Ok(());
@@ -265,9 +248,7 @@ impl TenantStore<'_> {
         let joined = AuditEntry {
             after: Some(json!({"ticket": ticket.id})),
             conversation: Some(conversation),
-            order: ticket.order.clone(),
-            rma: ticket.rma.clone(),
-            ..AuditEntry::system(by.who, JOINED, by.now)
+            ..about(ticket, JOINED, by)
         };
         record(transaction, self.tenant, &[joined]).await
     }
@@ -278,27 +259,19 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         ticket: Ticket,
         new: &NewEscalation<'_>,
-    ) -> Result<Ticket, StoreError> {
+    ) -> Result<Ticket> {
         let Some(claim) = new.claim else { return Ok(ticket) };
         let joined = ticket.claim.clone().map_or_else(|| claim.clone(), |earlier| earlier.joined_by(claim));
         if ticket.claim.as_ref() == Some(&joined) {
             return Ok(ticket);
         }
-        tickets::Entity::update_many()
-            .set(tickets::ActiveModel { claim: Set(serde_json::to_value(&joined).ok()), ..Default::default() })
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
-            .filter(tickets::Column::Id.eq(ticket.id.as_str()))
-            .exec(transaction)
-            .await?;
+        let claim = Set(serde_json::to_value(&joined).ok());
+        self.change_ticket(transaction, &ticket.id, tickets::ActiveModel { claim, ..Default::default() }).await?;
         Ok(Ticket { claim: Some(joined), ..ticket })
     }
 
     /// Returns the RMAs of the escalation, and locks their order.
-    async fn rmas_to_lock(
-        &self,
-        transaction: &DatabaseTransaction,
-        new: &NewEscalation<'_>,
-    ) -> Result<Vec<Rma>, StoreError> {
+    async fn rmas_to_lock(&self, transaction: &DatabaseTransaction, new: &NewEscalation<'_>) -> Result<Vec<Rma>> {
         if let Some(number) = new.rma {
             return Ok(self.lock_rma(transaction, number).await?.into_iter().collect());
         }
@@ -321,7 +294,7 @@ impl TenantStore<'_> {
         rma: &Rma,
         ticket: Option<(&str, &str)>,
         by: &By<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut change =
             rmas::ActiveModel { escalated: Set(ticket.is_some()), updated_at: Set(by.now), ..Default::default() };
         // A released RMA keeps its last ticket and reason, for compliance.

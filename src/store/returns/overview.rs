@@ -13,7 +13,7 @@ use crate::store::audit::read_entry;
 use crate::store::entities::{audit, mails, rmas, tickets};
 use crate::store::mails::{Mail, read_mail};
 use crate::store::orders::list_orders_with;
-use crate::store::{StoreError, TenantStore};
+use crate::store::{Result, TenantStore};
 
 /// The maximum number of orders, and of RMAs, tickets and mails each, in an overview.
 pub const LISTED_AT_MOST: usize = 20;
@@ -39,7 +39,7 @@ impl TenantStore<'_> {
     /// customer named without proof appears only in `record`.
     ///
     /// The number of queries is constant: three for a conversation without returns.
-    pub async fn overview_of_returns(&self, conversation: ConversationId) -> Result<Overview, StoreError> {
+    pub async fn overview_of_returns(&self, conversation: ConversationId) -> Result<Overview> {
         let mut has_more = false;
         let own = self.audit_rows(Condition::all().add(audit::Column::ConversationId.eq(conversation.0))).await?;
         let named = self.orders_named_by(conversation, &own).await?;
@@ -71,11 +71,7 @@ impl TenantStore<'_> {
     }
 
     /// Returns the numbers of the conversation's orders, sorted by when they last came up.
-    async fn orders_named_by(
-        &self,
-        conversation: ConversationId,
-        own: &[audit::Model],
-    ) -> Result<Vec<OrderNumber>, StoreError> {
+    async fn orders_named_by(&self, conversation: ConversationId, own: &[audit::Model]) -> Result<Vec<OrderNumber>> {
         let of_rmas: Vec<String> = self
             .rows::<rmas::Entity>()
             .select_only()
@@ -106,11 +102,7 @@ impl TenantStore<'_> {
         Ok(named)
     }
 
-    async fn rma_rows(
-        &self,
-        conversation: ConversationId,
-        orders: &[&OrderNumber],
-    ) -> Result<Vec<rmas::Model>, StoreError> {
+    async fn rma_rows(&self, conversation: ConversationId, orders: &[&OrderNumber]) -> Result<Vec<rmas::Model>> {
         let of_orders = rmas::Column::OrderNumber.is_in(orders.iter().map(|number| number.as_str()));
         let either = Condition::any().add(rmas::Column::ConversationId.eq(conversation.0)).add(of_orders);
         let of_shop = self.rows::<rmas::Entity>();
@@ -119,11 +111,7 @@ impl TenantStore<'_> {
     }
 
     /// Lists the tickets of the conversation and of the RMAs, including those that lock them.
-    async fn ticket_rows(
-        &self,
-        conversation: ConversationId,
-        rmas: &[rmas::Model],
-    ) -> Result<Vec<tickets::Model>, StoreError> {
+    async fn ticket_rows(&self, conversation: ConversationId, rmas: &[rmas::Model]) -> Result<Vec<tickets::Model>> {
         let of_rmas = tickets::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
         let locking = tickets::Column::Id.is_in(rmas.iter().filter_map(|rma| rma.escalation_ticket.as_deref()));
         let own = tickets::Column::ConversationId.eq(conversation.0);
@@ -134,7 +122,7 @@ impl TenantStore<'_> {
     }
 
     /// Lists the mails that the conversation's audit entries name, and those about the RMAs.
-    async fn mail_rows(&self, own: &[audit::Model], rmas: &[rmas::Model]) -> Result<Vec<mails::Model>, StoreError> {
+    async fn mail_rows(&self, own: &[audit::Model], rmas: &[rmas::Model]) -> Result<Vec<mails::Model>> {
         let named = own.iter().filter_map(|row| row.after.as_ref()?.get("mail")?.as_str());
         let named = mails::Column::Number.is_in(named.collect::<BTreeSet<_>>());
         let of_rmas = mails::Column::RmaNumber.is_in(rmas.iter().map(|rma| rma.number.as_str()));
@@ -144,7 +132,7 @@ impl TenantStore<'_> {
     }
 
     /// Lists the audit entries of the orders outside of conversations, by jobs and people of the shop.
-    async fn audit_rows_elsewhere(&self, orders: &[&OrderNumber]) -> Result<Vec<audit::Model>, StoreError> {
+    async fn audit_rows_elsewhere(&self, orders: &[&OrderNumber]) -> Result<Vec<audit::Model>> {
         if orders.is_empty() {
             return Ok(Vec::new());
         }
@@ -153,13 +141,13 @@ impl TenantStore<'_> {
     }
 
     /// Lists the newest audit entries, oldest first.
-    async fn audit_rows(&self, which: Condition) -> Result<Vec<audit::Model>, StoreError> {
+    async fn audit_rows(&self, which: Condition) -> Result<Vec<audit::Model>> {
         let of_shop = self.rows::<audit::Entity>();
         self.last(of_shop.filter(which).order_by_desc(audit::Column::Id), RECORD_AT_MOST).await
     }
 
     /// Lists the first `most` rows and one more if there is one, in reverse order.
-    async fn last<E: EntityTrait>(&self, newest_first: Select<E>, most: usize) -> Result<Vec<E::Model>, StoreError> {
+    async fn last<E: EntityTrait>(&self, newest_first: Select<E>, most: usize) -> Result<Vec<E::Model>> {
         let mut found = newest_first.limit(one_more(most)).all(&self.store.read).await?;
         found.reverse();
         Ok(found)

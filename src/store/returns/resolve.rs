@@ -1,4 +1,4 @@
-//! A person's decision on an escalation: creates or refuses the return, and notifies the customer.
+//! A person's decision on an escalation or a cancellation: creates or refuses the return, and notifies the customer.
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ use crate::domain::returns::{
 use crate::domain::{AuditEntry, AuditKind, ConversationId, ConversationStatus};
 use crate::store::audit::record;
 use crate::store::conversations::language_of;
-use crate::store::entities::{conversations, rmas, tickets};
+use crate::store::entities::{TenantEntity, conversations, rmas, tickets};
 use crate::store::jobs::{NewJob, delete_job, enqueue};
 use crate::store::mails::{NewMail, queue};
 use crate::store::orders::lock_order;
-use crate::store::{StoreError, TenantStore};
+use crate::store::{Result, TenantStore};
 
 /// A person's decision.
 pub struct Verdict<'a> {
@@ -64,19 +64,13 @@ impl Resolving {
 }
 
 impl TenantStore<'_> {
-    /// Applies a person's decision on an escalation. `id` is the number of the ticket or of its RMA.
+    /// Applies a person's decision on an escalation or a cancellation. `id` is the number of the ticket or of its RMA.
     ///
     /// An approval creates the requested return, decided as of the day of the request, and releases locked RMAs. A rejection
     /// rejects the RMAs that are not yet decided. A question keeps the ticket open and the RMAs locked. The same transaction
     /// stores the mail and the chat message to the customer, and the conversation's status.
-    pub async fn resolve_escalation(
-        &self,
-        id: &str,
-        verdict: &Verdict<'_>,
-        by: &By<'_>,
-    ) -> Result<Resolving, StoreError> {
-        let transaction = self.store.begin().await?;
-        self.store.check_fence(&transaction).await?;
+    pub async fn resolve_escalation(&self, id: &str, verdict: &Verdict<'_>, by: &By<'_>) -> Result<Resolving> {
+        let transaction = self.store.begin_fenced().await?;
         let Some(row) = self.lock_escalation(&transaction, id).await? else { return Ok(Resolving::NotFound) };
         if row.resolved_at.is_some() {
             return Ok(Resolving::Resolved(Box::new(read_ticket(row)?)));
@@ -121,7 +115,7 @@ impl TenantStore<'_> {
         earlier: Option<&str>,
         verdict: &Verdict<'_>,
         by: &By<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let is_final = verdict.decision != Resolution::MoreInfo;
         let change = tickets::ActiveModel {
             resolution: Set(Some(verdict.decision.as_str().to_owned())),
@@ -139,15 +133,14 @@ impl TenantStore<'_> {
         record(transaction, self.tenant, &[resolved]).await
     }
 
-    async fn change_ticket(
+    pub(super) async fn change_ticket(
         &self,
         transaction: &DatabaseTransaction,
         id: &str,
         change: tickets::ActiveModel,
-    ) -> Result<(), StoreError> {
-        tickets::Entity::update_many()
+    ) -> Result<()> {
+        tickets::Entity::update_of(self.tenant)
             .set(change)
-            .filter(tickets::Column::TenantId.eq(self.tenant.as_str()))
             .filter(tickets::Column::Id.eq(id))
             .exec(transaction)
             .await?;
@@ -155,18 +148,19 @@ impl TenantStore<'_> {
     }
 
     /// Releases the locked RMAs, and creates the requested return.
-    async fn approve(
-        &self,
-        case: &Case<'_>,
-        locked: &[Rma],
-    ) -> Result<Result<(Outcome, Option<Rma>), Resolving>, StoreError> {
+    async fn approve(&self, case: &Case<'_>, locked: &[Rma]) -> Result<Result<(Outcome, Option<Rma>), Resolving>> {
         for rma in locked {
             self.resume(case.transaction, rma, &case.by).await?;
             self.mark(case.transaction, rma, None, &case.by).await?;
         }
         let ticket = case.ticket;
+        if ticket.kind == TicketKind::Cancel {
+            return Ok(Ok((Outcome::OrderCancelled, None)));
+        }
         let (Some(claim), Some(number)) = (&ticket.claim, &ticket.order) else {
-            let continues = locked.first().map(|rma| Outcome::Continues { rma: rma.number.clone() });
+            // After the refund, there is nothing left to approve.
+            let open = locked.iter().find(|rma| !rma.status.has_ended());
+            let continues = open.map(|rma| Outcome::Continues { rma: rma.number.clone() });
             return Ok(Ok((continues.unwrap_or(Outcome::Closed), None)));
         };
         let language = language_of(case.transaction, ticket.conversation).await?;
@@ -204,7 +198,10 @@ impl TenantStore<'_> {
     }
 
     /// Releases the locked RMAs, and rejects those that the ticket is about, if they are not yet decided.
-    async fn reject(&self, case: &Case<'_>, locked: &[Rma]) -> Result<Outcome, StoreError> {
+    async fn reject(&self, case: &Case<'_>, locked: &[Rma]) -> Result<Outcome> {
+        if case.ticket.kind == TicketKind::Cancel {
+            return Ok(Outcome::OrderKept);
+        }
         let mut is_rejected = case.ticket.claim.is_some();
         for rma in locked {
             if let Ok(step) = rejection(rma.status)
@@ -219,11 +216,17 @@ impl TenantStore<'_> {
     }
 
     /// Queues the mail and the chat message, and ends the customer's wait for a person.
-    async fn notify_customer(&self, case: &Case<'_>, locked: &[Rma], outcome: Outcome) -> Result<(), StoreError> {
+    async fn notify_customer(&self, case: &Case<'_>, locked: &[Rma], outcome: Outcome) -> Result<()> {
         let (transaction, ticket) = (case.transaction, case.ticket);
         let template = match &outcome {
             // A created return has a mail of its kind.
-            Outcome::Returned { .. } | Outcome::Closed => None,
+            Outcome::Returned { .. } | Outcome::Closed | Outcome::OrderCancelled | Outcome::OrderKept => None,
+            // The mail has a link to the label, which the customer has used by then.
+            Outcome::Continues { rma }
+                if locked.iter().any(|of| of.number == *rma && of.status.is_past_inspection()) =>
+            {
+                None
+            }
             Outcome::Continues { .. } => Some(APPROVED),
             Outcome::Rejected => Some("return_rejected"),
             Outcome::MoreInfo { .. } => Some("more_info"),
@@ -262,7 +265,7 @@ impl TenantStore<'_> {
         transaction: &DatabaseTransaction,
         conversation: ConversationId,
         ticket: &str,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let open = self
             .rows::<tickets::Entity>()
             .filter(tickets::Column::ConversationId.eq(conversation.0))
@@ -274,31 +277,27 @@ impl TenantStore<'_> {
         if open > 0 {
             return Ok(());
         }
-        conversations::Entity::update_many()
+        conversations::Entity::update_of(self.tenant)
             .set(conversations::ActiveModel {
                 status: Set(ConversationStatus::Bot.as_str().to_owned()),
                 waiting_since: Set(None),
                 ..Default::default()
             })
             .filter(conversations::Column::Id.eq(conversation.0))
-            .filter(conversations::Column::TenantId.eq(self.tenant.as_str()))
             .filter(conversations::Column::Status.eq(ConversationStatus::Waiting.as_str()))
             .exec(transaction)
             .await?;
         Ok(())
     }
 
-    /// Returns and locks the newest escalation with this number or of the RMA with this number. Prefers an open one.
-    async fn lock_escalation(
-        &self,
-        transaction: &DatabaseTransaction,
-        id: &str,
-    ) -> Result<Option<tickets::Model>, StoreError> {
+    /// Returns and locks the newest escalation or cancellation with this number, or of the RMA with this number. Prefers an open
+    /// one.
+    async fn lock_escalation(&self, transaction: &DatabaseTransaction, id: &str) -> Result<Option<tickets::Model>> {
         let by_rma = self.rows::<rmas::Entity>().filter(rmas::Column::Number.eq(id)).one(transaction).await?;
         let ticket = by_rma.and_then(|rma| rma.escalation_ticket);
         let find = || {
             self.rows::<tickets::Entity>()
-                .filter(tickets::Column::Kind.eq(TicketKind::Escalation.as_str()))
+                .filter(tickets::Column::Kind.is_in(TicketKind::DECIDED.map(TicketKind::as_str)))
                 .filter(tickets::Column::Id.eq(ticket.as_deref().unwrap_or(id)).or(tickets::Column::RmaNumber.eq(id)))
                 .order_by_desc(tickets::Column::CreatedAt)
         };
@@ -312,7 +311,7 @@ impl TenantStore<'_> {
         Ok(open.or_else(|| found.into_iter().next()))
     }
 
-    async fn rmas_of_ticket(&self, transaction: &DatabaseTransaction, ticket: &str) -> Result<Vec<Rma>, StoreError> {
+    async fn rmas_of_ticket(&self, transaction: &DatabaseTransaction, ticket: &str) -> Result<Vec<Rma>> {
         let rows = self
             .rows::<rmas::Entity>()
             .filter(rmas::Column::EscalationTicket.eq(ticket))
@@ -324,7 +323,7 @@ impl TenantStore<'_> {
     }
 
     /// Queues the work that the lock has delayed: the label, if it does not exist yet.
-    async fn resume(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<(), StoreError> {
+    async fn resume(&self, transaction: &DatabaseTransaction, rma: &Rma, by: &By<'_>) -> Result<()> {
         if rma.status != RmaStatus::Initiated || rma.label.is_some() {
             return Ok(());
         }
@@ -334,16 +333,34 @@ impl TenantStore<'_> {
     }
 
     /// Adds the customer's answer to the ticket. Returns `None` if the ticket has no open question.
-    pub async fn answer_question(&self, ticket: &str, answer: &str, by: &By<'_>) -> Result<Option<Ticket>, StoreError> {
+    pub async fn answer_question(&self, ticket: &str, answer: &str, by: &By<'_>) -> Result<Option<Ticket>> {
+        self.add_words(ticket, answer, by, |ticket| ticket.question.is_some()).await
+    }
+
+    /// Adds a further detail of the customer to an open ticket. Returns `None` if the ticket takes no more.
+    pub async fn add_detail(&self, ticket: &str, detail: &str, by: &By<'_>) -> Result<Option<Ticket>> {
+        self.add_words(ticket, detail, by, takes_details).await
+    }
+
+    async fn add_words(
+        &self,
+        ticket: &str,
+        answer: &str,
+        by: &By<'_>,
+        takes_them: fn(&Ticket) -> bool,
+    ) -> Result<Option<Ticket>> {
         let transaction = self.store.begin().await?;
         self.store.check_fence(&transaction).await?;
         let find = tickets::Entity::find_by_id((self.tenant.to_string(), ticket.to_owned()));
         let row = find.lock(LockType::Update).one(&transaction).await?;
-        let Some(ticket) = row.map(read_ticket).transpose()?.filter(|ticket| ticket.question.is_some()) else {
+        let Some(ticket) = row.map(read_ticket).transpose()?.filter(takes_them) else {
             return Ok(None);
         };
-        let question = ticket.question.clone().unwrap_or_default();
-        let summary = format!("{}\nQuestion: {question}\nAnswer: {answer}", ticket.summary);
+        let summary = match &ticket.question {
+            Some(question) => format!("{}\nQuestion: {question}\nAnswer: {answer}", ticket.summary),
+            None => format!("{}\nDetail: {answer}", ticket.summary),
+        };
+        let earlier = ticket.question.as_ref().map(|_| Resolution::MoreInfo);
         let change = tickets::ActiveModel {
             summary: Set(summary.clone()),
             resolution: Set(None),
@@ -354,7 +371,7 @@ impl TenantStore<'_> {
         self.change_ticket(&transaction, &ticket.id, change).await?;
         let answered = AuditEntry {
             kind: AuditKind::User,
-            before: Some(json!({"ticket": ticket.id, "resolution": Resolution::MoreInfo})),
+            before: Some(json!({"ticket": ticket.id, "resolution": earlier})),
             after: Some(json!({"ticket": ticket.id})),
             ..about(&ticket, "ticket.answered", by)
         };
@@ -362,6 +379,13 @@ impl TenantStore<'_> {
         transaction.commit().await?;
         Ok(Some(Ticket { summary, question: None, ..ticket }))
     }
+}
+
+/// How long a summary becomes at most, in bytes.
+const SUMMARY_MAX_BYTES: usize = 20_000;
+
+fn takes_details(ticket: &Ticket) -> bool {
+    ticket.resolved.is_none() && ticket.summary.len() < SUMMARY_MAX_BYTES
 }
 
 /// The template of the mail with the return label.
@@ -383,7 +407,8 @@ impl Case<'_> {
     }
 }
 
-fn about(ticket: &Ticket, what: &str, by: &By<'_>) -> AuditEntry {
+/// Returns an entry of the audit log about a ticket.
+pub(super) fn about(ticket: &Ticket, what: &str, by: &By<'_>) -> AuditEntry {
     AuditEntry {
         conversation: ticket.conversation,
         order: ticket.order.clone(),

@@ -12,16 +12,11 @@ use crate::domain::returns::ticket::Resolved;
 use crate::domain::returns::{
     Action, Claim, Label, Priority, ReasonCode, Resolution, Rma, RmaId, RmaLine, RmaStatus, Ticket, TicketKind,
 };
-use crate::store::StoreError;
-use crate::store::columns::from_db;
 use crate::store::entities::{labels, rma_items, rmas, tickets};
-use crate::store::orders::unreadable;
+use crate::store::{Result, StoreError, from_db, unreadable};
 
 /// Loads the lines and labels of RMAs. Keeps the order of the rows.
-pub(super) async fn load_rmas(
-    connection: &impl ConnectionTrait,
-    found: Vec<rmas::Model>,
-) -> Result<Vec<Rma>, StoreError> {
+pub(super) async fn load_rmas(connection: &impl ConnectionTrait, found: Vec<rmas::Model>) -> Result<Vec<Rma>> {
     if found.is_empty() {
         return Ok(Vec::new());
     }
@@ -47,8 +42,8 @@ pub(super) async fn load_rmas(
         .collect()
 }
 
-fn read_rma(row: rmas::Model, lines: Vec<rma_items::Model>, label: Option<labels::Model>) -> Result<Rma, StoreError> {
-    let unreadable = |reason: &str| unreadable("rmas", reason);
+fn read_rma(row: rmas::Model, lines: Vec<rma_items::Model>, label: Option<labels::Model>) -> Result<Rma> {
+    let unreadable = |reason| unreadable("rmas", reason);
     let currency = Currency::parse(&row.currency).ok_or_else(|| unreadable("currency"))?;
     let label = label.map(|label| {
         let tracking = label.tracking.parse().map_err(|_| unreadable("tracking"))?;
@@ -76,8 +71,8 @@ fn read_rma(row: rmas::Model, lines: Vec<rma_items::Model>, label: Option<labels
     })
 }
 
-pub(super) fn read_ticket(row: tickets::Model) -> Result<Ticket, StoreError> {
-    let unreadable = |reason: &str| unreadable("tickets", reason);
+pub(super) fn read_ticket(row: tickets::Model) -> Result<Ticket> {
+    let unreadable = |reason| unreadable("tickets", reason);
     let decision =
         row.resolution.as_deref().map(|text| Resolution::parse(text).ok_or_else(|| unreadable("resolution")));
     let (resolved, question) = match (decision.transpose()?, row.resolved_by, row.resolved_why, row.resolved_at) {

@@ -20,12 +20,12 @@ use crate::domain::identity::Email;
 use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::{ConversationId, TenantId};
 use crate::store::entities::{
-    audit, customers, labels, mails, order_items, order_misses, orders, rma_items, rmas, tickets,
+    TenantEntity, audit, customers, labels, mails, order_items, order_misses, orders, rma_items, rmas, tickets,
 };
 use crate::store::jobs::{NewJob, enqueue};
 use crate::store::mails::{MailId, MailStatus};
 use crate::store::orders::ORDERS_LISTED;
-use crate::store::{Store, StoreError, TenantStore};
+use crate::store::{Result, Store, TenantStore};
 
 /// Rows per INSERT statement; databases limit the values of one statement to some ten thousands.
 const ROWS_AT_ONCE: usize = 500;
@@ -61,7 +61,7 @@ pub struct Snapshot {
 impl TenantStore<'_> {
     /// Reads the orders that the conversation names or looked up, the newest orders of their customers, and the RMAs,
     /// tickets and mails about all of them.
-    pub async fn snapshot(&self, asked: &Asked) -> Result<Snapshot, StoreError> {
+    pub async fn snapshot(&self, asked: &Asked) -> Result<Snapshot> {
         let mut named: BTreeSet<String> = asked.orders.iter().map(ToString::to_string).collect();
         named.extend(self.looked_up_in(asked.conversation).await?);
         let mut snapshot = self.snapshot_orders(asked, &named).await?;
@@ -74,22 +74,22 @@ impl TenantStore<'_> {
     }
 
     /// Lists the orders that were looked up in the conversation, including numbers that only a model recognized.
-    async fn looked_up_in(&self, conversation: ConversationId) -> Result<Vec<String>, StoreError> {
-        let numbers = audit::Entity::find()
+    async fn looked_up_in(&self, conversation: ConversationId) -> Result<Vec<String>> {
+        let numbers = self
+            .rows::<audit::Entity>()
             .select_only()
             .column(audit::Column::OrderNumber)
             .distinct()
-            .filter(audit::Column::TenantId.eq(self.tenant.as_str()))
             .filter(audit::Column::ConversationId.eq(conversation.0))
             .filter(audit::Column::OrderNumber.is_not_null());
         Ok(numbers.into_tuple().all(&self.store.read).await?)
     }
 
     /// Reads the named orders, and the newest orders of each customer and e-mail address, which a desk may list.
-    async fn snapshot_orders(&self, asked: &Asked, named: &BTreeSet<String>) -> Result<Snapshot, StoreError> {
+    async fn snapshot_orders(&self, asked: &Asked, named: &BTreeSet<String>) -> Result<Snapshot> {
         // A list may give only the day of an order, which is stored as its noon: up to half a day after the question.
         let before = asked.at + TimeDelta::days(1);
-        let of_shop = || orders::Entity::find().filter(orders::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = || self.rows::<orders::Entity>();
         let newest = |which: sea_orm::sea_query::SimpleExpr| {
             let found = of_shop().filter(which).filter(orders::Column::OrderedAt.lt(before));
             found.order_by_desc(orders::Column::OrderedAt).order_by_desc(orders::Column::Number).limit(ORDERS_LISTED)
@@ -104,15 +104,15 @@ impl TenantStore<'_> {
         if let Some(user) = &asked.user_id {
             buyers = buyers.add(customers::Column::UserId.eq(user.as_str()));
         }
-        let of_shop = customers::Entity::find().filter(customers::Column::TenantId.eq(self.tenant.as_str()));
+        let of_shop = self.rows::<customers::Entity>();
         let buyers = of_shop.filter(buyers).all(read).await?;
         for buyer in &buyers {
             found.extend(newest(orders::Column::CustomerId.eq(buyer.id)).all(read).await?);
         }
         let orders: BTreeMap<String, orders::Model> =
             found.into_iter().map(|order| (order.number.clone(), order)).collect();
-        let items = order_items::Entity::find()
-            .filter(order_items::Column::TenantId.eq(self.tenant.as_str()))
+        let items = self
+            .rows::<order_items::Entity>()
             .filter(order_items::Column::OrderNumber.is_in(orders.keys().map(String::as_str)))
             .all(read)
             .await?;
@@ -120,13 +120,12 @@ impl TenantStore<'_> {
     }
 
     /// Reads the RMAs, labels, tickets and mails about the orders and their customers.
-    async fn snapshot_returns(&self, asked: &Asked, snapshot: &mut Snapshot) -> Result<(), StoreError> {
-        let (read, tenant) = (&self.store.read, self.tenant.as_str());
+    async fn snapshot_returns(&self, asked: &Asked, snapshot: &mut Snapshot) -> Result<()> {
+        let (read, tenant) = (&self.store.read, self.tenant);
         let numbers = || snapshot.orders.iter().map(|order| order.number.as_str());
         let buyers = snapshot.customers.iter().map(|customer| customer.id);
         let of_order = rmas::Column::OrderNumber.is_in(numbers());
-        snapshot.rmas = rmas::Entity::find()
-            .filter(rmas::Column::TenantId.eq(tenant))
+        snapshot.rmas = rmas::Entity::of(tenant)
             .filter(Condition::any().add(of_order).add(rmas::Column::CustomerId.is_in(buyers)))
             .filter(rmas::Column::CreatedAt.lt(asked.at))
             .all(read)
@@ -144,8 +143,7 @@ impl TenantStore<'_> {
             .add(tickets::Column::OrderNumber.is_in(numbers()))
             .add(tickets::Column::RmaNumber.is_in(rma_numbers()))
             .add(tickets::Column::ConversationId.eq(asked.conversation.0));
-        snapshot.tickets = tickets::Entity::find()
-            .filter(tickets::Column::TenantId.eq(tenant))
+        snapshot.tickets = tickets::Entity::of(tenant)
             .filter(about)
             .filter(tickets::Column::CreatedAt.lt(asked.at))
             .order_by_asc(tickets::Column::CreatedAt)
@@ -154,39 +152,31 @@ impl TenantStore<'_> {
         let about = Condition::any()
             .add(mails::Column::OrderNumber.is_in(numbers()))
             .add(mails::Column::RmaNumber.is_in(rma_numbers()));
-        snapshot.mails = mails::Entity::find()
-            .filter(mails::Column::TenantId.eq(tenant))
-            .filter(about)
-            .filter(mails::Column::CreatedAt.lt(asked.at))
-            .all(read)
-            .await?;
+        snapshot.mails =
+            mails::Entity::of(tenant).filter(about).filter(mails::Column::CreatedAt.lt(asked.at)).all(read).await?;
         Ok(())
     }
 
     /// Reads the counts of failed contact checks. A count that changed after the question is left out, since its earlier value is
     /// not stored.
-    async fn snapshot_misses(
-        &self,
-        asked: &Asked,
-        named: BTreeSet<String>,
-    ) -> Result<Vec<order_misses::Model>, StoreError> {
+    async fn snapshot_misses(&self, asked: &Asked, named: BTreeSet<String>) -> Result<Vec<order_misses::Model>> {
         let of_orders = named.iter().filter_map(|number| number.parse().ok()).map(AttemptSubject::Order);
         let subjects =
             of_orders.chain([AttemptSubject::Conversation(asked.conversation)]).map(|subject| subject.name());
-        let counts = order_misses::Entity::find()
-            .filter(order_misses::Column::TenantId.eq(self.tenant.as_str()))
+        let counts = self
+            .rows::<order_misses::Entity>()
             .filter(order_misses::Column::Subject.is_in(subjects))
             .filter(order_misses::Column::LastAt.lt(asked.at));
         Ok(counts.all(&self.store.read).await?)
     }
 
     /// Reads the audit log of the snapshot's orders since then, oldest first.
-    async fn changes_since(&self, at: DateTime<Utc>, snapshot: &Snapshot) -> Result<Vec<audit::Model>, StoreError> {
+    async fn changes_since(&self, at: DateTime<Utc>, snapshot: &Snapshot) -> Result<Vec<audit::Model>> {
         let of_rmas = snapshot.rmas.iter().map(|rma| rma.order_number.as_str());
         let numbers: BTreeSet<&str> =
             snapshot.orders.iter().map(|order| order.number.as_str()).chain(of_rmas).collect();
-        let changes = audit::Entity::find()
-            .filter(audit::Column::TenantId.eq(self.tenant.as_str()))
+        let changes = self
+            .rows::<audit::Entity>()
             .filter(audit::Column::OrderNumber.is_in(numbers))
             .filter(audit::Column::At.gte(at))
             .order_by_asc(audit::Column::Id);
@@ -257,9 +247,8 @@ fn earliest<'a>(
 impl Store {
     /// Inserts the rows under their own shop, and queues the mails that were not sent. Meant for an empty store: a row that exists is an
     /// error.
-    pub async fn restore(&self, snapshot: Snapshot, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let transaction = self.begin().await?;
-        self.check_fence(&transaction).await?;
+    pub async fn restore(&self, snapshot: Snapshot, now: DateTime<Utc>) -> Result<()> {
+        let transaction = self.begin_fenced().await?;
         let queued = snapshot.mails.iter().filter(|mail| mail.status == MailStatus::Queued.as_str());
         let queued: Vec<(TenantId, MailId)> =
             queued.filter_map(|mail| Some((mail.tenant_id.parse().ok()?, MailId(mail.id)))).collect();
@@ -278,7 +267,7 @@ impl Store {
     }
 }
 
-async fn insert<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<(), StoreError>
+async fn insert<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
 where
     E: EntityTrait,
     E::Model: IntoActiveModel<E::ActiveModel>,

@@ -3,9 +3,11 @@
 
 use std::sync::atomic::Ordering;
 
+use async_trait::async_trait;
 use chrono::Utc;
 
 use super::Engine;
+use crate::channels::{Announced, Announcement, Announcer};
 use crate::desks::Caller;
 use crate::domain::{Author, ConsoleAct, ConversationId, MessageId, TenantId};
 use crate::store::StoreError;
@@ -43,14 +45,16 @@ pub enum AcceptError {
     #[error("the idempotency key was used with a different body")]
     KeyReused,
     #[error("too many turns of this conversation are waiting")]
-    TooManyWaiting,
+    TooManyWaiting { limit: u64 },
     #[error("too many turns of this conversation in a minute")]
     TooManyPerMinute {
+        limit: u64,
         /// Seconds until the next message is accepted.
         retry_after: u64,
     },
     #[error("too many turns of this shop in a day")]
     TooManyPerDay {
+        limit: u64,
         /// Seconds until the next day.
         retry_after: u64,
     },
@@ -118,12 +122,43 @@ impl Engine {
             }
             Acceptance::KeyReused => Err(AcceptError::KeyReused),
             Acceptance::Full if draining => Err(AcceptError::Draining),
-            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting),
-            Acceptance::TooManyPerMinute { retry_after } => Err(AcceptError::TooManyPerMinute { retry_after }),
-            Acceptance::TooManyPerDay { retry_after } => Err(AcceptError::TooManyPerDay { retry_after }),
+            Acceptance::TooManyWaiting => Err(AcceptError::TooManyWaiting { limit: new.waiting_max }),
+            Acceptance::TooManyPerMinute { retry_after } => {
+                Err(AcceptError::TooManyPerMinute { limit: new.per_minute.unwrap_or_default(), retry_after })
+            }
+            Acceptance::TooManyPerDay { retry_after } => {
+                Err(AcceptError::TooManyPerDay { limit: new.per_day.unwrap_or_default(), retry_after })
+            }
             Acceptance::Full => Err(AcceptError::Overloaded),
             Acceptance::NotTaken => Err(AcceptError::NotTaken),
             Acceptance::NotFound => Err(AcceptError::NotFound),
+        }
+    }
+}
+
+/// A message that the shop starts is a turn in its conversation's lane, like a person's answer.
+#[async_trait]
+impl Announcer for Engine {
+    async fn announce(
+        &self,
+        tenant: &TenantId,
+        conversation: ConversationId,
+        announcement: Announcement,
+    ) -> Result<Announced, StoreError> {
+        let Announcement { text, metadata, key } = announcement;
+        let message = Message {
+            author: Author::Shop { metadata },
+            text,
+            idempotency: Some(IdempotencyKey { body_hash: key.clone(), key }),
+            caller: Caller::default(),
+            act: None,
+            new: true,
+        };
+        match self.accept(tenant, conversation, message).await {
+            // A deleted conversation needs no announcement.
+            Ok(_) | Err(AcceptError::NotFound | AcceptError::KeyReused) => Ok(Announced::Done),
+            Err(AcceptError::Store(cause)) => Err(cause),
+            Err(_) => Ok(Announced::Later),
         }
     }
 }

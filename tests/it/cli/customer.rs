@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 use crate::desks::returns::shop::{Chat, mails, open};
 use crate::support::app::TestApp;
 use crate::support::eventually;
+use frontdesk::cli::seed::sample;
+use frontdesk::store::sample_shop::Sampling;
 
 const JOHN: &str = "john.doe@example.com";
 const WORD: &str = "zebracolour";
@@ -141,6 +143,9 @@ async fn customer_is_exported_and_erased_beside_server() {
     assert!(store.find_order(&"77900".parse().unwrap()).await.unwrap().unwrap().email.as_str().starts_with("buyer"));
     assert_eq!(app.history(&other.id).await.len(), 1, "another conversation stays");
     assert_eq!(app.get("/readyz").send().await.unwrap().status(), 200);
+    let sample = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
+    let again = store.make_sample(&sample, false).await.unwrap();
+    assert!(matches!(again, Sampling::Done { .. }), "the sample is reset after an erasure: {again:?}");
 }
 
 #[tokio::test]

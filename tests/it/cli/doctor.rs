@@ -34,7 +34,7 @@ fn doctor_before_first_start_creates_nothing() {
         OK,
         "prompts: personas returns_en (en, vi), returns_vi (vi, en), system_persona_en (en, vi), system_persona_vi (vi, en); default system_persona_vi",
     );
-    has(&lines, OK, "knowledge: 14 documents, ");
+    has(&lines, OK, "knowledge: 22 documents, ");
     has(&lines, OK, "store: SQLite (database/frontdesk.db) does not exist yet: the first start creates it");
     has(&lines, OK, "warranties: none yet: the first start reads knowledge/warranty.csv");
     has(&lines, OK, "server: none runs on this database");
@@ -139,6 +139,38 @@ fn doctor_checks_texts_documents_and_database() {
     has(&lines, FAIL, "store: ");
     assert_eq!(code, Some(1), "{lines:#?}");
     assert!(!lines.concat().contains("s3cret"), "{lines:#?}");
+}
+
+#[test]
+fn unreachable_embedding_model_is_reported_with_its_fix() {
+    let (code, lines) = doctor(&Shop::new(), &[("EMBED", "auto"), ("OLLAMA_HOST", "127.0.0.1:1")]);
+    let line = lines.iter().find(|line| line.contains("embedding model: ")).unwrap();
+    assert!(line.starts_with(WARN) && line.contains("127.0.0.1:1") && line.contains("`ollama serve`"), "{line}");
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn doctor_checks_the_files_of_every_shop() {
+    let shop = Shop::new();
+    for folder in ["acme/prompts", "acme/knowledge"] {
+        std::fs::create_dir_all(shop.path(&format!("database/shops/{folder}"))).unwrap();
+    }
+    shop.write("database/shops/acme/shop.toml", "api_keys = [\"s3cret-of-the-shop-acme\"]\n");
+    shop.write("database/shops/acme/prompts/host.md", "---\nlangauges: [en]\n---\nWho.\nGreeting: Hi\n");
+    let keys = ("X_API_KEYS", "s3cret-of-the-shop-1,beta:s3cret-of-the-shop-2");
+    let (code, lines) = doctor(&shop, &[keys]);
+    has(&lines, OK, "keys: 3 keys for tenants acme (1), beta (1), default (1)");
+    has(&lines, FAIL, "prompts: shop acme: database/shops/acme/prompts/host.md:2: ");
+    has(&lines, WARN, "knowledge: shop beta: no documents, since database/shops/beta does not exist: create it");
+    assert_eq!(code, Some(1));
+    shop.write("database/shops/acme/prompts/host.md", "Who.\nGreeting: Hi\n");
+    shop.write("database/shops/acme/shop.toml", "persona = \"guest\"\n");
+    let (_, lines) = doctor(&shop, &[]);
+    has(
+        &lines,
+        FAIL,
+        "prompts: shop acme: database/shops/acme/shop.toml: there is no persona 'guest': write one of host",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

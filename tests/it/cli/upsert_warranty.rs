@@ -215,13 +215,13 @@ async fn unreadable_file_exits_with_2_and_reason() {
         let shop = Shop::new().await;
         let run = shop.upsert(&list, &[]);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
-        assert!(run.stderr.contains(says), "{says:?} is not in {run:?}");
+        assert_eq!(run.stderr.matches(says).count(), 1, "{says:?} is not once in {run:?}");
         assert!(!shop.folder.path().join("data").exists(), "a bad file makes no database");
     }
     let shop = Shop::new().await;
     let missing = Run::from(shop.command(&[]).output().unwrap());
-    assert_eq!(missing.code, 2);
-    assert!(missing.stderr.contains("warranty.csv"), "{missing:?}");
+    let expected = "error: warranty.csv: there is no such file or folder; check the path\n";
+    assert_eq!((missing.code, missing.stderr.as_str()), (2, expected));
     let bad_url = shop.upsert(HEADER, &["--database-url", "mysql://h/d"]);
     assert_eq!(bad_url.code, 2);
     assert!(bad_url.stderr.contains("DATABASE_URL must start with"), "{bad_url:?}");
@@ -246,6 +246,15 @@ async fn database_url_comes_from_environment_or_env_file() {
 async fn list_without_rows_changes_nothing() {
     let run = Shop::new().await.upsert(HEADER, &[]);
     assert_eq!((run.counts(), run.code), ("0 new, 0 changed, 0 unchanged, 0 refused", 0), "{run:?}");
+}
+
+#[tokio::test]
+async fn all_errors_of_a_row_are_reported() {
+    let run = Shop::new().await.upsert(format!("{HEADER}AB,,soon\n"), &[]);
+    assert_eq!((run.counts(), run.code), ("0 new, 0 changed, 0 unchanged, 1 refused", 1), "{run:?}");
+    for says in ["line 2: serial \"AB\"", "line 2: product_name \"\"", "line 2: warranty_end_date \"soon\""] {
+        assert!(run.stdout.contains(says), "{says:?} is not in {run:?}");
+    }
 }
 
 #[tokio::test]

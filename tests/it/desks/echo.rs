@@ -22,7 +22,7 @@ fn prompts() -> TempDir {
 }
 
 #[tokio::test]
-async fn registered_desk_answers_with_tool_job_text_and_panel() {
+async fn registered_desk_has_tool_job_text_and_panel() {
     let ollama = ScriptedOllama::start().await;
     let folder = prompts();
     let path = |name: &str| folder.path().join(name).display().to_string();

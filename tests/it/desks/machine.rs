@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use chrono::Utc;
-use frontdesk::desks::machine::{Machine, Step, drive};
+use frontdesk::desks::machine::{Machine, run_until_wait};
 use frontdesk::desks::{Caller, DeskError, Sink, SinkClosed, Stored, Turn};
 use frontdesk::domain::{Conversation, ConversationId, Event, Kind, Message, MessageId, Metadata, Sender, TenantId};
 use frontdesk::persona::Prompts;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::store::{TestStore, conversation, opened, tenant};
 
-/// Asks, and says that it has ended; the state counts what was said.
+/// Asks, then ends. The state counts its messages.
 struct Talker;
 
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,35 +26,22 @@ struct Said(u32);
 #[async_trait]
 impl Machine for Talker {
     type State = Said;
-    type Worker = ();
-    type Question = ();
-    type Ending = ();
-    type Event = u32;
+    type Input = u32;
+    type Effect = (&'static str, &'static str);
 
-    fn route(state: &Said) -> Step<(), (), ()> {
-        match state.0 {
-            0 => Step::Ask(()),
-            1 => Step::Finish(()),
-            _ => Step::Wait,
-        }
+    fn advance(state: Said, more: u32) -> (Said, Vec<Self::Effect>) {
+        let state = Said(state.0 + more);
+        let effects = match state.0 {
+            0 => vec![("order_prompt", "which order?")],
+            1 => vec![("follow_up", "anything else?")],
+            _ => vec![],
+        };
+        (state, effects)
     }
 
-    fn advance(state: Said, more: u32) -> Said {
-        Said(state.0 + more)
-    }
-
-    async fn work(&self, _: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
-        Ok(0)
-    }
-
-    async fn ask(&self, turn: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
-        turn.say(Kind::desk("order_prompt"), "which order?").await?;
-        Ok(1)
-    }
-
-    async fn finish(&self, turn: &mut Turn, _: &Said, (): ()) -> Result<u32, DeskError> {
-        turn.say(Kind::FollowUp, "anything else?").await?;
-        Ok(1)
+    async fn perform(&self, turn: &mut Turn, _: &Said, (kind, text): Self::Effect) -> Result<Option<u32>, DeskError> {
+        turn.say(Kind::desk(kind), text).await?;
+        Ok(Some(1))
     }
 }
 
@@ -132,7 +119,7 @@ async fn message_is_stored_before_its_state() {
     let seen = Arc::default();
     let sink = Watcher { store: store.clone(), tenant: shop.clone(), conversation: id, seen: Arc::clone(&seen) };
     let mut turn = turn(conversation, sink);
-    drive(&Talker, &mut turn, &store, Said::default(), 0).await.unwrap();
+    run_until_wait(&Talker, &mut turn, &store, Talker::advance(Said::default(), 0)).await.unwrap();
     let seen: Vec<(bool, Value)> = std::mem::take(&mut *seen.lock().unwrap());
     assert_eq!(seen, [(true, 0.into()), (true, 1.into())], "each is waited for, and the state says nothing of it yet");
     let stored = store.tenant(&shop).find_conversation(id).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The retail desk, driven over HTTP: every path's whole event stream, and what the language model was asked.
+//! The retail desk, driven over HTTP: the dialogue of every path, and what the language model was asked.
 
 mod any_text;
 pub mod chat;
@@ -11,6 +11,7 @@ mod grounding;
 mod language;
 mod meaning;
 mod misses;
+mod polish;
 mod prompt;
 mod shopping;
 mod waiting;

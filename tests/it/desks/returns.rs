@@ -1,4 +1,4 @@
-//! The returns desk, driven over HTTP: every path's whole event stream, on the sample shop.
+//! The returns desk, driven over HTTP on the sample shop: the dialogue of every path.
 
 pub mod agent;
 mod crash;
@@ -11,3 +11,4 @@ mod questions;
 mod record;
 mod scenarios;
 pub mod shop;
+mod tickets;

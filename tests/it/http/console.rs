@@ -2,7 +2,7 @@
 
 mod answers;
 mod audit;
-mod desk;
+pub mod desk;
 mod figures;
 mod inbox;
 mod knowledge;

@@ -70,8 +70,10 @@ async fn invalid_message_is_refused() {
     let app = TestApp::start().await;
     let id = app.open(&json!({})).await;
     let long = json!({"text": "ế".repeat(4001)}).to_string();
+    for route in ["messages", "stream"] {
+        refuse(&app, &format!("/conversations/{id}/{route}"), b"", NO_JSON).await;
+    }
     for body in [
-        "",
         "{}",
         r#"{"text":null}"#,
         r#"{"text":7}"#,

@@ -14,14 +14,14 @@ use crate::support::app::TestApp;
 async fn stored_message_runs_after_client_disconnects() {
     let app = TestApp::start().await;
     let mut ids = Vec::new();
-    for n in 0..120_u64 {
+    for n in 0..60_u64 {
         let id = app.open(&json!({})).await;
         let body = json!({"text": "kiểm tra bảo hành ABC123"}).to_string();
         let route = if n % 2 == 0 { "messages" } else { "stream" };
         let request = raw::post(&app, &format!("/conversations/{id}/{route}"), "", body.as_bytes());
         let mut leaving = raw::connect(&app).await;
         leaving.write_all(&request).await.unwrap();
-        tokio::time::sleep(Duration::from_micros(n * 50)).await;
+        tokio::time::sleep(Duration::from_micros(n * 100)).await;
         drop(leaving);
         ids.push(id);
     }

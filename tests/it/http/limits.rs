@@ -73,7 +73,10 @@ async fn turns_per_minute_are_limited_per_conversation() {
         let response = app.post(&path, &json!({"text": "hello"})).send().await.unwrap();
         let seconds: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
         assert!((1..=61).contains(&seconds), "{seconds}");
-        super::problem::check(response, 429, "rate_limited").await;
+        let problem = super::problem::check(response, 429, "rate_limited").await;
+        let unit = if seconds == 1 { "second" } else { "seconds" };
+        let expected = format!("A conversation may have 3 messages per minute; retry in {seconds} {unit}.");
+        assert_eq!(problem["detail"], expected);
     }
     app.ask(&other, "hello").await;
     assert_eq!(app.history(&id).await.iter().filter(|message| message["sender"] == "user").count(), 3);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::live::Live;
 use crate::support::app::TestApp;
 
-const CONVERSATIONS: usize = 200;
+const CONVERSATIONS: usize = 100;
 const SERIALS: [&str; 3] = ["ABC123", "XYZ789", "FUT-2099"];
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 fn email() -> Email {
     Email {
+        from: None,
         id: "MSG-1700000000-1A2B3C4D".to_owned(),
         to: "john.doe@example.com".to_owned(),
         subject: "Yêu cầu trả hàng".to_owned(),

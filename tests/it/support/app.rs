@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use frontdesk::app::App;
-use frontdesk::cli::lists::Destination;
+use frontdesk::cli::lists::{Destination, ImportOptions};
 use frontdesk::cli::upsert_warranty;
 use frontdesk::config::{Config, Env};
 use frontdesk::desks::{DeskFactory, DeskRegistry};
@@ -210,9 +210,7 @@ async fn import_warranties(folder: &Path, database_url: &str) {
     let report = upsert_warranty::import(&upsert_warranty::Args {
         file,
         destination: Destination::new(TenantId::default(), database_url),
-        skip_invalid: false,
-        json: false,
-        max_refused_shown: 10,
+        options: ImportOptions::default(),
     })
     .await;
     report.unwrap();

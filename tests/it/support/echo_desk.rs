@@ -31,14 +31,15 @@ impl DeskFactory for EchoFactory {
         for (language, texts) in texts.iter() {
             texts.check(2).map_err(|hint| prompts.error(&format!("texts/echo.{language}.toml"), None, hint))?;
         }
-        Ok(Box::new(|services| {
-            services.jobs.register(Arc::new(ConfirmEcho));
-            Arc::new(Echo { texts, services: services.clone() })
-        }))
+        Ok(Box::new(|services| Arc::new(Echo { texts, services: services.clone() })))
     }
 
     fn message_kinds(&self) -> &'static [Kind] {
         &[ECHO]
+    }
+
+    fn jobs(&self) -> Vec<Arc<dyn Job>> {
+        vec![Arc::new(ConfirmEcho)]
     }
 
     fn console_panel(&self) -> Option<ConsolePanel> {

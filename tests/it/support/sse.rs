@@ -1,8 +1,6 @@
 //! Reading event streams as a strict client would.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The frames of a stream: the `id:` where there is one, and the data.
 #[derive(Clone, Debug)]
@@ -90,26 +88,5 @@ impl Events {
     pub fn text(&self, kind: &str) -> String {
         let found = self.messages().into_iter().find(|(known, _)| known == kind);
         found.unwrap_or_else(|| panic!("no {kind}: {self:?}")).1
-    }
-
-    /// The stream for a snapshot: ids of messages replaced by their order, times left out.
-    pub fn snapshot(&self) -> Value {
-        let mut ids: BTreeMap<String, String> = BTreeMap::new();
-        let frames = self.0.iter().map(|(id, data)| {
-            let mut data = data.clone();
-            if let Some(message) = data.get_mut("message_id") {
-                let known = ids.len() + 1;
-                let name = ids.entry(message.as_str().unwrap().to_owned()).or_insert_with(|| format!("m{known}"));
-                *message = json!(name);
-            }
-            if let Some(timings) = data.get_mut("timings_ms") {
-                *timings = json!(timings.as_object().unwrap().keys().collect::<Vec<_>>());
-            }
-            match id {
-                Some(id) => json!({ "id": id, "data": data }),
-                None => json!({ "data": data }),
-            }
-        });
-        Value::Array(frames.collect())
     }
 }

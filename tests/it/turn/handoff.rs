@@ -141,7 +141,7 @@ async fn bot_is_silent_after_a_person_takes_over() {
     let app = TestApp::builder().ollama(&ollama).env("LLM_MAX_CONCURRENT", 100).start().await;
     let mut dice = StdRng::seed_from_u64(20_261_122);
     let mut rounds = Vec::new();
-    for round in 0..120 {
+    for round in 0..56 {
         // Every fourth before the first event, the others during the reply.
         rounds.push(if round % 4 == 0 { 0 } else { dice.random_range(1..80) });
     }
@@ -188,7 +188,7 @@ fn only_people_speak(events: &[Value]) {
 async fn turn_starting_during_handoff_is_silent() {
     let app = TestApp::start().await;
     let mut dice = StdRng::seed_from_u64(20_261_122);
-    for _ in 0..30 {
+    for _ in 0..15 {
         let rounds = (0..10).map(|_| {
             let (app, pause) = (&app, Duration::from_micros(dice.random_range(0..6000)));
             async move {

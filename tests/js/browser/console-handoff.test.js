@@ -14,7 +14,7 @@ const answer = async (page, text) => {
   await page.locator(".answer textarea").press("Enter");
 };
 
-test("taking over stops the bot and shows the person", async () => {
+test("taking over stops the bot, shows the person", async () => {
   const reply = stage.model.next();
   const customer = await stage.page();
   await say(customer, QUESTION);

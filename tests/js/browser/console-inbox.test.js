@@ -154,7 +154,7 @@ test("a customer's text is shown exactly as written", async () => {
   assertClean(page);
 });
 
-test("on a phone, back returns to the same row", async () => {
+test("on a phone, back keeps the row", async () => {
   const { id } = await talk(stage, "xin chào");
   const page = await enter(stage, { size: PHONE });
   const row = page.locator(`.row[href="#/inbox/${id}"]`);
@@ -181,7 +181,7 @@ test("console and chat work in one browser", async () => {
   for (const each of [page, customer]) assertClean(each);
 });
 
-test("a lost connection is shown and missed changes load", async () => {
+test("a lost connection shows, missed changes load", async () => {
   const page = await enter(stage, { expected: [/Failed to load resource: net::ERR_|ERR_INTERNET_DISCONNECTED/] });
   await page.locator(".row").first().waitFor();
   await page.context().setOffline(true);

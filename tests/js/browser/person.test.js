@@ -79,7 +79,7 @@ test("a person's answer appears once with the name", async () => {
   assertClean(page);
 });
 
-test("messages to a person show neither typing nor errors", async () => {
+test("a taken conversation shows no typing or error", async () => {
   const page = await talk();
   await page.route("**/messages", (route) => route.fulfill({ status: 202, json: { message_id: "q2", turn: 2, status: "queued" } }));
   await say(page, "cho gặp nhân viên");

@@ -21,7 +21,7 @@ test("a double click sends once", async () => {
   assertClean(page);
 });
 
-test("a lost response is retried with the same key", async () => {
+test("a lost response is retried with its key", async () => {
   const page = await stage.page({ expected: [/ERR_FAILED/] });
   const keys = [];
   await page.route("**/messages", async (route) => {
@@ -44,7 +44,7 @@ test("a lost response is retried with the same key", async () => {
   assertClean(page);
 });
 
-test("a rate limited message is resent after the countdown", async () => {
+test("a rate-limited message is resent after the countdown", async () => {
   const context = await stage.context();
   const page = await stage.page({ context, expected: [/status of (429|503|500|403)/] });
   // Only `runFor` moves the clock, so that a busy machine counts down no faster.

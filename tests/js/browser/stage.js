@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { afterEach } from "node:test";
 
 import { Model } from "./model.js";
 import { Server } from "./server.js";
@@ -23,19 +24,24 @@ export const VARIANTS = process.env.SCREENSHOTS
   : [["vi", "light"], ["en", "dark"]];
 export const QUESTION = "tư vấn mua laptop cho sinh viên";
 
+const stages = new Set();
+// A page that stays open follows every later conversation, which takes more time than the tests themselves.
+afterEach(() => Promise.all([...stages].map((stage) => stage.closePages())));
+
 export class Stage {
-  #pages = [];
+  #contexts = [];
 
   static async open(settings) {
     const stage = new Stage();
+    stages.add(stage);
     stage.model = await Model.start();
     stage.server = await Server.start(stage.model, settings);
     stage.browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       // Chromium's sandbox does not work as root, the user of a container.
       chromiumSandbox: process.getuid() !== 0,
-      // Replaces Playwright's list of disabled features, which would change the storage of frames.
-      args: ["--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades"],
+      // Isolates sites also in the headless shell. The list replaces Playwright's, which would change the storage of frames.
+      args: ["--site-per-process", "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades"],
     });
     return stage;
   }
@@ -45,6 +51,7 @@ export class Stage {
     const { scheme = "light", size = DESK, ...more } = options;
     const context = await this.browser.newContext({ viewport: size, colorScheme: scheme, reducedMotion: "reduce", locale: "vi-VN", ...more });
     context.setDefaultTimeout(60_000);
+    this.#contexts.push(context);
     return context;
   }
 
@@ -63,7 +70,6 @@ export class Stage {
       const known = [this.server.url, "data:", ...hosts].some((start) => request.url().startsWith(start));
       if (!known) page.foreign.push(request.url());
     });
-    this.#pages.push(page);
     await page.goto(url);
     return page;
   }
@@ -79,7 +85,12 @@ export class Stage {
     return reply;
   }
 
+  async closePages() {
+    await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+  }
+
   async close() {
+    stages.delete(this);
     await this.browser?.close();
     await this.server?.close();
     this.model?.close();

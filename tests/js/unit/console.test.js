@@ -32,7 +32,7 @@ for (const [most, whole, steps] of [
   [1, false, [0, 0.25, 0.5, 0.75, 1]],
   [2900, false, [0, 1000, 2000, 3000]],
 ]) {
-  test(`a scale up to ${most} has round steps and room for the most`, () => {
+  test(`the scale to ${most} has round steps`, () => {
     const found = scale(most, whole);
     assert.deepEqual(found.steps, steps);
     assert.equal(found.top, steps.at(-1));

@@ -20,7 +20,7 @@ pub(super) fn conversation(case: &Case, tenant: TenantId) -> Conversation {
         user_id: case.user_id.clone(),
         persona: case.persona.clone(),
         language: case.language,
-        language_source: LanguageSource::parse(&case.language_source),
+        language_source: LanguageSource::parse(&case.language_source).unwrap_or(LanguageSource::Persona),
         status: case.status,
         agent: None,
         waiting_since: None,

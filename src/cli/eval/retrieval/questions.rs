@@ -7,6 +7,7 @@ use anyhow::Context;
 use serde::Deserialize;
 
 use super::rankers::stem;
+use crate::cli::output::explain;
 use crate::domain::Language;
 use crate::domain::language::LanguageProfile;
 use crate::retrieval::document::guess_language;
@@ -50,7 +51,7 @@ impl Question {
     }
 
     fn read_with(path: &Path, check: fn(&Self) -> anyhow::Result<()>) -> anyhow::Result<Vec<Self>> {
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = std::fs::read_to_string(path).map_err(explain).with_context(|| path.display().to_string())?;
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let questions: Vec<Self> = lines
             .map(|(n, line)| {

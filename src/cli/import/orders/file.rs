@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 
-use crate::app::list_file::{Column, Ragged, Table, TableRow, quoted};
+use crate::app::list_file::{Ragged, Table, quoted};
 use crate::domain::returns::listing::{Field, Row};
 use crate::domain::text::clean;
 
@@ -31,30 +31,21 @@ pub fn read(file: File, path: &Path) -> anyhow::Result<Listed> {
 }
 
 fn read_csv(file: impl Read) -> anyhow::Result<Listed> {
-    let Table { rows, ragged, ignored_columns } = Table::<Field>::read(file)?;
-    let rows = rows.into_iter().map(|TableRow { line, fields }| Row { place: line, fields });
-    Ok(Listed { rows: rows.collect(), ragged, ignored_columns, place: "line" })
+    let Table { rows, ragged, ignored_columns } = Table::read(file)?;
+    Ok(Listed { rows, ragged, ignored_columns, place: "line" })
 }
 
-impl Column for Field {
-    const NEEDED: &'static [Self] = &Self::NEEDED;
-
-    fn as_str(self) -> &'static str {
-        Self::as_str(self)
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        Self::parse(name)
-    }
-}
+const EXPECTED: &str =
+    r#"the file must be a JSON array of orders, such as [{"order_number": "77893", …, "items": [{…}]}]"#;
 
 /// Reads an array of orders, each with its items in `items`.
 fn read_json(file: impl Read) -> anyhow::Result<Listed> {
-    let orders: Vec<Map<String, Value>> = serde_json::from_reader(file).context(
-        "the file must be a JSON array of orders, such as [{\"order_number\": \"77893\", …, \"items\": [{…}]}]",
-    )?;
+    let Value::Array(orders) = serde_json::from_reader(file).context(EXPECTED)? else { bail!("{EXPECTED}") };
     let mut listed = Listed { place: "order", ..Listed::default() };
-    for (place, mut order) in (1..).zip(orders) {
+    for (place, order) in (1..).zip(orders) {
+        let Value::Object(mut order) = order else {
+            bail!("order {place} is not an object; write it as {{\"order_number\": …, \"items\": [{{…}}]}}")
+        };
         let items = match order.remove("items") {
             Some(Value::Array(items)) if !items.is_empty() => items,
             _ => bail!("order {place} has no items; write them as an array of objects under \"items\""),
@@ -131,6 +122,8 @@ mod tests {
         }
         for (file, says) in [
             ("{}", "JSON array of orders"),
+            ("[[]]", "order 1 is not an object"),
+            ("[", "JSON array of orders"),
             (r#"[{"order_number": "77893"}]"#, "order 1 has no items"),
             (r#"[{"items": [1]}]"#, "an item of order 1 is not an object"),
             (r#"[{"order_number": {}, "items": [{}]}]"#, "order_number of order 1"),

@@ -33,8 +33,6 @@ struct Evidence {
     matched: Vec<String>,
     /// Whether the message mentions a warranty, so that a serial number in it is looked up.
     looks_up: bool,
-    /// Whether something that the customer owns is broken.
-    has_defect: bool,
 }
 
 /// A word that may be a serial number, and its tokens in the message.
@@ -85,9 +83,11 @@ impl RetailRules {
             ..evidence.decide(topics.first().copied(), is_polite)
         };
         let shops = utterance.wants(Intent::Shopping);
-        let is_sour = evidence.has_defect || topics.contains(&Social::Complaint) || topics.contains(&Social::Goodbye);
+        // A defect counts as well where an earlier group has hidden its words.
+        let has_defect = self.groups.iter().any(|group| group.defect && has(&group.patterns));
         let acts = [
-            (Act::Sour, is_sour),
+            (Act::Complain, has_defect || topics.contains(&Social::Complaint)),
+            (Act::Farewell, topics.contains(&Social::Goodbye)),
             (Act::PointBack, follows_up),
             (Act::Stall, !filler.is_empty() && (is_polite || has(&self.patience))),
             (Act::Provide(Topic::Serial), given.bare || given.in_clause),
@@ -110,7 +110,6 @@ impl RetailRules {
             }
             evidence.matched.push(group.name.clone());
             evidence.looks_up |= group.looks_up;
-            evidence.has_defect |= group.defect;
             match (group.speaks_for, group.weak) {
                 (Intent::Warranty, _) => evidence.warranty += group.weight,
                 (Intent::Shopping, true) => evidence.goods += group.weight,

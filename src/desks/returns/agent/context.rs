@@ -14,9 +14,9 @@ use super::tools::{OrderId, ToolError};
 use crate::agent::ToolContext;
 use crate::desks::machine::save;
 use crate::desks::returns::Returns;
-use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, advance};
+use crate::desks::returns::advance::{Event, MODEL_CONFIDENCE, next_state};
 use crate::desks::returns::route::can_be_cancelled;
-use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Stage, State, TicketStatus};
+use crate::desks::returns::state::{HandoffReason, Intent, OrderSnapshot, Phase, Stage, State, TicketStatus};
 use crate::desks::{DeskError, Turn};
 use crate::dialogue::agent_turn::AgentContext;
 use crate::domain::calendar::day_of;
@@ -58,7 +58,7 @@ impl AgentContext for ReturnsContext<'_> {
             before: None,
             after: Some(call.clone()),
             conversation: Some(self.turn.conversation.id),
-            order: self.state.order.as_ref().map(|order| order.number.clone()),
+            order: self.state.order().map(|order| order.number.clone()),
             rma: self.state.meta.last_rma.clone(),
             at: Utc::now(),
         };
@@ -68,7 +68,7 @@ impl AgentContext for ReturnsContext<'_> {
     /// Saves the state. Only the state machine asks whether an order is to be cancelled.
     async fn after_calls(&mut self) -> Result<ControlFlow<()>, DeskError> {
         save(self.turn, &self.desk.services.store, &self.state).await?;
-        Ok(match self.state.eligibility.as_ref().is_some_and(can_be_cancelled) {
+        Ok(match self.state.decision().is_some_and(can_be_cancelled) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         })
@@ -87,12 +87,13 @@ impl ReturnsContext<'_> {
             return Ok(order);
         }
         is_subject?;
-        if self.state.needs_contact && self.state.meta.contact.is_none() {
+        if self.state.case.needs_contact && self.state.meta.contact.is_none() {
             return Err(ToolError::NoContact);
         }
-        let mut asked = State { order_number: Some(number.clone()), ..self.state.clone() };
+        let mut asked = self.state.clone();
+        asked.name_order(Some(number.clone()), MODEL_CONFIDENCE);
         // A contact that was given for another order is not an attempt at this one.
-        asked.contact_given &= self.state.order_number.as_ref().is_none_or(|known| known == number);
+        asked.case.contact_given &= self.state.order_number().is_none_or(|known| known == number);
         let found = match self.desk.look_up(self.turn, &asked).await? {
             Event::WithContact(contact, found) => {
                 self.state.meta.contact = Some(contact);
@@ -134,7 +135,7 @@ impl ReturnsContext<'_> {
                 }
                 orders
             }
-            None if !self.state.needs_contact => store.list_orders_by_email(email).await?,
+            None if !self.state.case.needs_contact => store.list_orders_by_email(email).await?,
             None => return Err(ToolError::NoList),
         };
         for order in &orders {
@@ -159,20 +160,21 @@ impl ReturnsContext<'_> {
 
     /// Returns the order as the model sees it.
     pub fn shown(&self, order: &Order) -> Value {
-        let (language, zone) = (self.turn.language(), self.desk.services.config.returns.time_zone);
+        let numbers = &self.desk.common.get(self.turn.language()).number_format;
+        let zone = self.desk.services.shop.time_zone;
         let day = |at| day_of(at, zone);
         let items = order.items.iter().map(|item| {
             let rma = item.rma.as_ref();
             json!({
                 "item_id": item.line, "name": item.name, "quantity": item.quantity,
-                "unit_price": item.unit_price.shown(language),
+                "unit_price": item.unit_price.shown(numbers),
                 "return": rma.map(|rma| json!({ "rma_number": rma.number, "status": rma.status })),
             })
         });
         json!({
             "order_id": order.number, "status": order.status, "order_date": day(order.ordered_at),
             "shipped_on": order.shipped_at.map(day), "delivered_on": order.delivered_at.map(day),
-            "tracking": order.tracking, "total_paid": order.paid.shown(language),
+            "tracking": order.tracking, "total_paid": order.paid.shown(numbers),
             "customer": { "name": order.customer.name, "email": order.email.masked() },
             "items": items.collect::<Vec<_>>(),
         })
@@ -208,7 +210,7 @@ impl ReturnsContext<'_> {
     /// Returns an error if the model may not make this order the subject: the customer named another one, or the request has
     /// its outcome.
     fn check_subject(&self, number: &OrderNumber) -> Result<(), ToolError> {
-        if self.state.order_number.as_ref() == Some(number) {
+        if self.state.order_number() == Some(number) {
             return Ok(());
         }
         self.check_open()?;
@@ -229,52 +231,52 @@ impl ReturnsContext<'_> {
 
 /// Returns the order that the customer, not only the model, named in this flow.
 fn named_order(state: &State) -> Option<&OrderNumber> {
-    let is_sure = state.order_match_confidence.is_some_and(|confidence| confidence > MODEL_CONFIDENCE);
-    state.order_number.as_ref().filter(|_| is_sure || state.user_confirmed_order == Some(true))
+    match &state.stage {
+        Stage::NoOrder | Stage::Declined => None,
+        Stage::Named { number, confidence } => Some(number).filter(|_| *confidence > MODEL_CONFIDENCE),
+        Stage::Found(subject) => Some(&subject.order.number)
+            .filter(|_| subject.confidence > MODEL_CONFIDENCE || subject.progress.is_confirmed()),
+    }
 }
 
-fn missed(state: State, number: &OrderNumber, event: Event) -> State {
-    if state.order.is_some() {
-        return state;
+fn missed(mut state: State, number: &OrderNumber, event: Event) -> State {
+    match &state.stage {
+        Stage::Found(_) => return state,
+        Stage::Named { number: named, .. } if named == number => {}
+        Stage::Named { .. } => return state,
+        Stage::NoOrder | Stage::Declined if event == Event::OtherContact => return state,
+        Stage::NoOrder | Stage::Declined => state.name_order(Some(number.clone()), MODEL_CONFIDENCE),
     }
-    if state.order_number.as_ref() == Some(number) {
-        return advance(state, event);
-    }
-    if state.order_number.is_some() || event == Event::OtherContact {
-        return state;
-    }
-    advance(State { order_number: Some(number.clone()), ..state }, event)
+    next_state(state, event)
 }
 
 /// Makes the order the subject. Results for another order stay, but are no longer part of the flow.
 fn turned_to(mut state: State, seen: OrderSnapshot, lines: Option<Vec<u32>>) -> State {
-    if matches!(state.stage, Stage::Failed(_)) {
-        state.stage = Stage::Working;
+    if matches!(state.phase, Phase::Failed(_)) {
+        state.phase = Phase::Working;
     }
-    if state.order.as_ref().is_some_and(|order| order.number == seen.number) {
-        state.order = Some(seen);
+    if let Some(subject) = state.subject_mut().filter(|subject| subject.order.number == seen.number) {
+        subject.order = seen;
         return state;
     }
-    if state.order_number.as_ref() != Some(&seen.number) {
+    if state.order_number() != Some(&seen.number) {
         state.forget_order();
-        state.order_number = Some(seen.number.clone());
-        state.order_match_confidence = Some(MODEL_CONFIDENCE);
+        state.name_order(Some(seen.number.clone()), MODEL_CONFIDENCE);
     }
-    state.ticket = None;
-    advance(state, Event::OrderFound(seen, lines))
+    next_state(state, Event::OrderFound(seen, lines))
 }
 
 /// Hands the flow to a person, whatever its stage.
 pub(super) fn turned_over(mut state: State, why: HandoffReason) -> State {
     // The person also deals with what was not found.
-    state.stage = Stage::Working;
+    state.phase = Phase::Working;
     state.handoff.request(why);
     state
 }
 
 /// Makes the flow about a return.
 fn about_return(state: &mut State) {
-    if !state.intent.is_some_and(Intent::is_return) {
-        state.intent = Some(Intent::Return);
+    if !state.case.intent.is_some_and(Intent::is_return) {
+        state.case.intent = Some(Intent::Return);
     }
 }

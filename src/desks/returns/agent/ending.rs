@@ -7,9 +7,9 @@ use super::speaker::models_message;
 use super::tools::tool_set;
 use crate::agent::Outcome;
 use crate::agent::reply_text::for_customer;
-use crate::desks::machine::{Step, run_until_wait};
-use crate::desks::returns::advance::{Event, advance};
-use crate::desks::returns::route::route;
+use crate::desks::machine::run_until_wait;
+use crate::desks::returns::advance::{Event, next_effect, next_state};
+use crate::desks::returns::route::{Step, route};
 use crate::desks::returns::state::{HandoffReason, State};
 use crate::desks::returns::work::status_of;
 use crate::desks::returns::{Returns, kind};
@@ -34,16 +34,17 @@ impl Returns {
                 warn!(reason = reason.as_str(), "Giving up on the language model");
                 turn.note("gave_up", reason.as_str());
                 // A return that was made is announced like any other; the customer can ask for more.
-                if state.ticket.is_none() {
+                if state.ticket().is_none() {
                     state = turned_over(state, HandoffReason::GaveUp);
                 }
             }
             Outcome::Failed | Outcome::Stopped => {
-                state.is_unclear |= state.intent.is_none();
-                state.may_name_order = false;
+                state.case.is_unclear |= state.case.intent.is_none();
+                state.case.may_name_order = false;
             }
         }
-        run_until_wait(self, turn, &self.services.store, state).await
+        let effects = next_effect(&state).into_iter().collect();
+        run_until_wait(self, turn, &self.services.store, (state, effects)).await
     }
 
     /// Sends the model's text if it may replace the desk's next step. Returns the state after that step, or the unchanged state.
@@ -57,7 +58,7 @@ impl Returns {
         let Some(kind) = models_message(&state) else { return Ok(state) };
         let Some(pieces) = self.usable(turn, said, facts).await? else { return Ok(state) };
         let mut metadata = Metadata::of(kind);
-        if let Some(seen) = state.order.as_ref().filter(|_| kind == kind::ORDER_STATUS)
+        if let Some(seen) = state.order().filter(|_| kind == kind::ORDER_STATUS)
             && let Some(order) = self.store_of(turn).find_order(&seen.number).await?
         {
             metadata = metadata.with("order", status_of(&order));
@@ -65,8 +66,8 @@ impl Returns {
         turn.show(kind, pieces).await?;
         turn.end_message(metadata).await?;
         Ok(match route(&state) {
-            Step::Finish(ending) => advance(state, Event::Finished(ending)),
-            _ => advance(state, Event::StatusShown),
+            Step::Finish(ending) => next_state(state, Event::Finished(ending)),
+            _ => next_state(state, Event::StatusShown),
         })
     }
 
@@ -124,51 +125,39 @@ impl Returns {
 
 /// Skips the question "is it this order?" if nothing would follow from a yes: a refusal, an offer or a ticket is announced directly.
 fn without_idle_question(state: State) -> State {
-    let confirmed = State { user_confirmed_order: Some(true), ..state.clone() };
-    let is_offered = state.eligibility.is_some() && !matches!(route(&confirmed), Step::Run(_));
-    if state.ticket.is_some() || is_offered { confirmed } else { state }
+    let mut confirmed = state.clone();
+    if let Some(subject) = confirmed.subject_mut() {
+        subject.progress.confirm(false);
+    }
+    if state.decision().is_some() && !matches!(route(&confirmed), Step::Run(_)) { confirmed } else { state }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desks::returns::route::{ReturnsStep, Worker};
-    use crate::desks::returns::state::{
-        ActionTicket, EmailStatus, Ending, FlowTicket, Intent, Mail, Question, TicketStatus,
-    };
+    use crate::desks::returns::route::Worker;
+    use crate::desks::returns::state::{ActionTicket, EmailStatus, Ending, Intent, Mail, Question, TicketStatus};
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::{Cause, Decision};
 
     fn found() -> State {
-        State {
-            intent: Some(Intent::Return),
-            order_number: Some(sample::number()),
-            order: Some(sample::order()),
-            ..State::default()
-        }
+        sample::found(Intent::Return)
     }
 
     fn decided(decision: Decision) -> State {
-        advance(found(), Event::Decided(decision, vec![1]))
-    }
-
-    fn ticketed() -> State {
-        let id = "RMA-1700000000-AB12".to_owned();
-        let ticket = FlowTicket {
-            mail: Mail::Settled(EmailStatus::Sent),
-            ..FlowTicket::new(ActionTicket { id, status: TicketStatus::Created })
-        };
-        State { ticket: Some(ticket), user_confirmed_order: Some(true), ..decided(sample::approved()) }
+        next_state(found(), Event::Decided(decision, vec![1]))
     }
 
     #[test]
     fn desk_announces_or_asks_wherever_a_model_stops() {
         let only_return = Decision { is_refund_eligible: false, ..sample::approved() };
-        let refund = State { intent: Some(Intent::Refund), ..decided(only_return) };
+        let mut refund = decided(only_return);
+        refund.case.intent = Some(Intent::Refund);
         let id = "RMA-1700000000-AB12".to_owned();
         let before = ActionTicket { id, status: TicketStatus::Duplicate };
-        let table: [(&str, State, ReturnsStep); 9] = [
-            ("no number", State { intent: Some(Intent::Return), ..State::default() }, Step::Ask(Question::OrderNumber)),
+        let made = sample::ticketed(TicketStatus::Created, Mail::Settled(EmailStatus::Sent));
+        let table: [(&str, State, Step); 9] = [
+            ("no number", sample::wants(Intent::Return), Step::Ask(Question::OrderNumber)),
             ("found", found(), Step::Ask(Question::Confirm)),
             // An eligible return that the customer has not confirmed.
             ("eligible", decided(sample::approved()), Step::Ask(Question::Confirm)),
@@ -176,8 +165,8 @@ mod tests {
             ("refused", decided(sample::refused(Cause::WindowOver)), Step::Finish(Ending::NotEligible)),
             ("a review", decided(sample::refused(Cause::FraudFlag)), Step::Run(Worker::Escalate)),
             ("not shipped", decided(sample::refused(Cause::NotShipped)), Step::Ask(Question::OfferCancel)),
-            ("made", ticketed(), Step::Finish(Ending::Done)),
-            ("made before", advance(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
+            ("made", made, Step::Finish(Ending::Done)),
+            ("made before", next_state(found(), Event::AskedBefore(before)), Step::Run(Worker::SendEmail)),
         ];
         for (what, state, expected) in table {
             assert_eq!(route(&without_idle_question(state)), expected, "{what}");

@@ -8,9 +8,8 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::desks::machine::Step;
 use crate::desks::returns::kind;
-use crate::desks::returns::route::{Worker, route};
+use crate::desks::returns::route::{Step, Worker, route};
 use crate::desks::returns::scenario::Scenario;
 use crate::desks::returns::state::{Ending, State};
 use crate::domain::Kind;
@@ -20,7 +19,7 @@ use crate::persona::{PromptError, Prompts};
 
 /// Returns the kind of the message that the model's text replaces at the desk's next step, or `None` if the desk speaks.
 pub(super) fn models_message(state: &State) -> Option<Kind> {
-    if state.damage_told || has_announced_decision(state) {
+    if state.case.damage_told || has_announced_decision(state) {
         return None;
     }
     match route(state) {
@@ -32,7 +31,7 @@ pub(super) fn models_message(state: &State) -> Option<Kind> {
 
 fn has_return(state: &State) -> bool {
     let is_returned = |status| matches!(status, OrderStatus::ReturnInitiated | OrderStatus::Returned);
-    state.order.as_ref().is_none_or(|order| is_returned(order.status))
+    state.order().is_none_or(|order| is_returned(order.status))
 }
 
 /// Returns whether the desk has announced a decision in this conversation, since a later message may be about it. A scenario that
@@ -50,6 +49,7 @@ fn has_announced_decision(state: &State) -> bool {
                 | Scenario::OrderNotFound
                 | Scenario::OrderNotTheirs
                 | Scenario::ConfirmOrder
+                | Scenario::ConfirmAllPieces
                 | Scenario::StatusPending
                 | Scenario::StatusShipped
                 | Scenario::StatusDelivered
@@ -132,7 +132,7 @@ fn is_invisible(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desks::returns::advance::{Event, advance};
+    use crate::desks::returns::advance::{Event, next_state};
     use crate::desks::returns::state::{Handoff, HandoffReason, Intent};
     use crate::desks::returns::tests::sample;
     use crate::domain::returns::Cause;
@@ -169,27 +169,29 @@ mod tests {
 
     #[test]
     fn model_speaks_only_where_nothing_is_decided() {
-        let wants = |intent| State { intent: Some(intent), ..State::default() };
-        let found = State { order_number: Some(sample::number()), order: Some(sample::order()), ..State::default() };
-        let status = State { intent: Some(Intent::OrderStatus), ..found.clone() };
-        let asked = State { intent: Some(Intent::Return), ..found };
-        let decided = |why| advance(asked.clone(), Event::Decided(sample::refused(why), vec![1]));
+        let wants = sample::wants;
+        let status = sample::found(Intent::OrderStatus);
+        let asked = sample::found(Intent::Return);
+        let decided = |why| next_state(asked.clone(), Event::Decided(sample::refused(why), vec![1]));
         let mut announced = wants(Intent::Other);
         announced.meta.said.insert(Scenario::RefusedTime, 0);
         let mut returned = status.clone();
-        returned.order.as_mut().expect("an order").status = OrderStatus::ReturnInitiated;
+        returned.subject_mut().expect("an order").order.status = OrderStatus::ReturnInitiated;
+        let (mut unclear, mut damaged) = (State::default(), status.clone());
+        unclear.case.is_unclear = true;
+        damaged.case.damage_told = true;
         for (what, state, expected) in [
             ("small talk", wants(Intent::Other), Some(Kind::Reply)),
-            ("an unclear message", State { is_unclear: true, ..State::default() }, None),
-            ("a status", status.clone(), Some(kind::ORDER_STATUS)),
+            ("an unclear message", unclear, None),
+            ("a status", status, Some(kind::ORDER_STATUS)),
             ("a status whose order is not looked up", wants(Intent::OrderStatus), None),
             ("the status of a return", returned, None),
-            ("a status with damage", State { damage_told: true, ..status }, None),
+            ("a status with damage", damaged, None),
             ("small talk after a refusal", announced, None),
             ("a return without a number", wants(Intent::Return), None),
             ("a refund without a number", wants(Intent::Refund), None),
             ("a return", asked.clone(), None),
-            ("an approval", advance(asked.clone(), Event::Decided(sample::approved(), vec![1])), None),
+            ("an approval", next_state(asked.clone(), Event::Decided(sample::approved(), vec![1])), None),
             ("a refusal", decided(Cause::WindowOver), None),
             ("a review", decided(Cause::FraudFlag), None),
             ("damage", decided(Cause::Damaged), None),

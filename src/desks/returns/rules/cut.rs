@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 
 use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::order_number::find::{Candidate, candidates};
+use crate::domain::returns::{RmaNumber, TicketNumber};
+use crate::nlu::entities::order_number::{Candidate, candidates};
 
 /// Replaces an order number. The rule file lists it among the goods; no customer types it.
 pub(super) const ORDER: &str = "order0";
@@ -12,6 +13,15 @@ pub(super) const ORDER: &str = "order0";
 const MAIL: &str = "mail0";
 /// Replaces the number of a return or a ticket.
 const RETURN: &str = "rma0";
+
+/// Returns the first number of a return or a ticket in the text.
+pub(super) fn shop_number(text: &str) -> Option<OrderNumber> {
+    let mut candidates = text.split_whitespace().flat_map(candidates);
+    candidates.find_map(|Candidate { run, .. }| {
+        let is_own = run.parse::<RmaNumber>().is_ok() || run.parse::<TicketNumber>().is_ok();
+        run.parse().ok().filter(|_| is_own)
+    })
+}
 
 /// The beginnings of the shop's own numbers.
 const OWN_NUMBERS: [&str; 2] = ["rma-", "ticket-"];

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::answer::AnswerFile;
-use crate::domain::commerce::order_number::OrderNumberWords;
 use crate::domain::returns::DamageWords;
+use crate::nlu::entities::OrderNumberWords;
 
 /// `rules/orders.*.toml`: words around order numbers, and words of damage.
 #[derive(Debug, Deserialize)]
@@ -19,6 +19,7 @@ pub(super) struct OrderWords {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RuleFile {
     pub plain_words: Vec<String>,
+    pub not_items: Vec<String>,
     pub aliases: HashMap<String, String>,
     pub classes: HashMap<String, Vec<String>>,
     pub intents: IntentFile,
@@ -56,6 +57,7 @@ pub(super) struct AsideFile {
     pub policy: Vec<String>,
     pub hypothetical: Vec<String>,
     pub spelled_number: Vec<String>,
+    pub some_pieces: Vec<String>,
 }
 
 /// Emoji that answer.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::commerce::OrderNumber;
 
 pub fn rules() -> ReturnsRules {
     let prompts = Prompts::load("prompts".as_ref(), "prompts/returns_en.md".as_ref()).expect("the prompts");
@@ -33,7 +34,7 @@ fn the_rules_know_what_a_message_is_about() {
 }
 
 #[test]
-fn an_order_number_a_contact_and_damage_are_read_in_one_message() {
+fn one_message_gives_order_contact_and_damage() {
     let rules = rules();
     let utterance = rules.parse("Order 77893 arrived shattered, my mail is John.Doe@example.com");
     assert_eq!(utterance.order().map(|found| found.number.to_string()).as_deref(), Some("77893"));
@@ -46,7 +47,7 @@ fn an_order_number_a_contact_and_damage_are_read_in_one_message() {
 }
 
 #[test]
-fn a_question_about_the_policy_swallows_no_order_and_no_wish_for_a_person() {
+fn policy_question_keeps_order_and_handoff_request() {
     let rules = rules();
     let parsed = |text: &str| {
         let utterance = rules.parse(text);
@@ -60,7 +61,7 @@ fn a_question_about_the_policy_swallows_no_order_and_no_wish_for_a_person() {
 }
 
 #[test]
-fn a_message_that_only_answers_is_no_reason_and_no_contact_stands_in_one() {
+fn return_reasons_exclude_answers_and_contacts() {
     let rules = rules();
     for text in [
         "yes",
@@ -90,7 +91,7 @@ fn a_message_that_only_answers_is_no_reason_and_no_contact_stands_in_one() {
 }
 
 #[test]
-fn bare_ticket_asks_about_it_and_goodbye_asks_nothing() {
+fn bare_ticket_number_asks_for_its_status() {
     let rules = rules();
     for text in
         ["my ticket?", "and my ticket?", "so, the ticket", "ticket?", "ticket của em", "phiếu của mình đâu rồi ạ"]
@@ -122,5 +123,26 @@ fn bare_ticket_asks_about_it_and_goodbye_asks_nothing() {
         "a colleague please, bye",
     ] {
         assert!(!rules.parse(text).says_goodbye(), "{text}");
+    }
+}
+
+#[test]
+fn some_pieces_and_shop_numbers_are_recognized() {
+    let rules = rules();
+    for (text, expected) in [
+        ("I want to return one of the two mugs", true),
+        ("yes, but only one", true),
+        ("chỉ trả một cái thôi ạ", true),
+        ("I want to return the mugs", false),
+        ("yes, return both", false),
+    ] {
+        assert_eq!(rules.parse(text).mentions(Topic::SomePieces), expected, "{text}");
+    }
+    for (text, number) in [
+        ("what about rma-1701234567-abcd?", Some("RMA-1701234567-ABCD")),
+        ("any news on TICKET-1701234567-1A2B3C4D", Some("TICKET-1701234567-1A2B3C4D")),
+        ("where is my order 77893", None),
+    ] {
+        assert_eq!(rules.parse(text).entities.shop_number.as_ref().map(OrderNumber::as_str), number, "{text}");
     }
 }

@@ -1,9 +1,11 @@
-//! Where a flow is, its handoff to a person, and its ticket.
+//! How far a flow is with its order, who acts next, and its handoff to a person.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Question, Trouble, stored};
-use crate::domain::commerce::Money;
+use super::super::route::can_be_cancelled;
+use super::{OrderSnapshot, Question, Trouble};
+use crate::domain::commerce::{Money, OrderNumber};
+use crate::domain::returns::{Action, Decision};
 
 /// Whether the flow created its ticket, or found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,24 +33,172 @@ pub enum EmailStatus {
     None,
 }
 
-/// Where a flow is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "stored::Stage", into = "stored::Stage")]
-pub enum Stage {
-    /// The routing table names the next step.
+/// Who acts next in a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// The desk: the routing table names the next step.
     #[default]
     Working,
-    /// The customer was asked and has not answered.
+    /// The customer, who was asked and has not answered.
     Asked(Question),
-    /// Something failed, and the customer does not know yet.
+    /// The desk: something failed, and the customer does not know yet.
     Failed(Trouble),
-    /// The flow is over. The next message begins another one.
+    /// Nobody. The next message begins another flow.
     Over,
 }
 
+/// How far a flow is with its order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Stage {
+    #[default]
+    NoOrder,
+    /// The customer stopped without an order.
+    Declined,
+    /// The order is not looked up yet. `confidence` is that of the number, 0 to 1: 1 for the rules, less for the model.
+    Named {
+        number: OrderNumber,
+        confidence: f64,
+    },
+    Found(Box<Subject>),
+}
+
+/// The order that a flow is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    pub order: OrderSnapshot,
+    /// How sure its number is.
+    pub confidence: f64,
+    /// The lines that come back. `None` means every line that can.
+    pub lines: Option<Vec<u32>>,
+    pub status_shown: bool,
+    pub progress: Progress,
+}
+
+impl Subject {
+    pub fn new(order: OrderSnapshot, confidence: f64) -> Self {
+        Self { order, confidence, lines: None, status_shown: false, progress: Progress::Unconfirmed(None) }
+    }
+
+    /// Whether one of the items that come back has more than one piece.
+    pub fn has_several_pieces(&self) -> bool {
+        let comes_back = |line: &u32| self.lines.as_ref().is_none_or(|lines| lines.contains(line));
+        self.order.items.iter().any(|item| item.quantity > 1 && comes_back(&item.line))
+    }
+}
+
+/// What was decided about an order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// The customer has not said yes. A language model may have asked for a decision before.
+    Unconfirmed(Option<Decision>),
+    /// The customer said yes. `agreed_to_cancel`: also to cancelling it.
+    Confirmed { agreed_to_cancel: bool },
+    /// The rules decided, and the customer has chosen this action.
+    Decided { decision: Decision, action: Option<Action> },
+    /// The ticket exists. A ticket of an earlier request has neither decision nor action.
+    Ticketed { decision: Option<Decision>, action: Option<Action>, ticket: FlowTicket },
+    /// The customer stopped.
+    Declined(Option<Decision>),
+}
+
+impl Progress {
+    pub fn decision(&self) -> Option<&Decision> {
+        match self {
+            Self::Confirmed { .. } => None,
+            Self::Decided { decision, .. } => Some(decision),
+            Self::Unconfirmed(decision) | Self::Ticketed { decision, .. } | Self::Declined(decision) => {
+                decision.as_ref()
+            }
+        }
+    }
+
+    pub fn action(&self) -> Option<Action> {
+        match self {
+            Self::Decided { action, .. } | Self::Ticketed { action, .. } => *action,
+            Self::Unconfirmed(_) | Self::Confirmed { .. } | Self::Declined(_) => None,
+        }
+    }
+
+    pub fn is_confirmed(&self) -> bool {
+        matches!(self, Self::Confirmed { .. } | Self::Decided { .. } | Self::Ticketed { .. })
+    }
+
+    /// Takes the customer's yes to the order.
+    pub fn confirm(&mut self, agreed_to_cancel: bool) {
+        if let Self::Unconfirmed(decision) = self {
+            *self = match decision.take() {
+                Some(decision) => Self::Decided { decision, action: None },
+                None => Self::Confirmed { agreed_to_cancel },
+            };
+        }
+    }
+
+    /// Takes the customer's yes back.
+    pub fn unconfirm(&mut self) {
+        if matches!(self, Self::Confirmed { .. } | Self::Decided { .. }) {
+            *self = Self::Unconfirmed(self.decision().cloned());
+        }
+    }
+
+    /// Takes the customer's no.
+    pub fn decline(&mut self) {
+        *self = Self::Declined(self.decision().cloned());
+    }
+
+    /// Takes the rules' decision. A customer who agreed to cancel an order that has not left the shop has chosen that.
+    pub fn take_decision(&mut self, new: Decision) {
+        let action = match self {
+            Self::Confirmed { agreed_to_cancel: true } if can_be_cancelled(&new) => Some(Action::Cancel),
+            _ => self.action(),
+        };
+        self.decide(new, action);
+    }
+
+    /// Takes the rules' decision about a chosen action that they refuse.
+    pub fn take_refusal(&mut self, new: Decision) {
+        self.decide(new, None);
+    }
+
+    fn decide(&mut self, new: Decision, chosen: Option<Action>) {
+        match self {
+            Self::Unconfirmed(decision) | Self::Declined(decision) => *decision = Some(new),
+            Self::Confirmed { .. } | Self::Decided { .. } => *self = Self::Decided { decision: new, action: chosen },
+            Self::Ticketed { decision, action, .. } => (*decision, *action) = (Some(new), chosen),
+        }
+    }
+
+    /// Forgets the decision. Without a ticket, the rules decide again.
+    pub fn undecide(&mut self) {
+        match self {
+            Self::Unconfirmed(decision) | Self::Declined(decision) | Self::Ticketed { decision, .. } => {
+                *decision = None
+            }
+            Self::Decided { .. } => *self = Self::Confirmed { agreed_to_cancel: false },
+            Self::Confirmed { .. } => {}
+        }
+    }
+
+    /// Takes the action that the customer chose.
+    pub fn choose(&mut self, chosen: Option<Action>) {
+        if let Self::Decided { action, .. } = self {
+            *action = chosen;
+        }
+    }
+
+    /// Takes the flow's ticket, and keeps the mail status of an earlier one. The action is the ticket's or the one chosen before.
+    pub fn set_ticket(&mut self, made: ActionTicket, action: Option<Action>, refund: Option<Money>) {
+        let (decision, action) = (self.decision().cloned(), action.or(self.action()));
+        let earlier = if let Self::Ticketed { ticket, .. } = self { Some(ticket.clone()) } else { None };
+        let ticket = match earlier {
+            Some(earlier) => FlowTicket { ticket: made, refund: refund.or(earlier.refund), ..earlier },
+            None => FlowTicket { refund, ..FlowTicket::new(made) },
+        };
+        *self = Self::Ticketed { decision, action, ticket };
+    }
+}
+
 /// Whether a person takes over.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "stored::Handoff", into = "stored::Handoff")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Handoff {
     #[default]
     None,

@@ -2,100 +2,131 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HandoffReason, Question, Trouble};
+use super::stage::{
+    ActionTicket, EmailStatus, FlowTicket, Handoff, HandoffReason, Mail, Phase, Progress, Stage, Subject,
+};
+use super::{Case, Meta, OrderSnapshot, Question, State, Trouble};
+use crate::domain::commerce::{Money, OrderNumber};
+use crate::domain::returns::{Action, Decision};
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Stage {
-    asked: Option<Question>,
-    error: Option<Trouble>,
-    conversation_complete: bool,
+pub(in crate::desks::returns) struct Stored {
+    #[serde(flatten)]
+    pub case: Case,
+    pub order_number: Option<OrderNumber>,
+    pub order_match_confidence: Option<f64>,
+    pub order: Option<OrderSnapshot>,
+    pub lines: Option<Vec<u32>>,
+    pub status_shown: bool,
+    pub user_confirmed_order: Option<bool>,
+    pub agreed_to_cancel: bool,
+    pub eligibility: Option<Decision>,
+    pub desired_action: Option<Action>,
+    pub action_ticket: Option<ActionTicket>,
+    pub email_status: Option<EmailStatus>,
+    pub refund: Option<Money>,
+    pub mail_to: Option<String>,
+    pub mail_missing: bool,
+    pub leaves_mail: bool,
+    pub asked: Option<Question>,
+    pub error: Option<Trouble>,
+    pub conversation_complete: bool,
+    pub escalate: Option<HandoffReason>,
+    pub escalation_ticket: Option<String>,
+    pub meta: Meta,
 }
 
-impl From<Stage> for super::Stage {
-    fn from(stored: Stage) -> Self {
-        match stored {
-            Stage { error: Some(trouble), .. } => Self::Failed(trouble),
-            Stage { conversation_complete: true, .. } => Self::Over,
-            Stage { asked: Some(question), .. } => Self::Asked(question),
-            Stage { asked: None, .. } => Self::Working,
-        }
-    }
-}
-
-impl From<super::Stage> for Stage {
-    fn from(stage: super::Stage) -> Self {
-        match stage {
-            super::Stage::Working => Self::default(),
-            super::Stage::Asked(question) => Self { asked: Some(question), ..Self::default() },
-            super::Stage::Failed(trouble) => Self { error: Some(trouble), ..Self::default() },
-            super::Stage::Over => Self { conversation_complete: true, ..Self::default() },
-        }
-    }
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Handoff {
-    escalate: Option<HandoffReason>,
-    escalation_ticket: Option<String>,
-}
-
-impl From<Handoff> for super::Handoff {
-    fn from(stored: Handoff) -> Self {
-        match (stored.escalate, stored.escalation_ticket) {
-            (Some(reason), Some(ticket)) => Self::Opened(reason, ticket),
-            (Some(reason), None) => Self::Due(reason),
-            (None, _) => Self::None,
-        }
-    }
-}
-
-impl From<super::Handoff> for Handoff {
-    fn from(handoff: super::Handoff) -> Self {
-        Self { escalate: handoff.reason(), escalation_ticket: handoff.ticket().cloned() }
-    }
-}
-
-/// The ticket of a flow. Without `action_ticket`, the other fields mean nothing.
-pub(super) mod ticket {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::super::{ActionTicket, EmailStatus, FlowTicket, Mail};
-    use crate::domain::commerce::Money;
-
-    #[derive(Default, Serialize, Deserialize)]
-    #[serde(default)]
-    struct Stored {
-        action_ticket: Option<ActionTicket>,
-        email_status: Option<EmailStatus>,
-        refund: Option<Money>,
-        mail_to: Option<String>,
-        mail_missing: bool,
-        leaves_mail: bool,
-    }
-
-    pub fn serialize<S: Serializer>(ticket: &Option<FlowTicket>, serializer: S) -> Result<S::Ok, S::Error> {
-        let stored = ticket.clone().map_or_else(Stored::default, |of_flow| Stored {
-            email_status: of_flow.email_status(),
-            mail_missing: matches!(of_flow.mail, Mail::Missing(_)),
-            leaves_mail: matches!(of_flow.mail, Mail::Left(_)),
-            action_ticket: Some(of_flow.ticket),
-            refund: of_flow.refund,
-            mail_to: of_flow.mail_to,
-        });
-        stored.serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FlowTicket>, D::Error> {
-        let Stored { action_ticket, email_status, refund, mail_to, mail_missing, leaves_mail } =
-            Stored::deserialize(deserializer)?;
-        let mail = match email_status {
+impl Stored {
+    /// Returns the ticket. Without `action_ticket`, the other fields of a mail mean nothing.
+    fn ticket(&mut self) -> Option<FlowTicket> {
+        let mail = match self.email_status {
             None => Mail::Due,
-            Some(status) if leaves_mail => Mail::Left(status),
-            Some(status) if mail_missing => Mail::Missing(status),
+            Some(status) if self.leaves_mail => Mail::Left(status),
+            Some(status) if self.mail_missing => Mail::Missing(status),
             Some(status) => Mail::Settled(status),
         };
-        Ok(action_ticket.map(|ticket| FlowTicket { ticket, refund, mail, mail_to }))
+        let ticket = self.action_ticket.take()?;
+        Some(FlowTicket { ticket, refund: self.refund, mail, mail_to: self.mail_to.take() })
+    }
+
+    fn progress(&mut self) -> Progress {
+        let (decision, action) = (self.eligibility.take(), self.desired_action);
+        match (self.ticket(), self.user_confirmed_order, decision) {
+            (Some(ticket), _, decision) => Progress::Ticketed { decision, action, ticket },
+            (None, None, decision) => Progress::Unconfirmed(decision),
+            (None, Some(false), decision) => Progress::Declined(decision),
+            (None, Some(true), Some(decision)) => Progress::Decided { decision, action },
+            (None, Some(true), None) => Progress::Confirmed { agreed_to_cancel: self.agreed_to_cancel },
+        }
+    }
+}
+
+impl From<Stored> for State {
+    fn from(mut stored: Stored) -> Self {
+        let confidence = stored.order_match_confidence.unwrap_or(1.0);
+        let stage = match (stored.order.take(), stored.order_number.take()) {
+            (Some(order), _) => Stage::Found(Box::new(Subject {
+                lines: stored.lines.take(),
+                status_shown: stored.status_shown,
+                progress: stored.progress(),
+                ..Subject::new(order, confidence)
+            })),
+            (None, Some(number)) => Stage::Named { number, confidence },
+            (None, None) if stored.user_confirmed_order == Some(false) => Stage::Declined,
+            (None, None) => Stage::NoOrder,
+        };
+        let phase = match (stored.error, stored.asked) {
+            (Some(trouble), _) => Phase::Failed(trouble),
+            _ if stored.conversation_complete => Phase::Over,
+            (None, Some(question)) => Phase::Asked(question),
+            (None, None) => Phase::Working,
+        };
+        let handoff = match (stored.escalate, stored.escalation_ticket) {
+            (Some(reason), Some(ticket)) => Handoff::Opened(reason, ticket),
+            (Some(reason), None) => Handoff::Due(reason),
+            (None, _) => Handoff::None,
+        };
+        Self { case: stored.case, stage, phase, handoff, meta: stored.meta }
+    }
+}
+
+impl From<State> for Stored {
+    fn from(state: State) -> Self {
+        let mut stored = Self {
+            order_number: state.order_number().cloned(),
+            user_confirmed_order: if state.is_declined() { Some(false) } else { state.is_confirmed().then_some(true) },
+            asked: state.open_question(),
+            error: if let Phase::Failed(trouble) = state.phase { Some(trouble) } else { None },
+            conversation_complete: state.phase == Phase::Over,
+            escalate: state.handoff.reason(),
+            escalation_ticket: state.handoff.ticket().cloned(),
+            case: state.case,
+            meta: state.meta,
+            ..Self::default()
+        };
+        match state.stage {
+            Stage::NoOrder | Stage::Declined => {}
+            Stage::Named { confidence, .. } => stored.order_match_confidence = Some(confidence),
+            Stage::Found(subject) => {
+                let Subject { order, confidence, lines, status_shown, progress } = *subject;
+                stored.order = Some(order);
+                stored.order_match_confidence = Some(confidence);
+                stored.lines = lines;
+                stored.status_shown = status_shown;
+                stored.desired_action = progress.action();
+                stored.eligibility = progress.decision().cloned();
+                stored.agreed_to_cancel = progress == Progress::Confirmed { agreed_to_cancel: true };
+                if let Progress::Ticketed { ticket, .. } = progress {
+                    stored.email_status = ticket.email_status();
+                    stored.mail_missing = matches!(ticket.mail, Mail::Missing(_));
+                    stored.leaves_mail = matches!(ticket.mail, Mail::Left(_));
+                    stored.action_ticket = Some(ticket.ticket);
+                    stored.refund = ticket.refund;
+                    stored.mail_to = ticket.mail_to;
+                }
+            }
+        }
+        stored
     }
 }

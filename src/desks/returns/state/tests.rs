@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::desks::returns::tests::sample;
 
 fn load(stored: serde_json::Value) -> State {
     serde_json::from_value(stored).expect("a state")
@@ -11,12 +12,16 @@ fn flat_stored_fields_become_stages() {
     let asked = load(json!({ "intent": "return", "asked": "confirm", "error": null, "conversation_complete": false }));
     assert_eq!(
         asked,
-        State { intent: Some(Intent::Return), stage: Stage::Asked(Question::Confirm), ..State::default() }
+        State {
+            case: Case { intent: Some(Intent::Return), ..Case::default() },
+            phase: Phase::Asked(Question::Confirm),
+            ..State::default()
+        }
     );
     let failed = load(json!({ "error": "ORDER_LOCKED", "asked": null }));
-    assert_eq!(failed.stage, Stage::Failed(Trouble::OrderLocked));
+    assert_eq!(failed.phase, Phase::Failed(Trouble::OrderLocked));
     let over = load(json!({ "conversation_complete": true, "asked": "mail_failed" }));
-    assert_eq!(over.stage, Stage::Over);
+    assert_eq!(over.phase, Phase::Over);
     assert_eq!(load(json!({})), State::default());
 }
 
@@ -33,10 +38,11 @@ fn stored_mail_fields_become_one_value() {
     let mail = |status: Option<&str>, missing: bool, left: bool| {
         let ticket = json!({ "id": "RMA-1-AAAA", "status": "created" });
         let stored = json!({
-            "action_ticket": ticket, "email_status": status, "mail_missing": missing, "leaves_mail": left,
+            "order_number": "77893", "order": sample::order(), "action_ticket": ticket, "email_status": status, "mail_missing": missing, "leaves_mail": left,
             "mail_to": "b@example.com",
         });
-        let ticket = load(stored).ticket.expect("a ticket");
+        let state = load(stored);
+        let ticket = state.ticket().expect("a ticket");
         assert_eq!(ticket.mail_to.as_deref(), Some("b@example.com"));
         ticket.mail
     };
@@ -44,28 +50,56 @@ fn stored_mail_fields_become_one_value() {
     assert_eq!(mail(Some("failed"), false, false), Mail::Settled(EmailStatus::Failed));
     assert_eq!(mail(Some("sent"), true, false), Mail::Missing(EmailStatus::Sent));
     assert_eq!(mail(Some("failed"), false, true), Mail::Left(EmailStatus::Failed));
-    assert_eq!(load(json!({ "email_status": "sent", "action_ticket": null })).ticket, None);
+    assert_eq!(load(json!({ "email_status": "sent", "action_ticket": null })).ticket(), None);
 }
 
 #[test]
 fn saved_state_has_the_flat_fields() {
-    let ticket = FlowTicket::new(ActionTicket { id: "RMA-1-AAAA".to_owned(), status: TicketStatus::Created });
-    let state = State {
-        stage: Stage::Asked(Question::MailFailed),
-        handoff: Handoff::Due(HandoffReason::Person),
-        ticket: Some(FlowTicket { mail: Mail::Missing(EmailStatus::Queued), ..ticket }),
-        ..State::default()
-    };
+    let ticketed = sample::ticketed(TicketStatus::Created, Mail::Missing(EmailStatus::Queued));
+    let state = State { handoff: Handoff::Due(HandoffReason::Person), ..sample::after(Question::MailFailed, ticketed) };
     let stored = serde_json::to_value(&state).expect("JSON");
     for (field, expected) in [
         ("asked", json!("mail_failed")),
         ("conversation_complete", json!(false)),
         ("escalate", json!("person")),
-        ("action_ticket", json!({ "id": "RMA-1-AAAA", "status": "created" })),
+        ("action_ticket", json!({ "id": "RMA-1700000000-AB12", "status": "created" })),
+        ("order_number", json!("77893")),
+        ("user_confirmed_order", json!(true)),
+        ("desired_action", json!("return")),
         ("email_status", json!("queued")),
         ("mail_missing", json!(true)),
     ] {
         assert_eq!(stored[field], expected, "{field}");
     }
     assert_eq!(load(stored), state);
+}
+
+#[test]
+fn stored_options_become_one_progress() {
+    let stored = |fields: serde_json::Value| {
+        let mut stored = json!({ "order_number": "77893", "order": sample::order(), "lines": [1] });
+        stored.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        load(stored).subject().expect("an order").progress.clone()
+    };
+    let decision = sample::approved();
+    for (fields, expected) in [
+        (json!({}), Progress::Unconfirmed(None)),
+        (
+            json!({ "user_confirmed_order": true, "agreed_to_cancel": true }),
+            Progress::Confirmed { agreed_to_cancel: true },
+        ),
+        (json!({ "user_confirmed_order": false }), Progress::Declined(None)),
+        (json!({ "eligibility": decision }), Progress::Unconfirmed(Some(decision.clone()))),
+        (json!({ "user_confirmed_order": true, "eligibility": decision, "desired_action": "refund" }), {
+            Progress::Decided { decision: decision.clone(), action: Some(Action::Refund) }
+        }),
+        // An action without a decision or a yes was never made.
+        (json!({ "desired_action": "refund" }), Progress::Unconfirmed(None)),
+    ] {
+        assert_eq!(stored(fields.clone()), expected, "{fields}");
+    }
+    let declined = load(json!({ "user_confirmed_order": false }));
+    assert_eq!(declined.stage, Stage::Declined);
+    let named = load(json!({ "order_number": "77893", "order_match_confidence": 0.7 }));
+    assert_eq!(named.stage, Stage::Named { number: sample::number(), confidence: 0.7 });
 }

@@ -1,9 +1,70 @@
-//! An order and decisions for tests.
+//! An order, decisions and states for tests.
 
-use crate::desks::returns::state::{ItemSnapshot, OrderSnapshot};
-use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::OrderStatus;
-use crate::domain::returns::{Cause, Decision, ReasonCode};
+use crate::desks::returns::state::{
+    ActionTicket, Case, FlowTicket, Intent, ItemSnapshot, Mail, OrderSnapshot, Phase, Progress, Question, Stage, State,
+    Subject, TicketStatus,
+};
+use crate::domain::commerce::{OrderNumber, OrderStatus};
+use crate::domain::returns::{Action, Cause, Decision, ReasonCode, RmaNumber};
+
+pub fn rma() -> RmaNumber {
+    "RMA-1700000000-AB12".parse().expect("a number")
+}
+
+/// A flow whose order is not known.
+pub fn wants(intent: Intent) -> State {
+    State { case: Case { intent: Some(intent), ..Case::default() }, ..State::default() }
+}
+
+/// A flow with the number of its order.
+pub fn named(intent: Intent) -> State {
+    State { stage: Stage::Named { number: number(), confidence: 1.0 }, ..wants(intent) }
+}
+
+/// A flow with its order.
+pub fn found(intent: Intent) -> State {
+    with_progress(intent, Progress::Unconfirmed(None))
+}
+
+pub fn with_progress(intent: Intent, progress: Progress) -> State {
+    with_subject(intent, Subject { progress, ..Subject::new(order(), 1.0) })
+}
+
+pub fn with_subject(intent: Intent, subject: Subject) -> State {
+    State { stage: Stage::Found(Box::new(subject)), ..wants(intent) }
+}
+
+/// A flow whose order's status was shown.
+pub fn shown() -> State {
+    with_subject(Intent::OrderStatus, Subject { status_shown: true, ..Subject::new(order(), 1.0) })
+}
+
+/// A return to which the customer has said yes.
+pub fn confirmed() -> State {
+    with_progress(Intent::Return, Progress::Confirmed { agreed_to_cancel: false })
+}
+
+/// The same with the rules' decision.
+pub fn decided(decision: Decision) -> State {
+    with_progress(Intent::Return, Progress::Decided { decision, action: None })
+}
+
+/// The same with the customer's choice.
+pub fn chosen(action: Action) -> State {
+    with_progress(Intent::Return, Progress::Decided { decision: approved(), action: Some(action) })
+}
+
+/// The same with its RMA.
+pub fn ticketed(status: TicketStatus, mail: Mail) -> State {
+    let ticket = FlowTicket { mail, ..FlowTicket::new(ActionTicket { id: rma().to_string(), status }) };
+    let progress = Progress::Ticketed { decision: Some(approved()), action: Some(Action::Return), ticket };
+    with_progress(Intent::Return, progress)
+}
+
+/// The state after a question.
+pub fn after(question: Question, state: State) -> State {
+    State { phase: Phase::Asked(question), ..state }
+}
 
 pub fn number() -> OrderNumber {
     "77893".parse().expect("a number")

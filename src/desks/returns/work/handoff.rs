@@ -16,7 +16,7 @@ impl Returns {
         let rma = state.meta.last_rma.as_ref().filter(|_| reason == HandoffReason::DamageLater);
         // That the assistant did not finish is no reason to lock a return.
         let is_about_order = rma.is_none() && reason != HandoffReason::GaveUp;
-        let order = state.order.as_ref().map(|order| &order.number).filter(|_| is_about_order);
+        let order = state.order().map(|order| &order.number).filter(|_| is_about_order);
         let claim = self.claim(turn, state, reason).await?;
         let new = NewEscalation {
             rma,
@@ -37,30 +37,30 @@ impl Returns {
         let is_review = match reason {
             HandoffReason::Review | HandoffReason::DamageTold => true,
             HandoffReason::Person | HandoffReason::Assistant => {
-                state.damage_told || state.eligibility.as_ref().is_some_and(|decision| decision.requires_manual_review)
+                state.case.damage_told || state.decision().is_some_and(|decision| decision.requires_manual_review)
             }
             HandoffReason::DamageLater | HandoffReason::GaveUp => false,
         };
-        let Some(seen) = state.order.as_ref().filter(|_| is_review) else { return Ok(None) };
+        let Some(seen) = state.order().filter(|_| is_review) else { return Ok(None) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(None) };
         let open = order.open_lines();
         let mut lines = wanted_lines(&order, state);
         lines.retain(|line| open.contains(line));
         lines.sort_unstable();
-        let action = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
-        Ok((!lines.is_empty()).then(|| Claim { action, lines, reason: state.reason.clone() }))
+        let action = if state.case.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
+        Ok((!lines.is_empty()).then(|| Claim { action, lines, reason: state.case.reason.clone() }))
     }
 }
 
 /// Returns the reason of the handoff, for the person.
 fn reason_of(reason: HandoffReason, state: &State) -> &'static str {
-    match (reason, state.eligibility.as_ref().map(|decision| decision.reason_code.as_str())) {
+    match (reason, state.decision().map(|decision| decision.reason_code.as_str())) {
         (HandoffReason::Person, _) => "the customer asks for a person",
         (HandoffReason::DamageLater, _) => "damage reported after the return was made",
         (HandoffReason::Review, Some("DAMAGED_MANUAL")) => "damaged items",
         (HandoffReason::DamageTold, _) => "damaged items that the return rules do not take back",
         (HandoffReason::Review, _) => "manual review by the return rules",
-        (HandoffReason::Assistant, _) if state.damage_told => "damaged items",
+        (HandoffReason::Assistant, _) if state.case.damage_told => "damaged items",
         (HandoffReason::Assistant, _) => "the assistant cannot help",
         (HandoffReason::GaveUp, _) => "the assistant did not come to an end",
     }
@@ -68,15 +68,13 @@ fn reason_of(reason: HandoffReason, state: &State) -> &'static str {
 
 /// Returns the summary for the person: reason, request, actions taken, next steps.
 fn summary(reason: HandoffReason, state: &State) -> String {
-    let request = match state.intent {
+    let request = match state.case.intent {
         Some(intent) => intent.as_str(),
         None => "not clear yet",
     };
-    let order = state.order.as_ref().map_or("none named".to_owned(), |order| order.number.to_string());
-    let decision = state
-        .eligibility
-        .as_ref()
-        .map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.cause));
+    let order = state.order().map_or("none named".to_owned(), |order| order.number.to_string());
+    let decision =
+        state.decision().map_or("none".to_owned(), |decision| format!("{} ({})", decision.reason_code, decision.cause));
     let rma = state.meta.last_rma.as_ref().map_or("none".to_owned(), ToString::to_string);
     let next = match reason {
         HandoffReason::Person | HandoffReason::Assistant => "answer the customer in the conversation",

@@ -3,68 +3,62 @@
 use chrono::Utc;
 use serde_json::{Value, json};
 
-use super::super::advance::Event;
+use super::super::advance::{Event, is_shop_number};
 use super::super::items;
-use super::super::rules::written;
 use super::super::scenario::Scenario;
-use super::super::state::{ItemSnapshot, Meta, OrderSnapshot, State};
+use super::super::state::{ItemSnapshot, OrderSnapshot, State};
 use super::super::texts::VariantPicker;
 use super::super::{Returns, kind};
 use super::{WHO, request_of};
 use crate::desks::{DeskError, Turn};
+use crate::dialogue::verification::{Attempt, Attempts};
 use crate::domain::Metadata;
 use crate::domain::calendar::day_of;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderNumber;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::commerce::{Order, OrderNumber, OrderStatus};
 use crate::domain::identity::Contact;
 use crate::domain::identity::attempts::AttemptSubject;
 use crate::domain::returns::{MailNumber, Rma};
 use crate::persona::texts::fill;
 use crate::store::mails::NewMail;
-use crate::store::order_misses::Verification;
 
 impl Returns {
     /// Looks up the order, if it exists and is the customer's.
     pub(in crate::desks::returns) async fn look_up(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
-        let Some(number) = &state.order_number else { return Ok(Event::OrderNotFound) };
+        let Some(asked) = state.order_number() else { return Ok(Event::OrderNotFound) };
         let store = self.store_of(turn);
+        let of_return = match asked.as_str().parse() {
+            Ok(rma) => store.find_rma(&rma).await?.map(|rma| rma.order),
+            Err(_) if is_shop_number(asked) => store.find_ticket(asked.as_str()).await?.and_then(|ticket| ticket.order),
+            Err(_) => None,
+        };
+        let number = of_return.as_ref().unwrap_or(asked);
         let order = match (&turn.conversation.user_id, contact_of(state)) {
             (Some(user), _) => {
                 store.find_order(number).await?.filter(|order| order.customer.user_id.as_ref() == Some(user))
             }
-            (None, _) if !state.needs_contact => store.find_order(number).await?,
+            (None, _) if !state.case.needs_contact => store.find_order(number).await?,
             (None, None) => None,
-            (None, Some(contact)) if state.meta.contact_fits && !state.contact_given => {
-                match self.try_known_contact(turn, number, &contact).await? {
-                    Ok(order) => Some(order),
-                    Err(event) => return Ok(event),
+            // The customer did not name this contact for this order, so a mismatch is no miss.
+            (None, Some(contact)) if state.meta.contact_fits && !state.case.contact_given => {
+                match self.attempts(turn, number).peek_at_order(number, &contact).await? {
+                    Attempt::Verified(order) => Some(order),
+                    Attempt::Failed => return Ok(Event::OtherContact),
+                    Attempt::Locked => return self.locked(turn, number).await,
                 }
             }
             (None, Some(contact)) => {
                 let (contact, is_other) = self.better_contact(turn, state, number, contact).await?;
                 if is_other {
-                    let as_first = State {
-                        meta: Meta { contact: Some(written(&contact).to_owned()), ..state.meta.clone() },
-                        other_contact: None,
-                        ..state.clone()
-                    };
+                    let mut as_first = state.clone();
+                    as_first.case.other_contact = None;
+                    as_first.meta.contact = Some(contact.as_str().to_owned());
                     let found = Box::pin(self.look_up(turn, &as_first)).await?;
-                    return Ok(Event::WithContact(written(&contact).to_owned(), Box::new(found)));
+                    return Ok(Event::WithContact(contact.as_str().to_owned(), Box::new(found)));
                 }
-                let subjects = self.miss_subjects(turn, number);
-                let limit = self.services.config.returns.misses;
-                match store.verify_order(number, &contact, &subjects, &limit, turn.accepted_at()).await? {
-                    Verification::Verified(order) => Some(*order),
-                    Verification::Missed if store.find_miss_lock(&subjects, turn.accepted_at()).await?.is_some() => {
-                        self.record(turn, "order.locked", number, json!({})).await?;
-                        return Ok(Event::OrderLocked);
-                    }
-                    Verification::Missed => None,
-                    Verification::Locked { .. } => {
-                        self.record(turn, "order.locked", number, json!({})).await?;
-                        return Ok(Event::OrderLocked);
-                    }
+                match self.attempts(turn, number).at_order(number, &contact).await? {
+                    Attempt::Verified(order) => Some(order),
+                    Attempt::Failed => None,
+                    Attempt::Locked => return self.locked(turn, number).await,
                 }
             }
         };
@@ -74,25 +68,19 @@ impl Returns {
         // Items that are in a return already stay out.
         let open = order.open_lines();
         let rest = (!open.is_empty() && open.len() < order.items.len()).then_some(open);
-        let lines = items::part_of(&seen.items, &state.reason).or(rest);
+        let lines = items::part_of(&seen.items, &self.rules.without_not_items(&state.case.reason)).or(rest);
         Ok(Event::OrderFound(seen, lines))
     }
 
-    /// Looks up the order with the contact that opened another one in this conversation. If it does not fit, no miss is counted: the
-    /// customer did not name a contact for this order.
-    async fn try_known_contact(
-        &self,
-        turn: &Turn,
-        number: &OrderNumber,
-        contact: &Contact,
-    ) -> Result<Result<Order, Event>, DeskError> {
-        let store = self.store_of(turn);
-        if store.find_miss_lock(&self.miss_subjects(turn, number), turn.accepted_at()).await?.is_some() {
-            self.record(turn, "order.locked", number, json!({})).await?;
-            return Ok(Err(Event::OrderLocked));
-        }
-        let order = store.find_order(number).await?.filter(|order| order.has_contact(contact));
-        Ok(order.ok_or(Event::OtherContact))
+    async fn locked(&self, turn: &Turn, number: &OrderNumber) -> Result<Event, DeskError> {
+        self.record(turn, "order.locked", number, json!({})).await?;
+        Ok(Event::OrderLocked)
+    }
+
+    fn attempts<'a>(&'a self, turn: &'a Turn, number: &OrderNumber) -> Attempts<'a> {
+        let client = turn.caller.address.map(|address| self.services.client_names.of(address));
+        let limit = self.services.config.returns.misses;
+        Attempts::new(self.store_of(turn), turn, client, AttemptSubject::Order(number.clone()), limit)
     }
 
     /// Returns the contact that is on the order, if one of two in a message is, and whether it is the second one. Both together are
@@ -104,23 +92,19 @@ impl Returns {
         number: &OrderNumber,
         contact: Contact,
     ) -> Result<(Contact, bool), DeskError> {
-        let Some(other) = state.other_contact.as_deref().and_then(read_contact) else { return Ok((contact, false)) };
+        let Some(other) = state.case.other_contact.as_deref().and_then(|other| other.parse().ok()) else {
+            return Ok((contact, false));
+        };
         let order = self.store_of(turn).find_order(number).await?;
         let is_better = order.is_some_and(|order| !order.has_contact(&contact) && order.has_contact(&other));
         Ok(if is_better { (other, true) } else { (contact, false) })
-    }
-
-    fn miss_subjects(&self, turn: &Turn, number: &OrderNumber) -> Vec<AttemptSubject> {
-        let client = turn.caller.address.map(|address| AttemptSubject::Client(self.services.client_names.of(address)));
-        let own = [AttemptSubject::Conversation(turn.conversation.id), AttemptSubject::Order(number.clone())];
-        own.into_iter().chain(client).collect()
     }
 
     pub(in crate::desks::returns) fn order_snapshot(&self, order: &Order) -> OrderSnapshot {
         OrderSnapshot {
             number: order.number.clone(),
             status: order.status,
-            ordered_on: day_of(order.ordered_at, self.services.config.returns.time_zone),
+            ordered_on: day_of(order.ordered_at, self.services.shop.time_zone),
             items: order
                 .items
                 .iter()
@@ -132,11 +116,18 @@ impl Returns {
 
     /// Sends the order's status as a list.
     pub(super) async fn show_status(&self, turn: &mut Turn, state: &State) -> Result<Event, DeskError> {
-        let Some(seen) = &state.order else { return Ok(Event::Failed) };
+        let Some(seen) = state.order() else { return Ok(Event::Failed) };
         let Some(order) = self.store_of(turn).find_order(&seen.number).await? else { return Ok(Event::Failed) };
-        let zone = self.services.config.returns.time_zone;
+        let zone = self.services.shop.time_zone;
         let seen = self.order_snapshot(&order);
-        if state.wants_label
+        if let Some(id) = &state.case.ticket_asked
+            && let Some(ticket) = self.store_of(turn).find_ticket(id).await?
+        {
+            let mut told = state.clone();
+            self.send_ticket_status(turn, &mut told, &ticket).await?;
+            return Ok(Event::Spoke(told.meta.said.into_iter().collect(), Box::new(Event::StatusShown)));
+        }
+        if state.case.wants_label
             && let Some(said) = self.give_label(turn, state, &order).await?
         {
             return Ok(said);
@@ -217,11 +208,7 @@ pub(in crate::desks::returns) fn status_of(order: &Order) -> Value {
 }
 
 fn contact_of(state: &State) -> Option<Contact> {
-    state.meta.contact.as_deref().and_then(read_contact)
-}
-
-fn read_contact(written: &str) -> Option<Contact> {
-    written.parse().map(Contact::Email).ok().or_else(|| written.parse().map(Contact::Phone).ok())
+    state.meta.contact.as_deref()?.parse().ok()
 }
 
 fn headline(status: OrderStatus) -> Scenario {

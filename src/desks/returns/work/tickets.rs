@@ -21,20 +21,21 @@ const APPROVED_MAIL: &str = "return_approved";
 impl Returns {
     /// Decides about the lines that come back, or finds the ticket of the same request.
     pub(in crate::desks::returns) async fn check_policy(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
-        let Some(seen) = &state.order else { return Ok(Event::Failed) };
+        let Some(seen) = state.order() else { return Ok(Event::Failed) };
         let store = self.store_of(turn);
         let Some(order) = store.find_order(&seen.number).await? else { return Ok(Event::Failed) };
         let lines = wanted_lines(&order, state);
         let (terms, asked_at) = (self.terms(), turn.accepted_at());
-        let decision = store.check_eligibility(&order.number, &lines, &state.reason, &terms, asked_at).await?;
+        let decision = store.check_eligibility(&order.number, &lines, &state.case.reason, &terms, asked_at).await?;
         let details = json!({ "decision": decision.to_record(), "lines": lines });
         self.record(turn, "eligibility.decided", &order.number, details).await?;
         if decision.cause == Cause::AlreadyInRma {
-            let wanted = if state.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
+            let wanted = if state.case.intent == Some(Intent::Refund) { Action::Refund } else { Action::Return };
             let made = store.list_rmas_of(&order.number).await?;
             let same = made.iter().rev().find(|rma| is_the_same(rma, wanted, &lines));
             // Damage concerns the return that has the item, whatever the customer asks for now.
-            let damaged = || made.iter().rev().find(|rma| state.damage_told && is_of(rma, &decision.refused_lines));
+            let damaged =
+                || made.iter().rev().find(|rma| state.case.damage_told && is_of(rma, &decision.refused_lines));
             if let Some(rma) = same.or_else(damaged) {
                 let id = rma.number.to_string();
                 return Ok(Event::AskedBefore(ActionTicket { id, status: TicketStatus::Duplicate }));
@@ -50,7 +51,7 @@ impl Returns {
         state: &State,
         action: Action,
     ) -> Result<Event, DeskError> {
-        let (Some(seen), Some(lines)) = (&state.order, &state.lines) else { return Ok(Event::Failed) };
+        let (Some(seen), Some(lines)) = (state.order(), state.lines()) else { return Ok(Event::Failed) };
         let language = turn.language();
         let mail = |order: &Order, rma: &Rma| {
             let number = NewMail::number_for(rma, APPROVED_MAIL);
@@ -60,7 +61,7 @@ impl Returns {
             order: &seen.number,
             lines,
             action,
-            reason: &state.reason,
+            reason: &state.case.reason,
             request: &request_of(turn, state),
             terms: &self.terms(),
             asked_at: turn.accepted_at(),
@@ -77,6 +78,7 @@ impl Returns {
         };
         Ok(Event::Ticketed(Ticketed {
             ticket: ActionTicket { id: rma.number.to_string(), status },
+            action,
             rma: Some(rma.number),
             refund: Some(rma.refund),
             key,
@@ -85,24 +87,25 @@ impl Returns {
 
     /// Makes a ticket that asks the shop to stop the order.
     pub(super) async fn cancel(&self, turn: &Turn, state: &State) -> Result<Event, DeskError> {
-        let Some(seen) = &state.order else { return Ok(Event::Failed) };
+        let Some(seen) = state.order() else { return Ok(Event::Failed) };
         let request = request_of(turn, state);
         let store = self.store_of(turn);
-        let outcome = store.create_cancellation(&seen.number, &state.reason, &request, &by(turn)).await?;
+        let outcome = store.create_cancellation(&seen.number, &state.case.reason, &request, &by(turn)).await?;
         let (ticket, status) = match outcome {
             CancelOutcome::Created(ticket) => (ticket, TicketStatus::Created),
             CancelOutcome::Duplicate(ticket) => (ticket, TicketStatus::Duplicate),
             // The order was shipped in the meantime: decide again.
             CancelOutcome::TooLate(_) | CancelOutcome::NotFound => {
                 let (terms, asked_at) = (self.terms(), turn.accepted_at());
-                let lines = state.lines.clone().unwrap_or_default();
-                let decision = store.check_eligibility(&seen.number, &lines, &state.reason, &terms, asked_at).await?;
+                let lines = state.lines().cloned().unwrap_or_default();
+                let reason = &state.case.reason;
+                let decision = store.check_eligibility(&seen.number, &lines, reason, &terms, asked_at).await?;
                 return Ok(Event::Refused(decision));
             }
         };
         let key = idempotency_key(&seen.number, Action::Cancel, None, 0);
         let ticket = ActionTicket { id: ticket.id, status };
-        Ok(Event::Ticketed(Ticketed { ticket, rma: None, refund: None, key }))
+        Ok(Event::Ticketed(Ticketed { ticket, action: Action::Cancel, rma: None, refund: None, key }))
     }
 
     /// Waits for the first attempt to send the mail. The outbox retries a failed one by itself.
@@ -116,11 +119,8 @@ impl Returns {
         let Some(mail) = mails.into_iter().rev().find(|mail| mail.template == APPROVED_MAIL) else {
             return Ok(Event::Mailed(EmailStatus::None));
         };
-        let other = state
-            .ticket
-            .as_ref()
-            .and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok())
-            .filter(|to| *to != mail.to);
+        let other =
+            state.ticket().and_then(|of_flow| of_flow.mail_to.as_deref()?.parse().ok()).filter(|to| *to != mail.to);
         if mail.status == MailStatus::Failed || other.is_some() {
             store.requeue_mail(mail.id, other.as_ref(), WHO, Utc::now()).await?;
         }
@@ -137,7 +137,7 @@ impl Returns {
 
 /// Returns the lines that come back: those that the customer named, or all that have not come back yet.
 pub(super) fn wanted_lines(order: &Order, state: &State) -> Vec<u32> {
-    let named = state.lines.clone().filter(|lines| !lines.is_empty());
+    let named = state.lines().cloned().filter(|lines| !lines.is_empty());
     let open = Some(order.open_lines()).filter(|lines| !lines.is_empty());
     named.or(open).unwrap_or_else(|| order.items.iter().map(|item| item.line).collect())
 }

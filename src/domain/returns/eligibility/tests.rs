@@ -266,7 +266,7 @@ const TABLE: &[Row] = &[
 ];
 
 #[test]
-fn every_case_of_the_table_is_decided_as_it_says() {
+fn every_eligibility_case_is_decided_as_listed() {
     assert!(TABLE.len() >= 60, "{}", TABLE.len());
     let mut wrong = Vec::new();
     for (name, change, cause, open) in TABLE {
@@ -287,7 +287,7 @@ fn every_case_of_the_table_is_decided_as_it_says() {
 }
 
 #[test]
-fn a_refusal_names_the_items_that_it_is_about() {
+fn refusal_names_its_items() {
     let two = |change: fn(&mut Case)| {
         let mut case = Case::new();
         case.order().items.push(item(2));
@@ -310,7 +310,7 @@ fn a_refusal_names_the_items_that_it_is_about() {
 }
 
 #[test]
-fn an_approval_says_by_which_rule_and_from_which_day() {
+fn approval_names_its_rule_and_day() {
     let mut case = Case::new();
     case.policy(Scope::Category("shoes".into()), 20, None);
     let decision = case.decide();
@@ -350,7 +350,7 @@ fn metadata_has_every_field_of_the_contract() {
 }
 
 #[test]
-fn what_the_shop_holds_against_a_customer_stands_in_its_record_alone() {
+fn risk_reasons_are_in_the_record_only() {
     for cause in [Cause::FraudFlag, Cause::ReturnsTooFrequent] {
         let decision = Decision { cause, ..Case::new().decide() };
         assert_eq!(decision.to_metadata("")["reason"], "under_review");

@@ -9,6 +9,7 @@ use crate::domain::commerce::money::{Currency, Money};
 use crate::domain::commerce::order::{Customer, CustomerId, Order, OrderItem, OrderStatus};
 use crate::domain::commerce::order_number::OrderNumber;
 use crate::domain::identity::contact::{Email, Phone};
+use crate::domain::list::Reader;
 use crate::domain::warranty::parse_date;
 
 /// The longest name, in characters.
@@ -22,128 +23,116 @@ pub(super) struct OrderFields {
     pub fraud_flag: Option<bool>,
 }
 
-/// Reads one row.
-pub(super) struct Reader<'a> {
-    pub row: &'a Row,
-    pub zone: Tz,
+/// Reads a row: the fields of its order, and its item. Returns all values that are refused.
+pub(super) fn read(row: &Row, tenant: &TenantId, zone: Tz) -> Result<(OrderFields, OrderItem), Vec<BadRow>> {
+    let mut reader = Reader::new(row);
+    let currency = reader.needed(Field::Currency, |text| one_of(Currency::parse(text), Currency::ALL));
+    let order = read_order(&mut reader, tenant, zone, currency);
+    let item = read_item(&mut reader, currency);
+    reader.finish(order.zip(item))
 }
 
-/// Boxed, since most rows are good.
-pub(super) type Read<T> = Result<T, Box<BadRow>>;
-
-impl Reader<'_> {
-    pub(super) fn order(&self, tenant: &TenantId) -> Read<OrderFields> {
-        let parse_number = |text: &str| {
-            text.parse().map_err(|error| {
-                format!("{error}; an order number is 5 to 40 of A-Z, 0-9 and '-', with a digit among them")
-            })
-        };
-        let number: OrderNumber = self.needed(Field::OrderNumber, parse_number)?;
-        let email: Email = self.needed(Field::CustomerEmail, parse)?;
-        let customer_name = self.needed(Field::CustomerName, name)?;
-        let status = self.needed(Field::Status, status)?;
-        let currency = self.needed(Field::Currency, |text| one_of(Currency::parse(text), Currency::ALL))?;
-        let ordered_at = self.needed(Field::OrderedAt, |text| self.moment(text))?;
-        let shipped_at = self.find(Field::ShippedAt, |text| self.later(text, ordered_at))?;
-        let delivered_at = self.find(Field::DeliveredAt, |text| {
-            if matches!(status, OrderStatus::Pending | OrderStatus::Shipped) {
-                return Err(format!(
-                    "an order that is {status} has not been delivered; fix the status or leave it empty"
-                ));
-            }
-            self.later(text, shipped_at.unwrap_or(ordered_at))
-        })?;
-        let phone: Option<Phone> = self.find(Field::Phone, parse)?;
-        let paid = self.find(Field::Paid, |text| Money::parse(text, currency).map_err(|error| error.to_string()))?;
-        let is_vip = self.find(Field::IsVip, yes_or_no)?;
-        let fraud_flag = self.find(Field::FraudFlag, yes_or_no)?;
-        let customer = Customer {
-            id: CustomerId::of(tenant, &email),
-            name: customer_name,
-            email: email.clone(),
-            // A phone number on the order opens that order alone. On the customer it would open all of theirs.
-            phone: None,
-            user_id: self.find(Field::UserId, name)?,
-            is_vip: false,
-            fraud_flag: false,
-        };
-        let tracking = self.find(Field::Tracking, name)?;
-        let order = Order {
-            number,
-            customer,
-            email,
-            phone,
-            status,
-            ordered_at,
-            shipped_at,
-            delivered_at,
-            tracking,
-            // Set when the order's last row is read.
-            paid: Money::zero(currency),
-            items: Vec::new(),
-        };
-        Ok(OrderFields { order, paid, is_vip, fraud_flag })
-    }
-
-    /// Line 0 means that the row has no line number.
-    pub(super) fn item(&self, currency: Currency) -> Read<OrderItem> {
-        Ok(OrderItem {
-            line: self.find(Field::Line, count)?.unwrap_or(0),
-            sku: self.find(Field::Sku, name)?,
-            name: self.needed(Field::ItemName, name)?,
-            category: self.find(Field::Category, name)?,
-            quantity: self.find(Field::Quantity, count)?.unwrap_or(1),
-            unit_price: self
-                .needed(Field::UnitPrice, |text| Money::parse(text, currency).map_err(|error| error.to_string()))?,
-            is_returnable: self.find(Field::IsReturnable, yes_or_no)?.unwrap_or(true),
-            is_final_sale: self.find(Field::IsFinalSale, yes_or_no)?.unwrap_or(false),
-            rma: None,
+fn read_order(
+    reader: &mut Reader<'_, Field>,
+    tenant: &TenantId,
+    zone: Tz,
+    currency: Option<Currency>,
+) -> Option<OrderFields> {
+    let number: Option<OrderNumber> = reader.needed(Field::OrderNumber, |text| {
+        text.parse().map_err(|error| {
+            format!("{error}; an order number is 5 to 40 of A-Z, 0-9 and '-', with a digit among them")
         })
-    }
-
-    fn needed<T>(&self, field: Field, read: impl FnOnce(&str) -> Result<T, String>) -> Read<T> {
-        match self.find(field, read)? {
-            Some(value) => Ok(value),
-            None => Err(self.bad(field, "", "it is empty; every row must have it".to_owned())),
+    });
+    let email: Option<Email> = reader.needed(Field::CustomerEmail, parse);
+    let customer_name = reader.needed(Field::CustomerName, name);
+    let status = reader.needed(Field::Status, status);
+    let ordered_at = reader.needed(Field::OrderedAt, |text| moment(text, zone));
+    let shipped_at = reader.find(Field::ShippedAt, |text| later(text, zone, ordered_at));
+    let delivered_at = reader.find(Field::DeliveredAt, |text| match status {
+        Some(status @ (OrderStatus::Pending | OrderStatus::Shipped)) => {
+            Err(format!("an order that is {status} has not been delivered; fix the status or leave it empty"))
         }
-    }
+        _ => later(text, zone, shipped_at.or(ordered_at)),
+    });
+    let phone: Option<Phone> = reader.find(Field::Phone, parse);
+    let paid = currency.and_then(|currency| reader.find(Field::Paid, |text| amount(text, currency)));
+    let is_vip = reader.find(Field::IsVip, yes_or_no);
+    let fraud_flag = reader.find(Field::FraudFlag, yes_or_no);
+    let user_id = reader.find(Field::UserId, name);
+    let tracking = reader.find(Field::Tracking, name);
+    let email = email?;
+    let customer = Customer {
+        id: CustomerId::of(tenant, &email),
+        name: customer_name?,
+        email: email.clone(),
+        // A phone number on the order opens that order alone. On the customer it would open all of theirs.
+        phone: None,
+        user_id,
+        is_vip: false,
+        fraud_flag: false,
+    };
+    let order = Order {
+        number: number?,
+        customer,
+        email,
+        phone,
+        status: status?,
+        ordered_at: ordered_at?,
+        shipped_at,
+        delivered_at,
+        tracking,
+        // Set when the order's last row is read.
+        paid: Money::zero(currency?),
+        items: Vec::new(),
+    };
+    Some(OrderFields { order, paid, is_vip, fraud_flag })
+}
 
-    fn find<T>(&self, field: Field, read: impl FnOnce(&str) -> Result<T, String>) -> Read<Option<T>> {
-        let Some(text) = self.row.fields.get(&field) else { return Ok(None) };
-        read(text).map(Some).map_err(|hint| self.bad(field, text, hint))
-    }
+/// Line 0 means that the row has no line number.
+fn read_item(reader: &mut Reader<'_, Field>, currency: Option<Currency>) -> Option<OrderItem> {
+    let line = reader.find(Field::Line, count).unwrap_or(0);
+    let sku = reader.find(Field::Sku, name);
+    let item_name = reader.needed(Field::ItemName, name);
+    let category = reader.find(Field::Category, name);
+    let quantity = reader.find(Field::Quantity, count).unwrap_or(1);
+    let unit_price = currency.and_then(|currency| reader.needed(Field::UnitPrice, |text| amount(text, currency)));
+    let is_returnable = reader.find(Field::IsReturnable, yes_or_no).unwrap_or(true);
+    let is_final_sale = reader.find(Field::IsFinalSale, yes_or_no).unwrap_or(false);
+    let (name, unit_price) = (item_name?, unit_price?);
+    Some(OrderItem { line, sku, name, category, quantity, unit_price, is_returnable, is_final_sale, rma: None })
+}
 
-    fn bad(&self, field: Field, value: &str, hint: String) -> Box<BadRow> {
-        Box::new(BadRow { place: self.row.place, field, value: value.to_owned(), hint })
+/// Reads a time that is not before another one.
+fn later(text: &str, zone: Tz, than: Option<DateTime<Utc>>) -> Result<DateTime<Utc>, String> {
+    let at = moment(text, zone)?;
+    // A day without a time means noon, so a moment of the same day may be later than now.
+    if than.is_some_and(|than| at + TimeDelta::hours(24) < than) {
+        return Err("it lies before the order or its shipping; correct one of the dates".to_owned());
     }
+    Ok(at)
+}
 
-    fn later(&self, text: &str, than: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
-        let at = self.moment(text)?;
-        // A day without a time means noon, so a moment of the same day may be later than now.
-        if at + TimeDelta::hours(24) < than {
-            return Err("it lies before the order or its shipping; correct one of the dates".to_owned());
-        }
-        Ok(at)
+/// `2026-11-22T08:30:00Z`, or, in the shop's time zone, `2026-11-22 08:30`, `2026-11-22` and `22/11/2026`; a day
+/// without a time is its noon.
+fn moment(text: &str, zone: Tz) -> Result<DateTime<Utc>, String> {
+    if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        // Databases store microseconds: a finer time would always differ from the stored one.
+        return Ok(at.with_timezone(&Utc).trunc_subsecs(6));
     }
+    let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M"];
+    let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
+    let local = match local {
+        Some(local) => local,
+        None => noon(parse_date(text).map_err(|error| error.to_string())?),
+    };
+    // A time that the clocks skip becomes one hour later.
+    let at = zone.from_local_datetime(&local);
+    let at = at.earliest().or_else(|| zone.from_local_datetime(&(local + TimeDelta::hours(1))).earliest());
+    at.map(|at| at.with_timezone(&Utc)).ok_or_else(|| "there is no such time in the shop's time zone".to_owned())
+}
 
-    /// `2026-11-22T08:30:00Z`, or, in the shop's time zone, `2026-11-22 08:30`, `2026-11-22` and `22/11/2026`; a day
-    /// without a time is its noon.
-    fn moment(&self, text: &str) -> Result<DateTime<Utc>, String> {
-        if let Ok(at) = DateTime::parse_from_rfc3339(text) {
-            // Databases store microseconds: a finer time would always differ from the stored one.
-            return Ok(at.with_timezone(&Utc).trunc_subsecs(6));
-        }
-        let formats = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M"];
-        let local = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
-        let local = match local {
-            Some(local) => local,
-            None => noon(parse_date(text).map_err(|error| error.to_string())?),
-        };
-        // A time that the clocks skip becomes one hour later.
-        let at = self.zone.from_local_datetime(&local);
-        let at = at.earliest().or_else(|| self.zone.from_local_datetime(&(local + TimeDelta::hours(1))).earliest());
-        at.map(|at| at.with_timezone(&Utc)).ok_or_else(|| "there is no such time in the shop's time zone".to_owned())
-    }
+fn amount(text: &str, currency: Currency) -> Result<Money, String> {
+    Money::parse(text, currency).map_err(|error| error.to_string())
 }
 
 fn noon(day: NaiveDate) -> NaiveDateTime {

@@ -2,19 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::domain::AuditEntry;
-use crate::domain::AuditKind;
-use crate::domain::commerce::Currency;
-use crate::domain::commerce::Money;
-use crate::domain::commerce::Order;
-use crate::domain::commerce::OrderItem;
-use crate::domain::commerce::OrderStatus;
+use crate::domain::calendar::{optional_time, time};
+use crate::domain::commerce::{Money, Order, OrderItem, OrderStatus};
 use crate::domain::returns::ticket::Resolved;
-use crate::domain::returns::{Action, Claim, Priority, ReasonCode, Resolution, Rma, RmaStatus, Ticket, TicketKind};
-use crate::http::views::{optional_time, time};
+use crate::domain::returns::{Action, Claim, Priority, ReasonCode, Rma, RmaStatus, Ticket, TicketKind};
 use crate::store::mails::Mail;
 use crate::store::returns::overview::Overview;
 
@@ -30,7 +24,7 @@ pub(in crate::http) struct ReturnsView {
     tickets: Vec<TicketView>,
     mails: Vec<MailView>,
     /// The audit log, oldest first.
-    record: Vec<RecordView>,
+    record: Vec<AuditEntry>,
     /// Whether the lists are incomplete.
     has_more: bool,
 }
@@ -43,24 +37,9 @@ impl ReturnsView {
             rmas: overview.rmas.into_iter().map(RmaView::from).collect(),
             tickets: overview.tickets.into_iter().map(TicketView::from).collect(),
             mails: overview.mails.into_iter().map(MailView::from).collect(),
-            record: overview.record.into_iter().map(RecordView::from).collect(),
+            record: overview.record,
             has_more: overview.has_more,
         }
-    }
-}
-
-/// An amount of money.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Amount)]
-struct AmountView {
-    /// In the currency's smallest unit.
-    minor: i64,
-    currency: Currency,
-}
-
-impl From<Money> for AmountView {
-    fn from(Money { minor, currency }: Money) -> Self {
-        Self { minor, currency }
     }
 }
 
@@ -79,7 +58,7 @@ struct OrderView {
     delivered_at: Option<DateTime<Utc>>,
     /// The tracking number of the parcel to the customer.
     tracking: Option<String>,
-    paid: AmountView,
+    paid: Money,
     items: Vec<ItemView>,
 }
 
@@ -105,7 +84,7 @@ struct ItemView {
     name: String,
     quantity: u32,
     /// The price of one piece.
-    unit_price: AmountView,
+    unit_price: Money,
     is_final_sale: bool,
     /// The latest RMA with this item.
     rma: Option<String>,
@@ -127,7 +106,7 @@ impl From<Order> for OrderView {
             shipped_at: order.shipped_at,
             delivered_at: order.delivered_at,
             tracking: order.tracking,
-            paid: order.paid.into(),
+            paid: order.paid,
             items: order.items.into_iter().map(ItemView::from).collect(),
         }
     }
@@ -139,7 +118,7 @@ impl From<OrderItem> for ItemView {
             line: item.line,
             name: item.name,
             quantity: item.quantity,
-            unit_price: item.unit_price.into(),
+            unit_price: item.unit_price,
             is_final_sale: item.is_final_sale,
             rma: item.rma.map(|rma| rma.number.into()),
         }
@@ -160,7 +139,7 @@ pub(super) struct RmaView {
     locked: bool,
     escalation_reason: Option<String>,
     lines: Vec<LineView>,
-    refund: AmountView,
+    refund: Money,
     /// The reason in the customer's words.
     reason: String,
     reason_code: ReasonCode,
@@ -177,7 +156,7 @@ pub(super) struct RmaView {
 #[schema(as = RmaLine)]
 struct LineView {
     line: u32,
-    amount: AmountView,
+    amount: Money,
 }
 
 impl From<Rma> for RmaView {
@@ -191,8 +170,8 @@ impl From<Rma> for RmaView {
             next,
             locked: rma.escalated,
             escalation_reason: rma.escalation_reason,
-            lines: rma.lines.into_iter().map(|line| LineView { line: line.line, amount: line.amount.into() }).collect(),
-            refund: rma.refund.into(),
+            lines: rma.lines.into_iter().map(|line| LineView { line: line.line, amount: line.amount }).collect(),
+            refund: rma.refund,
             reason: rma.reason,
             reason_code: rma.reason_code,
             tracking: rma.label.map(|label| label.tracking.to_string()),
@@ -222,7 +201,7 @@ pub(super) struct TicketView {
     #[serde(serialize_with = "time")]
     created_at: DateTime<Utc>,
     /// The decision; null while the ticket is open.
-    resolved: Option<DecisionView>,
+    resolved: Option<Resolved>,
 }
 
 /// A requested return that needs a person's decision.
@@ -232,17 +211,6 @@ struct ClaimView {
     action: Action,
     /// The lines of the order.
     lines: Vec<u32>,
-}
-
-/// The decision on an escalation.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Decision)]
-struct DecisionView {
-    decision: Resolution,
-    by: String,
-    why: String,
-    #[serde(serialize_with = "time")]
-    at: DateTime<Utc>,
 }
 
 impl From<Ticket> for TicketView {
@@ -258,14 +226,8 @@ impl From<Ticket> for TicketView {
             claim: ticket.claim.map(|Claim { action, lines, .. }| ClaimView { action, lines }),
             question: ticket.question,
             created_at: ticket.created_at,
-            resolved: ticket.resolved.map(DecisionView::from),
+            resolved: ticket.resolved,
         }
-    }
-}
-
-impl From<Resolved> for DecisionView {
-    fn from(Resolved { decision, by, why, at }: Resolved) -> Self {
-        Self { decision, by, why, at }
     }
 }
 
@@ -301,39 +263,6 @@ impl From<Mail> for MailView {
             rma: mail.rma.map(String::from),
             created_at: mail.created_at,
             sent_at: mail.sent_at,
-        }
-    }
-}
-
-/// An entry of the audit log.
-#[derive(Serialize, ToSchema)]
-#[schema(as = RecordEntry)]
-struct RecordView {
-    #[serde(rename = "type")]
-    kind: AuditKind,
-    /// `desk`, `job`, or the name of a person.
-    who: String,
-    /// The change, such as `rma.created` or `order.status`.
-    what: String,
-    before: Option<Value>,
-    after: Option<Value>,
-    order: Option<String>,
-    rma: Option<String>,
-    #[serde(serialize_with = "time")]
-    at: DateTime<Utc>,
-}
-
-impl From<AuditEntry> for RecordView {
-    fn from(entry: AuditEntry) -> Self {
-        Self {
-            kind: entry.kind,
-            who: entry.who,
-            what: entry.what,
-            before: entry.before,
-            after: entry.after,
-            order: entry.order.map(String::from),
-            rma: entry.rma.map(String::from),
-            at: entry.at,
         }
     }
 }

@@ -77,7 +77,7 @@ export class Returns {
   #draw() {
     const { orders, rmas, tickets, mails, record: rows, has_more: hasMore } = this.#known;
     this.element.hidden = ![orders, rmas, tickets, mails, rows].some((list) => list.length);
-    const escalations = tickets.filter(({ kind }) => kind === "escalation");
+    const escalations = tickets.filter(({ kind }) => DECIDED.includes(kind));
     const open = escalations.filter(({ resolved }) => !resolved);
     this.#summary.replaceChildren(...summarize(orders, rmas, open));
     const focused = this.#body.contains(document.activeElement) ? document.activeElement.dataset.focus ?? "" : undefined;
@@ -105,6 +105,9 @@ export class Returns {
     return form;
   }
 }
+
+// The kinds of tickets that a person decides.
+const DECIDED = ["escalation", "cancel"];
 
 const newestFirst = (list) => [...list].reverse();
 

@@ -119,6 +119,7 @@ function refusals({ refused, refused_count: count }) {
     return element("li", {}, textElement("strong", "warranty.row", { row: String(row) }), " ", element("code", { dir: "auto" }, value || "–"), " ", about);
   });
   const made = element("div", {}, textElement("h3", "warranty.refused_rows", { count }), element("ul", { class: "refusals" }, ...lines));
-  if (count > refused.length) made.append(textElement("p", "warranty.more_refused", { count: count - refused.length }, { class: "quiet" }));
+  const shown = new Set(refused.map(({ row }) => row)).size;
+  if (count > shown) made.append(textElement("p", "warranty.more_refused", { count: count - shown }, { class: "quiet" }));
   return made;
 }

@@ -5,8 +5,6 @@ use crate::nlu::facts::lexicon::{Role, Unit};
 use crate::nlu::facts::normal::Kind;
 use crate::nlu::facts::{Amount, Value};
 
-/// The shop's own currency, by its name in the rules.
-pub(super) const OWN_CURRENCY: &str = "vnd";
 /// From here on, a scale says that one group of three digits is a fraction: "15.990 triệu".
 const MILLION: u64 = 1_000_000;
 /// From here on, a letter that is glued to a number is part of a name.
@@ -58,7 +56,7 @@ impl Reader<'_> {
             return None;
         }
         if scaled.scale > 1 {
-            let unit = Unit::Currency(OWN_CURRENCY.to_owned());
+            let unit = Unit::Currency(self.lexicon.own_currency.clone());
             return Some(Found::of(at, end, unit.of(scaled.amount), &scaled, Some(unit)));
         }
         bare(end)

@@ -1,6 +1,5 @@
 //! Amounts in words: "mười hai tháng", "two years", "hai mươi triệu".
 
-use super::number::OWN_CURRENCY;
 use super::{Found, Reader};
 use crate::nlu::facts::lexicon::{Role, Unit};
 use crate::nlu::facts::normal::Kind;
@@ -45,7 +44,7 @@ impl Reader<'_> {
             let found = Found::new(at, half.unwrap_or(after), unit.of(amount));
             return Some(Found { written: Some(amount), unit: Some(unit.clone()), ..found });
         }
-        let unit = Unit::Currency(OWN_CURRENCY.to_owned());
+        let unit = Unit::Currency(self.lexicon.own_currency.clone());
         let found = Found::new(at, end, unit.of(amount));
         (count.highest_scale >= 1000).then_some(Found { written: Some(amount), unit: Some(unit), ..found })
     }

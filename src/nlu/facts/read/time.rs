@@ -66,7 +66,6 @@ impl Reader<'_> {
     }
 
     fn is_half_day(&self, at: usize) -> bool {
-        let pointed = matches!(self.word(at), Some("a" | "p")) && self.is_mark(at + 1, ".");
-        matches!(self.word(at), Some("am" | "pm")) || pointed && self.word(at + 2) == Some("m")
+        self.lexicon.is(Role::HalfDay, self.tokens, at).is_some()
     }
 }

@@ -1,18 +1,16 @@
 //! A customer of the retail desk, and what must hold of every turn, whatever its path.
 
-use std::path::PathBuf;
-
-use frontdesk::cli::lists::Destination;
+use frontdesk::cli::lists::{Destination, ImportOptions};
 use frontdesk::cli::upsert_warranty;
-use frontdesk::domain::text::clean;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::dialogue::assert_well_formed;
 use crate::support::sse::{Events, parse, read_events};
 
-/// What the shop of these tests knows: small and its own, so that no change of the sample shop changes a stream.
+/// The documents of these tests. They are small and separate, so that no change of the sample shop changes a dialogue.
 const DOCUMENTS: [(&str, &str); 3] = [
     (
         "giao-hang.md",
@@ -90,9 +88,7 @@ impl Shop {
         upsert_warranty::import(&upsert_warranty::Args {
             file,
             destination: Destination::new(tenant.parse().unwrap(), &self.app.database_url),
-            skip_invalid: false,
-            json: false,
-            max_refused_shown: 10,
+            options: ImportOptions::default(),
         })
         .await
         .unwrap();
@@ -115,7 +111,7 @@ impl Chat<'_> {
         let response = self.send(text).await;
         let events = read_events(response).await;
         self.turns += 1;
-        check(&events, self.turns, text);
+        assert_well_formed(&events, self.turns, text);
         self.check_history(&events).await;
         events
     }
@@ -141,7 +137,7 @@ impl Chat<'_> {
         assert!(act.is_none(), "no {kind} in {}", String::from_utf8_lossy(&bytes));
         let events = parse(std::str::from_utf8(&bytes).unwrap());
         self.turns += 1;
-        check(&events, self.turns, text);
+        assert_well_formed(&events, self.turns, text);
         self.check_history(&events).await;
         events
     }
@@ -171,7 +167,7 @@ impl Chat<'_> {
         self.request(Method::GET, "").send().await.unwrap().json().await.unwrap()
     }
 
-    /// The messages of the stream, and nothing else, stand in the history, with the same texts and metadata.
+    /// The history has exactly the messages of the stream, with the same texts and metadata.
     async fn check_history(&self, events: &Events) {
         let history = self.history().await;
         let stored: Vec<(&str, &str, &Value)> = history
@@ -198,80 +194,3 @@ fn deltas(events: &Events, message: &str) -> String {
     let of_message = |event: &&Value| event["type"] == "delta" && event["message_id"] == message;
     events.data().into_iter().filter(of_message).map(|event| event["text"].as_str().unwrap()).collect()
 }
-
-/// The stream is well-formed: numbered from 1 without gaps, one message after another, each with its end.
-fn check(events: &Events, turn: u64, text: &str) {
-    let told = || format!("{text:?}: {events:?}");
-    assert_eq!(events.0[0], (None, json!({"debug": "stream-open"})), "{}", told());
-    let ids: Vec<Option<String>> = events.0[1..].iter().map(|(id, _)| id.clone()).collect();
-    let expected: Vec<Option<String>> = (1..events.0.len()).map(|n| Some(format!("{turn}.{n}"))).collect();
-    assert_eq!(ids, expected, "{}", told());
-    let data = events.data();
-    assert_eq!((&data[0]["type"], &data[0]["text"]), (&json!("turn.start"), &json!(clean(text).trim())), "{}", told());
-    assert_eq!(data.last().unwrap()["type"], "turn.done", "{}", told());
-    assert_eq!(data.iter().filter(|event| event["type"] == "turn.done").count(), 1, "{}", told());
-    assert!(data.iter().filter(|event| event["type"] == "error").count() <= 1, "{}", told());
-    let mut open: Option<(&Value, &Value, bool)> = None;
-    for event in data {
-        let id = &event["message_id"];
-        match event["type"].as_str().unwrap() {
-            "message.start" => {
-                assert_eq!(open, None, "{}", told());
-                open = Some((id, &event["kind"], false));
-            }
-            "delta" => {
-                assert!(!event["text"].as_str().unwrap().is_empty(), "{}", told());
-                let (of, kind, _) = open.unwrap();
-                assert_eq!(of, id, "{}", told());
-                open = Some((of, kind, true));
-            }
-            "message.end" => {
-                assert_eq!(open, Some((id, &event["kind"], true)), "{}", told());
-                assert_eq!(event["kind"], event["metadata"]["type"], "{}", told());
-                open = None;
-            }
-            "turn.done" => assert_eq!(open, None, "{}", told()),
-            _ => {}
-        }
-    }
-}
-
-/// The stream as text, one event a line, for a snapshot.
-pub fn lines(events: &Events) -> String {
-    let frames: Vec<Value> = serde_json::from_value(events.snapshot()).unwrap();
-    let mut lines = String::new();
-    for mut frame in frames {
-        // How well a passage fits is the search's matter; that it is a score is this one's.
-        for place in ["/data/items", "/data/metadata/sources"] {
-            let items = frame.pointer_mut(place).and_then(Value::as_array_mut);
-            items.into_iter().flatten().for_each(score);
-        }
-        let id = frame["id"].as_str().unwrap_or("-");
-        lines.push_str(&format!("{id} {}\n", frame["data"]));
-    }
-    lines
-}
-
-fn score(item: &mut Value) {
-    let score = item["score"].as_f64().unwrap();
-    assert!(score > 0.0 && score <= 1.0, "{item}");
-    item["score"] = json!("…");
-}
-
-/// Where the accepted streams are kept, whatever the build thinks the source's folder is.
-pub fn snapshots() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "it", "snapshots"].iter().collect()
-}
-
-/// The whole stream must be the accepted one of this name.
-macro_rules! assert_stream {
-    ($name:literal, $events:expr) => {{
-        let shown = $crate::desks::retail::chat::lines(&$events);
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path($crate::desks::retail::chat::snapshots());
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!(concat!("retail_", $name), shown));
-    }};
-}
-pub(crate) use assert_stream;

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::chat::{assert_stream, open_shop};
+use super::chat::open_shop;
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 const REDIRECT_VI: &str = "Quý khách có cần em hỗ trợ về thông tin hàng hóa hay bảo hành không ạ?";
@@ -13,13 +14,13 @@ const REDIRECT_EN: &str = "Can I help you with shopping or warranty questions?";
 async fn unclear_message_gets_exact_clarify_text() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("cái này thế nào").await;
-    assert_stream!("clarify_vi", events);
+    assert_dialogue!("retail_clarify_vi", events);
     assert_eq!(
         events.text("clarify"),
         "Dạ em rất vui được giúp ạ — quý khách đang cần tư vấn mua hàng, kiểm tra bảo hành hay muốn trò chuyện thôi ạ?"
     );
     let events = shop.chat().await.say("what about this one then").await;
-    assert_stream!("clarify_en", events);
+    assert_dialogue!("retail_clarify_en", events);
     assert_eq!(
         events.text("clarify"),
         "Hi! I'm happy to help — are you looking for shopping advice, a warranty check, or just to chat?"
@@ -43,7 +44,7 @@ async fn model_decides_what_is_unclear() {
     ollama.classify(&json!({"intent": "warranty", "confidence": 0.5, "need_retrieval": false, "clarify_needed": true,
         "clarify_questions": ["?"], "rationale": "Repair or advice."}));
     let events = shop.chat().await.say("cái này thế nào").await;
-    assert_stream!("clarify_by_the_model", events);
+    assert_dialogue!("retail_clarify_by_the_model", events);
     assert_eq!(ollama.chats().len(), 1, "the question itself is written");
 }
 
@@ -51,7 +52,7 @@ async fn model_decides_what_is_unclear() {
 async fn small_talk_without_model_uses_topic_texts() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
-    assert_stream!("social_without_a_model", chat.say("em khỏe không").await);
+    assert_dialogue!("retail_social_without_a_model", chat.say("em khỏe không").await);
     let mut answers = Vec::new();
     for text in [
         "đi chơi không em",
@@ -70,7 +71,7 @@ async fn small_talk_without_model_uses_topic_texts() {
         let answer = events.text("social");
         // A customer who leaves is not asked for more.
         assert_eq!(answer.ends_with(&format!(" {REDIRECT_VI}")), text != "tạm biệt em", "{text}: {answer}");
-        assert!(!answers.contains(&answer), "{text} has an answer of its own: {answer}");
+        assert!(!answers.contains(&answer), "{text} has a separate answer: {answer}");
         answers.push(answer);
     }
     let social = shop.chat().await.say("how are you today?").await.text("social");
@@ -112,7 +113,7 @@ async fn social_reply_has_one_redirect() {
     // A model that adds the redirect itself, in quotation marks, as models do.
     ollama.reply(&format!("\"Em khỏe, cảm ơn quý khách đã hỏi ạ. {REDIRECT_VI}\""));
     let events = shop.chat().await.say("em khỏe không").await;
-    assert_stream!("social_with_a_model", events);
+    assert_dialogue!("retail_social_with_a_model", events);
     assert_eq!(events.text("social"), format!("Em khỏe, cảm ơn quý khách đã hỏi ạ. {REDIRECT_VI}"));
     let asked = ollama.chats();
     let system = asked[1]["messages"][0]["content"].as_str().unwrap();

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::chat::{assert_stream, open_shop};
+use super::chat::open_shop;
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 /// Nothing that the rules could be sure of.
@@ -20,7 +21,7 @@ async fn unsure_rules_ask_the_model_with_schema() {
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.classify(&verdict("warranty", 0.9));
     let events = shop.chat().await.say(UNCLEAR).await;
-    assert_stream!("classified_by_the_model", events);
+    assert_dialogue!("retail_classified_by_the_model", events);
     let [asked] = ollama.chats().try_into().unwrap();
     assert_eq!((&asked["stream"], &asked["options"]["num_ctx"]), (&json!(false), &json!(8192)));
     assert_eq!((&asked["think"], &asked["options"]["temperature"]), (&json!("low"), &json!(0.0)));

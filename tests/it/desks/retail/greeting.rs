@@ -3,8 +3,9 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::chat::{assert_stream, open_shop};
+use super::chat::open_shop;
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 
 #[tokio::test]
 async fn new_conversation_has_greeting_in_history() {
@@ -101,6 +102,6 @@ async fn the_cute_greeting_can_come_always_and_never() {
 async fn cute_greeting_uses_the_conversations_language() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("how much does delivery cost in town?").await;
-    assert_stream!("shopping_without_a_model_en", events);
+    assert_dialogue!("retail_shopping_without_a_model_en", events);
     assert_eq!(events.text("cute_greeting"), "Hi! I'm happy to help 💖 I'll assist you right away.");
 }

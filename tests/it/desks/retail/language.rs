@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::chat::{assert_stream, open_shop};
+use super::chat::open_shop;
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 const ACK_EN: &str = "sure, you can speak english with me";
@@ -15,11 +16,11 @@ async fn a_mere_switch_is_acknowledged_and_asks_nobody() {
     let shop = open_shop(TestApp::builder().ollama(&ollama).env("CLASSIFIER", "llm_first")).await;
     let mut chat = shop.chat().await;
     let to_english = chat.say("nói tiếng anh được không em").await;
-    assert_stream!("switch_to_english", to_english);
+    assert_dialogue!("retail_switch_to_english", to_english);
     assert_eq!(to_english.text("language_ack"), ACK_EN);
     assert_eq!(chat.view().await["preferred_language"], "en");
     let back = chat.say("noi tieng viet di em").await;
-    assert_stream!("switch_to_vietnamese", back);
+    assert_dialogue!("retail_switch_to_vietnamese", back);
     assert_eq!(back.text("language_ack"), ACK_VI);
     assert_eq!(chat.view().await["preferred_language"], "vi");
     assert_eq!(ollama.chats(), [] as [Value; 0]);
@@ -31,7 +32,7 @@ async fn switch_with_question_is_acknowledged_and_answered() {
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     ollama.reply("Delivery in town costs 30.000đ.");
     let events = shop.chat().await.say("please speak english, how much is delivery?").await;
-    assert_stream!("switch_with_a_question", events);
+    assert_dialogue!("retail_switch_with_a_question", events);
     assert_eq!(events.kinds(), ["language_ack", "cute_greeting", "reply", "follow_up"]);
     let asked = ollama.chats();
     assert_eq!(asked.len(), 1, "the rules alone classify it");

@@ -90,7 +90,7 @@ async fn changed_file_is_found_by_its_new_meaning() {
     write(knowledge.path(), "ssd.md", "# SSD Samsung\n\nGiá vậy bao nhiêu shop\n");
     sources_by_meaning(&app, "ssd.md", question).await;
     let earlier = sources(&app, None, QUESTION).await;
-    assert!(earlier.iter().all(|(_, score)| *score < 0.999), "the page as it was is gone: {earlier:?}");
+    assert!(earlier.iter().all(|(_, score)| *score < 0.999), "the earlier page is gone: {earlier:?}");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::chat::{Chat, Shop, open_shop};
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 
 const WAIT: &str = "Dạ quý khách đã tra khá nhiều số serial";
 
@@ -36,7 +37,7 @@ async fn five_failed_attempts_stop_lookups() {
     assert!(!is_told_to_wait(&mut chat).await, "four are forgiven");
     miss(&mut chat, 1).await;
     let real = chat.say("bảo hành FUT-2099").await;
-    super::chat::assert_stream!("warranty_wait", real);
+    assert_dialogue!("retail_warranty_wait", real);
     assert!(is_told_to_wait(&mut chat).await);
     assert_eq!(chat.say("phí giao hàng bao nhiêu").await.kinds(), ["cute_greeting", "reply", "follow_up"]);
     assert_eq!(chat.say("em muốn kiểm tra bảo hành").await.kinds(), ["cute_greeting", "warranty_prompt"]);

@@ -18,7 +18,7 @@ fn system(chat: &Value) -> &str {
     chat["messages"][0]["content"].as_str().unwrap()
 }
 
-/// The conversation as it was sent: who, and what.
+/// The messages of the request: role and content.
 fn turns(chat: &Value) -> Vec<(&str, &str)> {
     let messages = chat["messages"].as_array().unwrap();
     messages[1..].iter().map(|m| (m["role"].as_str().unwrap(), m["content"].as_str().unwrap())).collect()

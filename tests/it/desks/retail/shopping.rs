@@ -1,19 +1,18 @@
 //! Replies from the shop's documents.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::json;
 
-use super::chat::{assert_stream, open_shop};
+use super::chat::open_shop;
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 #[tokio::test]
 async fn best_passages_are_quoted_without_model() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
-    assert_stream!("shopping_without_a_model", events);
+    assert_dialogue!("retail_shopping_without_a_model", events);
     let reply = events.text("reply");
     assert!(
         reply.starts_with("Dạ, em xin gửi quý khách thông tin liên quan trong tài liệu của SSTC ạ:\n• SSD Kingston")
@@ -24,7 +23,7 @@ async fn best_passages_are_quoted_without_model() {
 async fn unanswered_question_gets_the_hotline() {
     let shop = open_shop(TestApp::builder()).await;
     let events = shop.chat().await.say("bên em có bán xe đạp điện không").await;
-    assert_stream!("shopping_not_in_the_documents", events);
+    assert_dialogue!("retail_shopping_not_in_the_documents", events);
     assert!(events.text("reply").contains("1900 636 979"));
 }
 
@@ -67,7 +66,7 @@ async fn reply_streams_after_sources_with_follow_up() {
         Play::new().thinks("The customer wants the price. ").says("Dạ SSD Kingston NV3 1TB giá 1.590.000đ ạ.").done(),
     );
     let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
-    assert_stream!("shopping_with_a_model", events);
+    assert_dialogue!("retail_shopping_with_a_model", events);
     assert_eq!(events.text("reply"), "Dạ SSD Kingston NV3 1TB giá 1.590.000đ ạ.");
     assert!(!format!("{events:?}").contains("customer wants"), "thinking is never shown");
 }
@@ -81,7 +80,7 @@ async fn split_letters_and_lines_arrive_whole() {
         Play::new().says(said).torn_inside('ổ').torn_inside('ứ').torn_inside('đ').torn_inside('💖').done(),
         Play::reply(said).torn_lines(),
         Play::reply(said).in_packets_of(1),
-        Play::reply(said).in_packets_of(7).paced(Duration::from_millis(2)),
+        Play::reply(said).in_packets_of(7),
     ] {
         ollama.play(play);
         let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
@@ -134,7 +133,7 @@ async fn full_queue_replies_without_model() {
     assert_eq!(shop.app.post(&path, &body).send().await.unwrap().status(), 202);
     crate::support::eventually("the model is busy", || !ollama.chats().is_empty()).await;
     let events = shop.chat().await.say("SSD Kingston giá bao nhiêu vậy em").await;
-    assert_stream!("shopping_with_a_full_line", events);
+    assert_dialogue!("retail_shopping_without_a_model", events);
     assert_eq!(ollama.chats().len(), 1);
 }
 

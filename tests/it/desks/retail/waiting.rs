@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::chat::{Chat, Shop, open_shop};
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 /// A conversation in which a serial number has just been asked for.
@@ -68,7 +69,7 @@ async fn language_switch_alone_repeats_the_question() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = waiting(&shop).await;
     let events = chat.say("can you speak english please").await;
-    super::chat::assert_stream!("switch_while_waiting", events);
+    assert_dialogue!("retail_switch_while_waiting", events);
     assert_eq!(events.kinds(), ["language_ack", "warranty_prompt"]);
     let events = chat.say("FUT-2099").await;
     assert!(events.text("warranty_result").starts_with("Warranty information:"));

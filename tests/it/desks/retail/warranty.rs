@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::chat::{assert_stream, open_shop};
+use super::chat::open_shop;
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 use crate::support::ollama::ScriptedOllama;
 
 #[tokio::test]
@@ -12,17 +13,17 @@ async fn every_warranty_answer_comes_without_asking_the_model() {
     let shop = open_shop(TestApp::builder().ollama(&ollama)).await;
     let mut chat = shop.chat().await;
     let found = chat.say("kiểm tra bảo hành FUT-2099").await;
-    assert_stream!("warranty_found", found);
+    assert_dialogue!("retail_warranty_found", found);
     assert_eq!(
         found.text("warranty_result"),
         "Thông tin bảo hành: Sản phẩm 'Bàn phím Keychron', Serial 'FUT-2099', hết bảo hành vào ngày 5/1/2099. \
          Sản phẩm còn bảo hành đến ngày 5/1/2099 ạ."
     );
-    assert_stream!("warranty_expired", chat.say("bảo hành ABC123 giúp em").await);
-    assert_stream!("warranty_not_found", chat.say("kiểm tra bảo hành QQQ-000").await);
-    assert_stream!("warranty_prompt", chat.say("em muốn kiểm tra bảo hành").await);
-    assert_stream!("warranty_prompt_invalid", chat.say("số serial là abcdef").await);
-    assert_stream!("warranty_several", chat.say("ABC123, fut-2099 và QQQ-111").await);
+    assert_dialogue!("retail_warranty_expired", chat.say("bảo hành ABC123 giúp em").await);
+    assert_dialogue!("retail_warranty_not_found", chat.say("kiểm tra bảo hành QQQ-000").await);
+    assert_dialogue!("retail_warranty_prompt", chat.say("em muốn kiểm tra bảo hành").await);
+    assert_dialogue!("retail_warranty_prompt_invalid", chat.say("số serial là abcdef").await);
+    assert_dialogue!("retail_warranty_several", chat.say("ABC123, fut-2099 và QQQ-111").await);
     assert_eq!(ollama.chats(), [] as [serde_json::Value; 0], "no model on the way");
 }
 
@@ -74,7 +75,7 @@ async fn year_size_or_telephone_number_is_not_serial() {
         "máy em mua năm 2024 còn bảo hành không",
         "iPhone 15 của em còn bảo hành không",
         "kiểm tra bảo hành giúp em, số điện thoại 0912345678",
-        "laptop RTX4060 16GB của em bị hỏng, còn bảo hành không",
+        "laptop RTX4060 16GB của em, còn bảo hành không",
     ] {
         let events = shop.chat().await.say(text).await;
         assert_eq!(events.kinds(), ["cute_greeting", "warranty_prompt"], "{text}");

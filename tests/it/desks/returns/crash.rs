@@ -1,4 +1,4 @@
-//! A server that is killed between what a step does and the state that says so.
+//! A server that is killed after an effect and before its state is saved.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use frontdesk::domain::returns::MailNumber;
@@ -29,7 +29,7 @@ async fn forget(chat: &Chat<'_>, fields: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_ticket_whose_state_was_lost_is_found_again_and_neither_made_nor_mailed_twice() {
+async fn lost_state_repeats_no_ticket_or_mail() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let first = metadata(&chat.say_all(&TO_THE_TICKET).await, "return_ticket");
@@ -43,7 +43,7 @@ async fn a_ticket_whose_state_was_lost_is_found_again_and_neither_made_nor_maile
 }
 
 #[tokio::test]
-async fn a_mail_whose_state_was_lost_is_not_sent_twice() {
+async fn mail_with_lost_state_is_sent_once() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&TO_THE_TICKET).await;
@@ -54,7 +54,7 @@ async fn a_mail_whose_state_was_lost_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_decision_whose_state_was_lost_is_made_again() {
+async fn lost_decision_is_made_again() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["return order 77894", "buyer-77894@example.com", "yes"]).await;
@@ -63,7 +63,7 @@ async fn a_decision_whose_state_was_lost_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_mail_that_a_server_left_behind_is_sent_by_the_next_one() {
+async fn pending_mail_is_sent_after_a_restart() {
     let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 0).env("MAIL_WAIT_SECONDS", 0)).await;
     let in_the_way = app.folder().join("outbox");
     std::fs::write(&in_the_way, "").unwrap();
@@ -80,7 +80,7 @@ async fn a_mail_that_a_server_left_behind_is_sent_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_mail_that_cannot_even_be_read_does_not_hold_up_those_behind_it() {
+async fn unreadable_mail_does_not_block_later_ones() {
     let app = open(TestApp::builder()).await;
     meddle(
         &app,
@@ -115,7 +115,7 @@ async fn a_mail_that_cannot_even_be_read_does_not_hold_up_those_behind_it() {
 }
 
 #[tokio::test]
-async fn a_customer_who_waits_for_a_person_is_seen_although_the_message_that_said_so_was_lost() {
+async fn lost_message_keeps_the_customer_waiting_visibly() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["return order 77893", "I want to talk to a human"]).await;

@@ -16,7 +16,7 @@ const SHATTERED: [&str; 3] = ["return order 77893, the boots arrived shattered",
 
 impl Chat<'_> {
     /// The ticket of the escalation with which the last of these messages ends.
-    async fn escalated(&mut self, texts: &[&str]) -> String {
+    pub(super) async fn escalated(&mut self, texts: &[&str]) -> String {
         let ended = self.say_all(texts).await;
         metadata(&ended, "escalation")["escalation"]["ticket_id"].as_str().unwrap().to_owned()
     }
@@ -28,7 +28,7 @@ impl Chat<'_> {
     }
 
     /// What the shop said about decisions, once there is so much of it.
-    async fn decisions(&self, count: usize) -> Vec<Value> {
+    pub(super) async fn decisions(&self, count: usize) -> Vec<Value> {
         loop {
             let said = self.history().await;
             let said: Vec<Value> =
@@ -41,9 +41,9 @@ impl Chat<'_> {
     }
 }
 
-async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -> Vec<Rma> {
+pub(super) async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -> Vec<Rma> {
     let tenant = TenantId::default();
-    let terms = app.inner.config.returns.terms(DamageWords::default());
+    let terms = app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
     let verdict = Verdict { decision, why, terms: &terms, random: rand::random() };
     let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
     let done = app.inner.store.tenant(&tenant).resolve_escalation(ticket, &verdict, &by).await.unwrap();
@@ -55,7 +55,7 @@ async fn resolve(app: &TestApp, ticket: &str, decision: Resolution, why: &str) -
 }
 
 /// The mails that went out, once there are so many.
-async fn mailed(app: &TestApp, count: usize) -> Vec<String> {
+pub(super) async fn mailed(app: &TestApp, count: usize) -> Vec<String> {
     loop {
         let sent = mails(app);
         if sent.len() >= count {
@@ -67,7 +67,7 @@ async fn mailed(app: &TestApp, count: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_approved_review_is_told_with_return_label_and_mail() {
+async fn approval_sends_message_label_and_mail() {
     let app = open(TestApp::builder()).await;
     for (at, (order, said)) in [
         ("77893", SHATTERED),
@@ -98,7 +98,7 @@ async fn an_approved_review_is_told_with_return_label_and_mail() {
 }
 
 #[tokio::test]
-async fn a_rejected_review_stays_refused_without_a_new_ticket() {
+async fn rejected_review_creates_no_second_ticket() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let ticket = chat.escalated(&SHATTERED).await;
@@ -119,7 +119,7 @@ async fn a_rejected_review_stays_refused_without_a_new_ticket() {
 }
 
 #[tokio::test]
-async fn a_question_reaches_the_customer_and_the_answer_the_person() {
+async fn reviewers_question_and_customers_answer_are_delivered() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let ticket = chat.escalated(&SHATTERED).await;
@@ -176,7 +176,7 @@ async fn joined_conversation_receives_each_decision_once() {
 }
 
 #[tokio::test]
-async fn a_ticket_that_is_open_is_said_to_be_open() {
+async fn open_ticket_is_reported_as_open() {
     let app = open(TestApp::builder()).await;
     for (wish, news) in [
         (serde_json::json!({"language": "en"}), "any news about my ticket?"),
@@ -204,12 +204,12 @@ async fn approved_damage_of_a_return_is_told() {
 }
 
 #[tokio::test]
-async fn a_decision_left_by_a_killed_server_is_said_once() {
+async fn decision_of_a_killed_server_is_announced_once() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let ticket = chat.escalated(&SHATTERED).await;
     let (id, tenant) = (chat.id.clone(), TenantId::default());
-    let terms = app.inner.config.returns.terms(DamageWords::default());
+    let terms = app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
     let verdict = Verdict { decision: Resolution::Approve, why: "seen", terms: &terms, random: [1; 4] };
     let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
     app.inner.store.tenant(&tenant).resolve_escalation(&ticket, &verdict, &by).await.unwrap();
@@ -232,7 +232,7 @@ async fn a_decision_left_by_a_killed_server_is_said_once() {
 }
 
 #[tokio::test]
-async fn a_closed_conversation_hears_the_decision_and_stays_closed() {
+async fn closed_conversation_gets_decision_and_stays_closed() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let ticket = chat.escalated(&SHATTERED).await;
@@ -245,7 +245,7 @@ async fn a_closed_conversation_hears_the_decision_and_stays_closed() {
 }
 
 #[tokio::test]
-async fn a_label_is_given_again_once_the_contact_is_verified() {
+async fn label_is_resent_to_a_verified_contact() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["return order 77893", JOHN, "yes"]).await;
@@ -270,7 +270,7 @@ async fn a_label_is_given_again_once_the_contact_is_verified() {
 }
 
 #[tokio::test]
-async fn a_confirmation_lists_what_is_in_no_return_yet() {
+async fn confirmation_lists_only_items_not_returned() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let confirm = chat.say_all(&["I want to return order 77900", "buyer-77900@example.com"]).await;

@@ -16,7 +16,7 @@ async fn has_return(app: &TestApp, number: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_no_clear_yes_makes_no_return_and_asks_again_in_other_words() {
+async fn unclear_yes_returns_nothing_and_asks_again() {
     let app = open(TestApp::builder()).await;
     for said in [
         "I'm not sure that's right",
@@ -43,7 +43,7 @@ async fn what_is_no_clear_yes_makes_no_return_and_asks_again_in_other_words() {
 }
 
 #[tokio::test]
-async fn an_order_is_called_off_on_a_clear_yes_alone() {
+async fn order_is_cancelled_only_on_clear_yes() {
     let app = open(TestApp::builder()).await;
     for (said, kind) in [
         ("absolutely not", "reply"),
@@ -66,7 +66,7 @@ async fn an_order_is_called_off_on_a_clear_yes_alone() {
 }
 
 #[tokio::test]
-async fn a_yes_beside_which_nothing_is_wrong_is_a_yes() {
+async fn yes_with_harmless_additions_counts() {
     let app = open(TestApp::builder()).await;
     for (number, contact, said) in [
         ("77893", JOHN, "yes, no problem"),
@@ -172,7 +172,7 @@ async fn a_number_is_enough_to_begin_with() {
 }
 
 #[tokio::test]
-async fn damage_begins_a_return_and_is_looked_at_by_a_person() {
+async fn damage_starts_a_return_and_is_escalated() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     assert_eq!(chat.say("it's cracked").await.kinds(), ["order_prompt"]);
@@ -191,7 +191,7 @@ async fn damage_begins_a_return_and_is_looked_at_by_a_person() {
 }
 
 #[tokio::test]
-async fn damage_behind_a_refusal_and_an_exception_that_is_asked_for_go_to_a_person() {
+async fn damage_or_exception_after_refusal_is_escalated() {
     let app = open(TestApp::builder()).await;
     for (number, said, priority) in [
         ("77896", "but it arrived with a torn sole", "HIGH"),
@@ -212,7 +212,7 @@ async fn damage_behind_a_refusal_and_an_exception_that_is_asked_for_go_to_a_pers
 }
 
 #[tokio::test]
-async fn damage_of_a_return_that_was_made_elsewhere_locks_it() {
+async fn damage_locks_a_return_made_elsewhere() {
     let app = open(TestApp::builder()).await;
     let made = Chat::open(&app).await.say_all(&["return order 77893", JOHN, "yes"]).await;
     let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].clone();
@@ -247,7 +247,7 @@ async fn a_person_comes_in_whatever_is_asked() {
 }
 
 #[tokio::test]
-async fn the_third_time_in_a_row_a_person_is_offered_and_a_yes_gets_one() {
+async fn third_misunderstanding_offers_a_person() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let asked = chat.say_all(&["do you sell tents", "blue ones", "with a small door"]).await;
@@ -257,7 +257,7 @@ async fn the_third_time_in_a_row_a_person_is_offered_and_a_yes_gets_one() {
 }
 
 #[tokio::test]
-async fn what_is_spoken_of_and_not_wanted_is_no_wish() {
+async fn mentioned_but_unwanted_returns_do_not_start() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let shown = chat.say_all(&["don't return 77893, just tell me where it is", JOHN]).await;
@@ -268,7 +268,7 @@ async fn what_is_spoken_of_and_not_wanted_is_no_wish() {
 }
 
 #[tokio::test]
-async fn a_mail_that_did_not_come_goes_to_another_address_and_the_number_is_told() {
+async fn missing_mail_goes_to_another_address() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let made = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
@@ -283,7 +283,7 @@ async fn a_mail_that_did_not_come_goes_to_another_address_and_the_number_is_told
 }
 
 #[tokio::test]
-async fn of_two_addresses_the_right_one_opens_the_order_and_of_two_orders_the_second_waits() {
+async fn right_address_opens_and_second_order_waits() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let text = format!("return order 77893, it is wrong@example.com or {JOHN}");

@@ -7,11 +7,11 @@ use super::shop::{Chat, mails, open};
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn the_link_in_the_mail_opens_the_label_and_no_other_link_does() {
+async fn only_the_mailed_link_opens_the_label() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["return order 77893", "john.doe@example.com", "yes"]).await;
-    // Quoted-printable breaks lines behind an equals sign, and writes one itself so.
+    // Quoted-printable breaks lines after an equals sign, and escapes the sign itself.
     let mail = mails(&app)[0].replace("=\r\n", "").replace("=3D", "=");
     let path = mail.split("/labels/").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
     let response = app.get(&format!("/labels/{path}")).send().await.unwrap();

@@ -7,7 +7,7 @@ use crate::support::app::TestApp;
 use crate::support::ollama::{Play, ScriptedOllama};
 
 #[tokio::test]
-async fn where_the_rules_understand_the_model_is_not_asked_at_all() {
+async fn understood_messages_never_reach_the_model() {
     let ollama = ScriptedOllama::start().await;
     let app = open(TestApp::builder().ollama(&ollama)).await;
     let mut turns = 0;
@@ -27,7 +27,7 @@ async fn where_the_rules_understand_the_model_is_not_asked_at_all() {
 }
 
 #[tokio::test]
-async fn the_model_reads_what_the_rules_do_not_and_its_reading_is_looked_up_like_any_other() {
+async fn model_reading_is_verified_like_any_other() {
     let ollama = ScriptedOllama::start().await;
     let app = open(TestApp::builder().ollama(&ollama)).await;
     ollama.classify(&json!({"intent": "return"}));
@@ -44,7 +44,7 @@ async fn the_model_reads_what_the_rules_do_not_and_its_reading_is_looked_up_like
 }
 
 #[tokio::test]
-async fn a_model_that_fails_or_talks_nonsense_leaves_it_to_the_customer() {
+async fn failed_reading_asks_the_customer() {
     for play in [
         Play::refuses(500, "out of memory"),
         Play::answer("I would say it is a return."),
@@ -62,7 +62,7 @@ async fn a_model_that_fails_or_talks_nonsense_leaves_it_to_the_customer() {
 }
 
 #[tokio::test]
-async fn a_number_that_the_model_makes_up_shows_nothing_of_anybodys_order() {
+async fn invented_order_number_shows_nothing() {
     let ollama = ScriptedOllama::start().await;
     let app = open(TestApp::builder().ollama(&ollama)).await;
     let mut chat = Chat::open(&app).await;

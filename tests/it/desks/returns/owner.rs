@@ -6,7 +6,7 @@ use super::shop::{Chat, open};
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn nothing_of_an_order_is_told_before_its_contact_and_a_wrong_one_sounds_like_no_order() {
+async fn orders_stay_hidden_before_the_right_contact() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let asked = chat.say("where is order 77893?").await;
@@ -21,7 +21,7 @@ async fn nothing_of_an_order_is_told_before_its_contact_and_a_wrong_one_sounds_l
 }
 
 #[tokio::test]
-async fn five_wrong_contacts_lock_the_order_even_for_its_owner() {
+async fn five_wrong_contacts_lock_out_the_owner() {
     let app = open(TestApp::builder()).await;
     let mut guesser = Chat::open(&app).await;
     guesser.say("where is order 77893?").await;
@@ -39,7 +39,7 @@ async fn five_wrong_contacts_lock_the_order_even_for_its_owner() {
 }
 
 #[tokio::test]
-async fn a_customer_whom_the_shop_names_sees_no_other_customers_order() {
+async fn named_customer_sees_only_own_orders() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open_with(&app, json!({"language": "en", "user_id": "u-1"})).await;
     let missed = chat.say("where is order 77893?").await;
@@ -55,7 +55,7 @@ async fn a_closed_shop_asks_for_no_contact() {
 }
 
 #[tokio::test]
-async fn a_second_order_asks_for_its_own_contact_and_counts_no_miss() {
+async fn second_order_asks_contact_without_counting_misses() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     // More often than an hour allows misses.
@@ -75,7 +75,7 @@ async fn a_second_order_asks_for_its_own_contact_and_counts_no_miss() {
 }
 
 #[tokio::test]
-async fn an_order_that_is_locked_stays_so_for_who_has_opened_another_one() {
+async fn locked_order_stays_locked_after_another_opens() {
     let app = open(TestApp::builder()).await;
     let mut guesser = Chat::open(&app).await;
     for guess in 0..5 {

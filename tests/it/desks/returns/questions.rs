@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::shop::{Chat, assert_chat, open};
+use super::shop::{Chat, open};
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 
 #[tokio::test]
-async fn a_question_in_the_middle_is_answered_with_its_sources_and_the_flow_goes_on() {
+async fn policy_question_is_answered_and_flow_continues() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["return order 77893", "john.doe@example.com"]).await;
@@ -15,11 +16,11 @@ async fn a_question_in_the_middle_is_answered_with_its_sources_and_the_flow_goes
     assert!(asked.text("reply").contains("30 days"), "{asked:?}");
     assert!(asked.first("sources")["items"][0]["file"].as_str().unwrap().starts_with("returns/"), "{asked:?}");
     assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
-    assert_chat!("policy_in_the_middle", chat);
+    assert_dialogue!("returns_policy_in_the_middle", chat);
 }
 
 #[tokio::test]
-async fn a_question_outside_of_any_flow_is_answered_in_the_customers_language() {
+async fn question_without_flow_is_answered_in_language() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open_with(&app, json!({"language": "vi"})).await;
     let asked = chat.say("chính sách trả hàng thế nào?").await;
@@ -28,7 +29,7 @@ async fn a_question_outside_of_any_flow_is_answered_in_the_customers_language() 
 }
 
 #[tokio::test]
-async fn who_wants_a_person_gets_a_ticket_at_any_time() {
+async fn person_request_gets_a_ticket_anytime() {
     let app = open(TestApp::builder()).await;
     for before in [&[][..], &["return order 77893"], &["return order 77893", "john.doe@example.com"]] {
         let mut chat = Chat::open(&app).await;
@@ -41,7 +42,7 @@ async fn who_wants_a_person_gets_a_ticket_at_any_time() {
 }
 
 #[tokio::test]
-async fn what_is_not_understood_is_asked_and_nothing_is_done() {
+async fn misunderstood_message_asks_and_changes_nothing() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     assert_eq!(chat.say("do you sell tents").await.kinds(), ["clarify"]);
@@ -51,7 +52,7 @@ async fn what_is_not_understood_is_asked_and_nothing_is_done() {
 }
 
 #[tokio::test]
-async fn a_question_that_names_an_order_or_wants_a_person_is_more_than_one_about_the_policy() {
+async fn question_with_order_or_person_is_not_policy() {
     let app = open(TestApp::builder()).await;
     for (text, intent, kinds) in [
         ("How do I return order 77893?", "return", &["order_prompt"][..]),
@@ -68,7 +69,7 @@ async fn a_question_that_names_an_order_or_wants_a_person_is_more_than_one_about
 }
 
 #[tokio::test]
-async fn a_language_that_is_asked_for_twice_is_not_acknowledged_in_the_same_words() {
+async fn repeated_language_request_gets_another_wording() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let first = chat.say("speak English please").await;

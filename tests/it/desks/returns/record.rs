@@ -17,7 +17,7 @@ async fn recorded(app: &TestApp, chat: &Chat<'_>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn who_decided_what_and_what_came_of_it_can_be_read_afterwards() {
+async fn audit_log_shows_decisions_and_results() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["I want to return my order 77893, john.doe@example.com", "yes"]).await;
@@ -41,7 +41,7 @@ async fn who_decided_what_and_what_came_of_it_can_be_read_afterwards() {
 }
 
 #[tokio::test]
-async fn what_a_customer_took_back_or_asked_a_person_for_is_recorded() {
+async fn withdrawals_and_person_requests_are_audited() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["return order 77893, john.doe@example.com", "no", "I want to talk to a human"]).await;
@@ -52,7 +52,7 @@ async fn what_a_customer_took_back_or_asked_a_person_for_is_recorded() {
 }
 
 #[tokio::test]
-async fn the_conversation_keeps_the_key_of_its_ticket_also_after_a_rejected_return() {
+async fn rejected_return_keeps_its_ticket_key() {
     let app = open(TestApp::builder()).await;
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);

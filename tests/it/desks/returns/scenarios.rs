@@ -6,13 +6,14 @@ use frontdesk::domain::commerce::OrderStatus;
 use frontdesk::domain::returns::ListedOrder;
 use serde_json::json;
 
-use super::shop::{Chat, assert_chat, mails, metadata, open};
+use super::shop::{Chat, mails, metadata, open};
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 
 const JOHN: &str = "john.doe@example.com";
 
 #[tokio::test]
-async fn a_return_goes_from_the_question_to_the_mail() {
+async fn return_without_model_runs_to_the_mail() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     assert_eq!(chat.say("I want to return my order").await.kinds(), ["order_prompt"]);
@@ -27,7 +28,7 @@ async fn a_return_goes_from_the_question_to_the_mail() {
     assert_eq!((&told["eligibility"]["reason_code"], &told["email_status"]), (&json!("APPROVED"), &json!("sent")));
     let text = done.text("return_ticket");
     assert!(text.contains("j***@example.com") && text.contains("$129.99") && !text.contains(JOHN), "{text}");
-    assert_chat!("happy_path", chat);
+    assert_dialogue!("returns_happy_path", chat);
     let sent = mails(&app);
     assert_eq!(sent.len(), 1);
     let ticket = told["action_ticket"]["id"].as_str().unwrap();
@@ -35,24 +36,24 @@ async fn a_return_goes_from_the_question_to_the_mail() {
 }
 
 #[tokio::test]
-async fn a_refund_within_its_window_is_made_for_what_has_not_come_back_yet() {
+async fn refund_in_window_covers_unreturned_items() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let done = chat.say_all(&["I want a refund for order 77900", "buyer-77900@example.com", "yes"]).await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert!(done.text("return_ticket").contains("$59.00"), "{done:?}");
-    assert_chat!("refund", chat);
+    assert_dialogue!("returns_refund", chat);
 }
 
 #[tokio::test]
-async fn where_only_the_other_window_is_open_it_is_offered() {
+async fn other_open_window_is_offered() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let offered = chat.say_all(&["refund for 77893 please", JOHN, "yes"]).await;
     assert_eq!(offered.kinds(), ["action_prompt"]);
     assert_eq!(metadata(&offered, "action_prompt")["eligibility"]["is_refund_eligible"], false);
     assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
-    assert_chat!("only_return", chat);
+    assert_dialogue!("returns_only_return", chat);
 }
 
 #[tokio::test]
@@ -65,22 +66,22 @@ async fn a_status_is_shown_without_a_question() {
     for part in ["77899", "Shipped", "Hiking Boots", "Tracking"] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    assert_chat!("status", chat);
+    assert_dialogue!("returns_status", chat);
 }
 
 #[tokio::test]
-async fn a_wrong_number_is_asked_again_and_then_found() {
+async fn corrected_order_number_is_found() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let missed = chat.say_all(&["Where's my order 77999?", JOHN]).await;
     assert!(missed.text("order_prompt").contains("77999"), "{missed:?}");
     let found = chat.say("sorry, it is 77893").await;
     assert_eq!(found.kinds(), ["order_status", "follow_up"]);
-    assert_chat!("not_found", chat);
+    assert_dialogue!("returns_not_found", chat);
 }
 
 #[tokio::test]
-async fn the_same_return_twice_is_one_ticket_and_one_mail() {
+async fn duplicate_return_is_one_ticket_and_mail() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let first = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
@@ -92,11 +93,11 @@ async fn the_same_return_twice_is_one_ticket_and_one_mail() {
     let third = other.say_all(&["return order 77893", JOHN, "yes"]).await;
     assert_eq!(metadata(&third, "return_ticket")["action_ticket"], again["action_ticket"]);
     assert_eq!(mails(&app).len(), 1);
-    assert_chat!("duplicate", chat);
+    assert_dialogue!("returns_duplicate", chat);
 }
 
 #[tokio::test]
-async fn a_mail_that_fails_is_told_and_sent_again_when_asked() {
+async fn failed_mail_is_reported_then_resent() {
     let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
     // Where the folder should be, there is a file.
     let in_the_way = app.folder().join("outbox");
@@ -109,11 +110,11 @@ async fn a_mail_that_fails_is_told_and_sent_again_when_asked() {
     let sent = chat.say("try again").await;
     assert_eq!(metadata(&sent, "return_ticket")["email_status"], "sent");
     assert_eq!(mails(&app).len(), 1);
-    assert_chat!("mail_failed", chat);
+    assert_dialogue!("returns_mail_failed", chat);
 }
 
 #[tokio::test]
-async fn a_mail_that_fails_may_go_to_another_address_or_be_left() {
+async fn failed_mail_can_be_redirected_or_dropped() {
     let app = open(TestApp::builder().env("OUTBOX_BACK_OFF_SECONDS", 3600)).await;
     let in_the_way = app.folder().join("outbox");
     std::fs::write(&in_the_way, "").unwrap();
@@ -130,19 +131,19 @@ async fn a_mail_that_fails_may_go_to_another_address_or_be_left() {
 }
 
 #[tokio::test]
-async fn a_no_asks_for_another_order_and_a_second_no_ends_it() {
+async fn second_no_ends_the_conversations_flow() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let other = chat.say_all(&["return order 77893", JOHN, "no"]).await;
     assert_eq!(other.kinds(), ["order_prompt"]);
     assert_eq!(chat.say("77893").await.kinds(), ["order_confirm"]);
     assert_eq!(chat.say("no, wrong order").await.kinds(), ["reply", "follow_up"]);
-    assert_chat!("declined", chat);
+    assert_dialogue!("returns_declined", chat);
     assert_eq!(mails(&app), [] as [String; 0]);
 }
 
 #[tokio::test]
-async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tells_a_status() {
+async fn status_return_status_in_one_conversation() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.say_all(&["where is order 77893", JOHN]).await;
@@ -151,11 +152,11 @@ async fn after_a_status_the_same_conversation_returns_and_after_a_return_it_tell
     assert_eq!(chat.say("yes").await.kinds(), ["return_ticket", "follow_up"]);
     let status = chat.say_all(&["what's the status of order 77893?"]).await;
     assert!(status.text("order_status").contains("Return initiated"), "{status:?}");
-    assert_chat!("status_return_status", chat);
+    assert_dialogue!("returns_status_return_status", chat);
 }
 
 #[tokio::test]
-async fn two_orders_one_after_the_other_are_two_tickets() {
+async fn two_orders_in_sequence_get_two_tickets() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let first = chat.say_all(&["return ABC-100003", "julia.weber@example.com", "yes"]).await;
@@ -168,7 +169,7 @@ async fn two_orders_one_after_the_other_are_two_tickets() {
         "variants"
     );
     assert_eq!(mails(&app).len(), 2);
-    assert_chat!("two_orders", chat);
+    assert_dialogue!("returns_two_orders", chat);
 }
 
 #[tokio::test]
@@ -209,7 +210,7 @@ async fn every_refusal_says_why_and_carries_the_decision() {
 }
 
 #[tokio::test]
-async fn an_order_that_was_not_shipped_is_cancelled_instead() {
+async fn unshipped_order_is_cancelled_instead() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let offered = chat.say_all(&["cancel order ABC-100001", "an.nguyen@example.com", "yes"]).await;
@@ -218,11 +219,11 @@ async fn an_order_that_was_not_shipped_is_cancelled_instead() {
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert!(metadata(&done, "return_ticket")["action_ticket"]["id"].as_str().unwrap().starts_with("TICKET-"));
     assert_eq!(chat.status().await, "waiting", "a person must stop the order");
-    assert_chat!("cancelled", chat);
+    assert_dialogue!("returns_cancelled", chat);
 }
 
 #[tokio::test]
-async fn an_order_that_is_there_already_is_not_sent_back_because_it_was_to_be_cancelled() {
+async fn delivered_order_needs_confirmation_to_be_returned() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let offered = chat.say_all(&["cancel order 77893", JOHN, "yes"]).await;
@@ -236,7 +237,7 @@ async fn an_order_that_is_there_already_is_not_sent_back_because_it_was_to_be_ca
 }
 
 #[tokio::test]
-async fn only_what_the_customer_names_comes_back_and_the_status_tells_of_every_return() {
+async fn partial_returns_are_listed_in_the_status() {
     let app = open(TestApp::builder()).await;
     let tenant = TenantId::default();
     let store = app.inner.store.tenant(&tenant);
@@ -262,7 +263,7 @@ async fn only_what_the_customer_names_comes_back_and_the_status_tells_of_every_r
 }
 
 #[tokio::test]
-async fn damage_that_is_told_when_the_return_is_there_already_goes_to_a_person() {
+async fn damage_after_an_existing_return_is_escalated() {
     let app = open(TestApp::builder()).await;
     let mut first = Chat::open(&app).await;
     let made = first.say_all(&["return order 77895", "buyer-77895@example.com", "yes"]).await;
@@ -282,7 +283,7 @@ async fn damage_that_is_told_when_the_return_is_there_already_goes_to_a_person()
 }
 
 #[tokio::test]
-async fn damaged_return_ends_with_a_person_and_a_lock() {
+async fn damaged_return_is_escalated_and_locked() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     let said = "I want to return my hiking boots from order 77893. They're too small.";
@@ -296,27 +297,27 @@ async fn damaged_return_ends_with_a_person_and_a_lock() {
     let locked = store.tenant(&TenantId::default()).find_rma(&rma.parse().unwrap()).await.unwrap();
     assert!(locked.unwrap().escalated);
     assert_eq!(chat.status().await, "waiting");
-    assert_chat!("damage_later", chat);
+    assert_dialogue!("returns_damage_later", chat);
 }
 
 #[tokio::test]
-async fn damage_goes_to_a_person_before_anything_is_made() {
+async fn damage_is_escalated_before_any_return() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open_with(&app, json!({"language": "vi"})).await;
     let ended = chat.say_all(&["tôi muốn trả đơn 77893, giày bị rách", JOHN, "đúng rồi"]).await;
     assert_eq!(ended.kinds(), ["escalation", "follow_up"]);
     assert_eq!(metadata(&ended, "escalation")["eligibility"]["reason_code"], "DAMAGED_MANUAL");
     assert_eq!(mails(&app), [] as [String; 0]);
-    assert_chat!("damaged_vi", chat);
+    assert_dialogue!("returns_damaged_vi", chat);
 }
 
 #[tokio::test]
-async fn the_same_goes_in_vietnamese_with_and_without_marks() {
+async fn vietnamese_return_works_with_and_without_diacritics() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open_with(&app, json!({})).await;
     let done = chat.say_all(&["toi muon tra hang", "đơn 77893", JOHN, "đúng rồi em"]).await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert!(done.text("return_ticket").starts_with("Dạ"), "{done:?}");
     assert!(mails(&app)[0].contains("Subject: =?utf-8?"), "{:?}", mails(&app));
-    assert_chat!("happy_path_vi", chat);
+    assert_dialogue!("returns_happy_path_vi", chat);
 }

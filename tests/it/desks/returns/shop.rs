@@ -8,12 +8,12 @@ use frontdesk::domain::TenantId;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::desks::retail::chat::lines;
 use crate::support::app::{TestApp, TestAppBuilder};
+use crate::support::dialogue::{Dialogue, assert_well_formed};
 use crate::support::ollama::ScriptedOllama;
 use crate::support::sse::Events;
 
-/// A server with the orders of issue 6, whose default persona is the returns desk's.
+/// Starts a server with the sample orders and the returns desk as default persona.
 pub async fn open(builder: TestAppBuilder) -> TestApp {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let app = builder.env("PERSONA_PATH", root.join("prompts/returns_en.md").display()).start().await;
@@ -52,7 +52,7 @@ fn copy(from: &Path, to: &Path) {
 /// Gives it the sample shop's orders and policies.
 pub async fn seed(app: &TestApp) {
     let tenant = TenantId::default();
-    let shop = sample::shop(&tenant, Utc::now(), app.inner.config.returns.time_zone);
+    let shop = sample::shop(&tenant, Utc::now(), app.inner.config.shops.time_zone);
     app.inner.store.tenant(&tenant).make_sample(&shop, false).await.unwrap();
 }
 
@@ -81,7 +81,9 @@ impl<'a> Chat<'a> {
         let events = self.app.ask(&self.id, text).await;
         assert_eq!(events.status(), "completed", "{events:?}");
         assert!(!format!("{events:?}").contains("undefined"), "{events:?}");
-        self.transcript.push_str(&format!("> {text}\n{}\n", lines(&events)));
+        let turn = events.first("turn.start")["turn"].as_u64().unwrap();
+        assert_well_formed(&events, turn, text);
+        self.transcript.push_str(&format!("{}\n", events.dialogue()));
         events
     }
 
@@ -100,17 +102,17 @@ impl<'a> Chat<'a> {
         let conversation: Value = self.app.get(&path).send().await.unwrap().json().await.unwrap();
         conversation["status"].as_str().unwrap().to_owned()
     }
+}
 
-    /// Whatever differs from day to day and from run to run made the same.
-    pub fn transcript(&self) -> String {
+impl Dialogue for Chat<'_> {
+    /// Everything that was said, with placeholders for what differs from run to run.
+    fn dialogue(&self) -> String {
         let mut text = self.transcript.clone();
         for (pattern, with) in [
             (r"RMA-\d+-[0-9A-Z]{4}", "RMA-…"),
             (r"TICKET-\d+-[0-9A-F]{8}", "TICKET-…"),
             (r"[A-Z][a-z]{2} \d{1,2}, \d{4}", "DAY"),
             (r"\d{1,2}/\d{1,2}/\d{4}", "DAY"),
-            (r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME"),
-            (r#""ms":\d+"#, "\"ms\":…"),
         ] {
             text = Regex::new(pattern).unwrap().replace_all(&text, with).into_owned();
         }
@@ -134,15 +136,3 @@ pub fn mails(app: &TestApp) -> Vec<String> {
     paths.sort();
     paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
-
-/// The conversation must be the accepted one of this name.
-macro_rules! assert_chat {
-    ($name:literal, $chat:expr) => {{
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path($crate::desks::retail::chat::snapshots());
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!(concat!("returns_", $name), $chat.transcript()));
-    }};
-}
-pub(crate) use assert_chat;

@@ -89,7 +89,7 @@ async fn console_acts_are_audited_with_their_client() {
     assert_eq!(entry("list_imported")["detail"], "1 new, 0 changed");
 
     assert_eq!(acts(&minh, "&who=Minh").await.len(), 1);
-    let today = Utc::now().with_timezone(&app.inner.config.desks.time_zone).date_naive();
+    let today = Utc::now().with_timezone(&app.inner.config.shops.time_zone).date_naive();
     let days = [today.pred_opt().unwrap(), today, today.succ_opt().unwrap()];
     let mut of_days = 0;
     for day in days {

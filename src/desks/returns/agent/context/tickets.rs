@@ -3,7 +3,7 @@
 use chrono::Utc;
 
 use super::{ReturnsContext, about_return};
-use crate::desks::returns::advance::{Event, advance};
+use crate::desks::returns::advance::{Event, next_state};
 use crate::desks::returns::agent::WHO;
 use crate::desks::returns::agent::tools::ToolError;
 use crate::desks::returns::mail::Template;
@@ -56,7 +56,7 @@ impl ReturnsContext<'_> {
         self.check_open()?;
         let lines = known_lines(order, lines)?;
         about_return(&mut self.state);
-        let asked = State { lines: Some(lines), reason: self.reason(reason), ..self.state.clone() };
+        let asked = self.asking_for(lines, self.reason(reason));
         let event = self.desk.check_policy(self.turn, &asked).await?;
         let verdict = match &event {
             Event::Decided(decision, _) => Verdict::Decided(decision.clone()),
@@ -75,16 +75,19 @@ impl ReturnsContext<'_> {
         action: Action,
         reason: &str,
     ) -> Result<Made, ToolError> {
-        if self.state.is_held_back {
+        if self.state.case.is_held_back {
             return Err(ToolError::HeldBack);
         }
+        if self.state.wants_some_pieces() && !self.state.is_confirmed() {
+            return Err(ToolError::SomePieces);
+        }
         let lines = known_lines(order, lines)?;
-        if self.state.lines.as_ref() != Some(&lines) || self.state.handoff.ticket().is_some() {
+        if self.state.lines() != Some(&lines) || self.state.handoff.ticket().is_some() {
             self.check_open()?;
         }
         about_return(&mut self.state);
         let reason = self.reason(reason);
-        if self.state.eligibility.is_none() || self.state.lines.as_ref() != Some(&lines) {
+        if self.state.decision().is_none() || self.state.lines() != Some(&lines) {
             // The message about the return carries the decision, even if the model did not ask for one.
             let (terms, asked_at) = (self.desk.terms(), self.turn.accepted_at());
             let decision = self.store().check_eligibility(&order.number, &lines, &reason, &terms, asked_at).await?;
@@ -92,27 +95,30 @@ impl ReturnsContext<'_> {
                 self.advance(Event::Decided(decision, lines.clone()));
             }
         }
-        let asked = State { lines: Some(lines.clone()), reason, ..self.state.clone() };
+        let asked = self.asking_for(lines, reason);
         let event = self.desk.process(self.turn, &asked, action).await?;
         match &event {
             Event::Ticketed(made) => {
-                let language = self.turn.language();
+                let numbers = &self.desk.common.get(self.turn.language()).number_format;
                 let is_new = made.ticket.status == TicketStatus::Created;
-                let refund = made.refund.map(|refund| refund.shown(language));
+                let refund = made.refund.map(|refund| refund.shown(numbers));
                 let made = Made { rma: made.ticket.id.clone(), refund, is_new };
-                self.state.lines = Some(lines);
-                self.state.desired_action = Some(action);
-                self.state.user_confirmed_order = Some(true);
-                if !is_new {
-                    // The items are in this return already, which does not refuse it.
-                    self.state.eligibility = self.state.eligibility.take().filter(|decision| decision.eligible);
+                let is_refused = self.state.decision().is_some_and(|decision| !decision.eligible);
+                if let Some(subject) = self.state.subject_mut() {
+                    subject.lines = asked.lines().cloned();
+                    if !is_new && is_refused {
+                        // The items are in this return already, which does not refuse it.
+                        subject.progress.undecide();
+                    }
                 }
                 self.advance(event);
                 Ok(made)
             }
             Event::Refused(decision) => {
                 let decision = Box::new(decision.clone());
-                self.state.lines = Some(lines);
+                if let Some(subject) = self.state.subject_mut() {
+                    subject.lines = asked.lines().cloned();
+                }
                 self.advance(event);
                 Err(match (decision.eligible, action) {
                     (true, Action::Refund) => ToolError::OtherAction(Action::Refund, Action::Return),
@@ -174,7 +180,7 @@ impl ReturnsContext<'_> {
         let name = template.as_str();
         let (number, rma) = match (template, rma) {
             (Template::ReturnRejected, _) => {
-                let refused = self.state.eligibility.as_ref().filter(|decision| !decision.eligible);
+                let refused = self.state.decision().filter(|decision| !decision.eligible);
                 if refused.is_none_or(|decision| decision.requires_manual_review) {
                     return Err(ToolError::NotRefused);
                 }
@@ -185,13 +191,12 @@ impl ReturnsContext<'_> {
             (Template::LabelReady, Some(rma)) if rma.label.is_none() => return Err(ToolError::NoLabel),
             (_, Some(rma)) => (NewMail::number_for(rma, name), Some(rma)),
         };
-        let language = self.turn.language();
         Ok(NewMail {
             number,
             to: order.email.clone(),
             template: name.to_owned(),
-            language,
-            context: mail_context(order, rma, language),
+            language: self.turn.language(),
+            context: mail_context(order, rma),
             conversation: Some(self.turn.conversation.id),
             order: Some(order.number.clone()),
             rma: rma.map(|rma| rma.number.clone()),
@@ -205,7 +210,7 @@ impl ReturnsContext<'_> {
         }
         let why = self.state.handoff.request(HandoffReason::Assistant);
         if self.state.handoff.is_due() {
-            self.state.urgency = urgency;
+            self.state.case.urgency = urgency;
             let event = self.desk.escalate(self.turn, &self.state).await?;
             self.advance(event);
         }
@@ -218,12 +223,22 @@ impl ReturnsContext<'_> {
     }
 
     fn advance(&mut self, event: Event) {
-        self.state = advance(std::mem::take(&mut self.state), event);
+        self.state = next_state(std::mem::take(&mut self.state), event);
+    }
+
+    /// Returns the state in which these lines are to come back for this reason.
+    fn asking_for(&self, lines: Vec<u32>, reason: String) -> State {
+        let mut asked = self.state.clone();
+        asked.case.reason = reason;
+        if let Some(subject) = asked.subject_mut() {
+            subject.lines = Some(lines);
+        }
+        asked
     }
 
     /// Returns the reason for the return: the customer's own words, then the model's.
     fn reason(&self, given: &str) -> String {
-        let (said, given) = (self.state.reason.trim(), given.trim());
+        let (said, given) = (self.state.case.reason.trim(), given.trim());
         if said.contains(given) {
             return said.to_owned();
         }

@@ -46,6 +46,10 @@ pub(in crate::desks::returns::agent) enum ToolError {
     OtherAction(Action, Action),
     #[error("the customer has just said no, or to wait; ask whether to create the return, and call again after a yes")]
     HeldBack,
+    #[error(
+        "the customer wants to return only some pieces, and the shop books all pieces of an item; the desk asks whether that is all right"
+    )]
+    SomePieces,
     #[error("the customer named order {0}; use that number, and ask the customer if it is another order")]
     OtherOrder(OrderNumber),
     #[error("the customer's request already has its outcome, and the desk announces it; call no more tools")]
@@ -87,7 +91,7 @@ impl ToolError {
             Self::NoList | Self::OtherCustomer | Self::OtherAddress => "NOT_ALLOWED",
             Self::NotLookedUp => "NOT_LOOKED_UP",
             Self::UnknownItems(_) => "UNKNOWN_ITEMS",
-            Self::HeldBack => "NOT_CONFIRMED",
+            Self::HeldBack | Self::SomePieces => "NOT_CONFIRMED",
             Self::OtherOrder(_) => "OTHER_ORDER",
             Self::Settled => "ALREADY_DONE",
             Self::Refused(_) | Self::OtherAction(..) => "NOT_ELIGIBLE",

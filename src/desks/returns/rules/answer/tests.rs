@@ -23,14 +23,14 @@ fn wrong_in(table: &str, read: impl Fn(&str) -> Option<Answer>) -> Vec<String> {
 }
 
 #[test]
-fn only_a_clear_yes_is_a_yes_and_only_a_clear_no_a_no() {
+fn only_clear_answers_count_as_yes_or_no() {
     let rules = rules();
     let wrong = wrong_in(&table("returns_answers.tsv"), |text| rules.parse(text).answer);
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn where_calling_off_is_offered_cancel_is_a_yes_and_keep_a_no() {
+fn cancel_means_yes_and_keep_no_when_offered() {
     let rules = rules();
     let wrong = wrong_in(&table("returns_answers_to_cancelling.tsv"), |text| rules.parse(text).answer_to_cancel);
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
@@ -57,7 +57,7 @@ fn a_no_beside_anything_takes_back_every_yes() {
 }
 
 #[test]
-fn an_unmarked_dung_is_a_yes_that_may_be_its_opposite() {
+fn dung_without_diacritics_is_an_ambiguous_yes() {
     let rules = rules();
     let read = |rules: &ReturnsRules, text: &str| (rules.parse(text).answer, rules.parse(text).equivocates());
     for text in ["dung", "da dung", "Dung."] {

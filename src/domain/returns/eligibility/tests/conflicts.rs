@@ -20,7 +20,7 @@ const IN_THE_WAY: &[Obstacle] = &[
 ];
 
 #[test]
-fn of_every_two_that_stand_in_the_way_the_earlier_step_decides() {
+fn earlier_of_two_obstacles_decides() {
     let mut pairs = 0;
     for (first, (name, change, cause)) in IN_THE_WAY.iter().enumerate() {
         for (other, other_change, _) in &IN_THE_WAY[first + 1..] {
@@ -41,7 +41,7 @@ fn of_every_two_that_stand_in_the_way_the_earlier_step_decides() {
 }
 
 #[test]
-fn with_all_of_them_at_once_the_steps_are_met_in_their_order() {
+fn all_obstacles_together_apply_in_order() {
     let mut case = Case::new();
     let met: Vec<Cause> = IN_THE_WAY
         .iter()

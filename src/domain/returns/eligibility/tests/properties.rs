@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn adding_a_risk_never_turns_a_refusal_into_an_approval(drawn in drawn(), risk in prop::sample::select(RISKS)) {
+    fn added_risk_never_approves_a_refusal(drawn in drawn(), risk in prop::sample::select(RISKS)) {
         let before = drawn.case();
         let mut after = before.clone();
         risk(&mut after);
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_open_that_a_code_other_than_approved_stands_on(drawn in drawn()) {
+    fn only_approved_codes_leave_actions_open(drawn in drawn()) {
         let decision = drawn.case().decide();
         prop_assert_eq!(decision.eligible, decision.reason_code == ReasonCode::Approved);
         prop_assert_eq!(decision.eligible, decision.is_return_eligible || decision.is_refund_eligible);

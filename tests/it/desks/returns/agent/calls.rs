@@ -54,7 +54,7 @@ fn dialogues() -> Vec<(&'static str, Vec<Said>)> {
             )],
         ),
         (
-            "damage after a return (seed 001)",
+            "damage after a return",
             vec![
                 ("return order 77895, too small, buyer-77895@example.com", returned("77895", &[1], "too small")),
                 ("Actually, they are shattered.", vec![]),
@@ -85,7 +85,7 @@ async fn the_calls_of_the_model_in_both_modes() {
             other.say(said).await;
         }
         if dialogue.iter().any(|(said, _)| said.contains("return")) {
-            // The table asks whether it is the right order; the model may go on at once.
+            // The table asks whether it is the right order; the model may continue at once.
             other.say("yes").await;
         }
         let (a, s) = (shop.ollama.chats().len() - before_agent, by_table.chats().len() - before_table);
@@ -97,7 +97,7 @@ async fn the_calls_of_the_model_in_both_modes() {
     assert!(supervisor < agent);
 }
 
-/// A five-tool return with a model that answers at once, beside the same statements alone. To be run by itself, as a release:
+/// A return with five tool calls and a model that answers at once, compared with the same statements alone. To be run by itself, as a release:
 /// `cargo test --release --test it five_tools -- --ignored --nocapture`.
 #[tokio::test]
 #[ignore = "a measurement"]
@@ -106,7 +106,7 @@ async fn five_tools_beside_the_same_statements_alone() {
     let shop = driven(TestApp::builder()).await;
     let (mut with_model, mut alone) = (Vec::new(), Vec::new());
     let tenant = tenant();
-    let zone = shop.app.inner.config.returns.time_zone;
+    let zone = shop.app.inner.config.shops.time_zone;
     for _ in 0..TIMES {
         let sample = frontdesk::cli::seed::sample::shop(&tenant, Utc::now(), zone);
         shop.app.inner.store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
@@ -139,7 +139,7 @@ async fn statements(app: &TestApp) {
         windows: Windows::default(),
         frequency: Default::default(),
         damage: frontdesk::domain::returns::DamageWords::new(&["broken"], &["not"]).unwrap(),
-        time_zone: app.inner.config.returns.time_zone,
+        time_zone: app.inner.config.shops.time_zone,
     };
     let by = By { hand: Hand::Automatic, who: "measure", conversation: None, now: Utc::now() };
     store.find_order(&number).await.unwrap().unwrap();

@@ -205,7 +205,7 @@ async fn rename_item(shop: &Driven, number: &str, name: &str) {
     use frontdesk::domain::TenantId;
     let (tenant, store) = (TenantId::default(), &shop.app.inner.store);
     let mut sample =
-        frontdesk::cli::seed::sample::shop(&tenant, chrono::Utc::now(), shop.app.inner.config.returns.time_zone);
+        frontdesk::cli::seed::sample::shop(&tenant, chrono::Utc::now(), shop.app.inner.config.shops.time_zone);
     let order = sample.orders.iter_mut().find(|order| order.number.as_str() == number).unwrap();
     order.items[0].name = name.to_owned();
     store.tenant(&tenant).make_sample(&sample, true).await.unwrap();
@@ -236,7 +236,7 @@ async fn mistyped_look_up_keeps_what_customer_gave() {
     shop.then(vec![say("I can't help you with that.")]);
     assert_eq!(chat.say("77893").await.kinds(), ["order_confirm"], "the contact was given before");
 
-    // An order that opens with the customer's contact does not replace the one that was named.
+    // An order that the contact opens does not replace the order in the message.
     let mut chat = Chat::open(&shop.app).await;
     let wish = "return order ABC-100003, julia.weber@example.com";
     shop.then(vec![look("ABC-100003"), look("ABC-100015"), create("ABC-100015", &[1], "x"), say("Done.")]);

@@ -1,4 +1,4 @@
-//! Whose order it is: the session says so, never the model.
+//! Whose order it is: the session decides, never the model.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn by_email(address: &str) -> super::script::Step {
 /// The `user_id` of the sample's customer of that order, given by hand: the sample names none.
 async fn named(shop: &Driven, number: &str, user: &str) {
     use frontdesk::domain::TenantId;
-    let (tenant, zone) = (TenantId::default(), shop.app.inner.config.returns.time_zone);
+    let (tenant, zone) = (TenantId::default(), shop.app.inner.config.shops.time_zone);
     let mut sample = frontdesk::cli::seed::sample::shop(&tenant, chrono::Utc::now(), zone);
     let order = sample.orders.iter_mut().find(|order| order.number.as_str() == number).unwrap();
     order.customer.user_id = Some(user.to_owned());

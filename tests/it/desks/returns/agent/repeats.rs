@@ -38,7 +38,7 @@ async fn return_is_found_after_state_loss() {
     shop.then(vec![look("77893")]);
     shop.then(whole_return("77893", &[1], "too small"));
     let first = metadata(&chat.say(WISH).await, "return_ticket");
-    // As a kill behind the tool's commit leaves it: the return is there, and the state knows the order alone.
+    // As after a kill that follows the tool's commit: the return exists, and the state has only the order.
     let store = shop.app.inner.store.tenant(&tenant()).find_conversation(id(&chat)).await.unwrap().unwrap();
     let mut state = store.state;
     for field in ["action_ticket", "email_status", "refund", "eligibility", "desired_action", "user_confirmed_order"] {

@@ -1,10 +1,11 @@
-//! Seed 000's twelve scenarios and seed 001's two conversations, with a model that does its work.
+//! Whole conversations with a model that works as instructed.
 
 use serde_json::json;
 
 use super::script::{check, create, create_by, driven, escalate, label, look, mail, say, whole_return};
-use crate::desks::returns::shop::{Chat, assert_chat, mails, metadata};
+use crate::desks::returns::shop::{Chat, mails, metadata};
 use crate::support::app::TestApp;
+use crate::support::dialogue::assert_dialogue;
 
 const JOHN: &str = "john.doe@example.com";
 const WHOSE: &str = "To protect your order: which e-mail address or phone number was it placed with?";
@@ -28,7 +29,7 @@ async fn return_runs_from_question_to_mail() {
     assert_eq!((&told["eligibility"]["reason_code"], &told["email_status"]), (&json!("APPROVED"), &json!("sent")));
     let text = done.text("return_ticket");
     assert!(text.contains("$129.99") && text.contains(told["action_ticket"]["id"].as_str().unwrap()), "{text}");
-    assert_chat!("agent_happy_path", chat);
+    assert_dialogue!("returns_agent_happy_path", chat);
     let sent = mails(&shop.app);
     assert_eq!(sent.len(), 1, "the mail of the return and the one that the model asked for are one");
     assert!(sent[0].contains("To: john.doe@example.com"), "{}", sent[0]);
@@ -56,7 +57,7 @@ async fn damage_after_return_locks_it_for_a_person() {
     assert_eq!(shop.ollama.chats().len(), asked, "damage after a return is the server's, whatever a model would say");
     assert!(shop.rmas_of("77893").await[0].escalated);
     assert_eq!(chat.status().await, "waiting");
-    assert_chat!("agent_damage_later", chat);
+    assert_dialogue!("returns_agent_damage_later", chat);
 }
 
 #[tokio::test]
@@ -79,7 +80,7 @@ async fn damage_goes_to_person_before_any_return() {
     assert_eq!(chat.status().await, "waiting");
     assert_eq!(shop.rmas_of("77893").await.len(), 0);
     assert_eq!(mails(&shop.app), [] as [String; 0]);
-    assert_chat!("agent_damaged", chat);
+    assert_dialogue!("returns_agent_damaged", chat);
 }
 
 #[tokio::test]
@@ -112,7 +113,7 @@ async fn refund_covers_items_not_yet_returned() {
     let done = chat.say("I want a refund for order 77900, my mail is buyer-77900@example.com").await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"], "{:?}", shop.results());
     assert!(done.text("return_ticket").contains("$59.00"), "{done:?}");
-    assert_chat!("agent_refund", chat);
+    assert_dialogue!("returns_agent_refund", chat);
 }
 
 #[tokio::test]
@@ -131,7 +132,7 @@ async fn model_learns_which_window_is_open() {
     assert!(refused["message"].as_str().unwrap().contains("a return is"), "{refused}");
     assert_eq!(metadata(&offered, "action_prompt")["eligibility"]["is_refund_eligible"], false);
     assert_eq!(chat.say("yes please").await.kinds(), ["return_ticket", "follow_up"]);
-    assert_chat!("agent_only_return", chat);
+    assert_dialogue!("returns_agent_only_return", chat);
 }
 
 #[tokio::test]
@@ -141,7 +142,7 @@ async fn a_status_is_told_without_a_question() {
     shop.then(vec![look("77899"), say("Your order 77899 with the Hiking Boots has been shipped and is on its way.")]);
     let shown = chat.say("Where's my order 77899? buyer-77899@example.com").await;
     assert_eq!(shown.kinds(), ["order_status", "follow_up"]);
-    assert_chat!("agent_status", chat);
+    assert_dialogue!("returns_agent_status", chat);
 }
 
 #[tokio::test]
@@ -153,7 +154,7 @@ async fn wrong_number_is_asked_again_then_found() {
     assert_eq!(shop.results()[0].1["error"], "NOT_FOUND");
     shop.then(vec![look("77893"), say("I found it: order 77893 was delivered.")]);
     assert_eq!(chat.say(&format!("sorry, it is 77893, {JOHN}")).await.kinds(), ["order_status", "follow_up"]);
-    assert_chat!("agent_not_found", chat);
+    assert_dialogue!("returns_agent_not_found", chat);
 }
 
 #[tokio::test]
@@ -173,7 +174,7 @@ async fn repeated_return_is_one_ticket_and_mail() {
     let third = other.say(&format!("return order 77893, {JOHN}")).await;
     assert_eq!(metadata(&third, "return_ticket")["action_ticket"], again["action_ticket"]);
     assert_eq!((mails(&shop.app).len(), shop.rmas_of("77893").await.len()), (1, 1));
-    assert_chat!("agent_duplicate", chat);
+    assert_dialogue!("returns_agent_duplicate", chat);
 }
 
 #[tokio::test]
@@ -193,7 +194,7 @@ async fn failed_mail_is_reported_and_retried_on_request() {
     let sent = chat.say("try again").await;
     assert_eq!(metadata(&sent, "return_ticket")["email_status"], "sent");
     assert_eq!(mails(&shop.app).len(), 1);
-    assert_chat!("agent_mail_failed", chat);
+    assert_dialogue!("returns_agent_mail_failed", chat);
 }
 
 #[tokio::test]
@@ -204,7 +205,7 @@ async fn a_no_asks_for_another_order() {
     assert_eq!(chat.say(&format!("return order 77893, {JOHN}")).await.kinds(), ["order_confirm"]);
     assert_eq!(chat.say("no, wrong order").await.kinds(), ["order_prompt"]);
     assert_eq!(shop.rmas_of("77893").await.len(), 0);
-    assert_chat!("agent_declined", chat);
+    assert_dialogue!("returns_agent_declined", chat);
 }
 
 #[tokio::test]
@@ -219,7 +220,7 @@ async fn conversation_continues_between_status_and_return() {
     shop.then(vec![look("77893"), say("A return has been started for order 77893.")]);
     let status = chat.say("what's the status of order 77893?").await;
     assert_eq!(status.kinds(), ["order_status", "follow_up"]);
-    assert_chat!("agent_status_return_status", chat);
+    assert_dialogue!("returns_agent_status_return_status", chat);
 }
 
 #[tokio::test]
@@ -236,7 +237,7 @@ async fn two_orders_become_two_tickets() {
     assert_ne!(ticket(&first), ticket(&second));
     assert_ne!(first.text("follow_up"), second.text("follow_up"), "no text of the desk's is said twice in a row");
     assert_eq!(mails(&shop.app).len(), 2);
-    assert_chat!("agent_two_orders", chat);
+    assert_dialogue!("returns_agent_two_orders", chat);
 }
 
 #[tokio::test]
@@ -274,7 +275,7 @@ async fn unshipped_order_is_cancelled_after_desks_question() {
     let done = chat.say("yes, cancel it").await;
     assert_eq!(done.kinds(), ["return_ticket", "follow_up"]);
     assert_eq!(shop.left(), 0);
-    assert_chat!("agent_cancelled", chat);
+    assert_dialogue!("returns_agent_cancelled", chat);
 }
 
 #[tokio::test]
@@ -291,7 +292,7 @@ async fn the_same_goes_in_vietnamese() {
     assert_eq!(mails(&shop.app).len(), 2, "the return's and the label's");
     let system = shop.ollama.chats()[0]["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(system.contains("`vi`"), "{system}");
-    assert_chat!("agent_happy_path_vi", chat);
+    assert_dialogue!("returns_agent_happy_path_vi", chat);
 }
 
 #[tokio::test]

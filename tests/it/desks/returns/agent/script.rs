@@ -56,7 +56,7 @@ pub fn scripted(ollama: &ScriptedOllama) -> Arc<Mutex<VecDeque<Step>>> {
 }
 
 impl Driven {
-    /// What the model does next, behind what it has to do already.
+    /// What the model does next, after its earlier steps.
     pub fn then(&self, steps: Vec<Step>) {
         self.script.lock().unwrap().extend(steps);
     }
@@ -179,7 +179,7 @@ pub fn escalate(priority: &str) -> Step {
     call("escalate_to_human", json!({ "reason": "a person should look", "priority": priority }))
 }
 
-/// Seed 001's way from an order that was looked up to the customer's answer.
+/// The steps from an order that was looked up to the customer's answer.
 pub fn whole_return(order: &str, items: &[u32], reason: &str) -> Vec<Step> {
     vec![
         check(order, items, reason),

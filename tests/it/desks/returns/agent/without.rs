@@ -1,4 +1,4 @@
-//! Agent mode where there is no model, or one that is not up to it.
+//! Agent mode without a model, or with one that fails.
 
 use serde_json::json;
 

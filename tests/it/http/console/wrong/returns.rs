@@ -57,7 +57,7 @@ impl Desk {
         let tenant = TenantId::default();
         let store = self.app.inner.store.tenant(&tenant);
         let by = person(Utc::now());
-        let terms = self.app.inner.config.returns.terms(DamageWords::default());
+        let terms = self.app.inner.config.returns.terms(DamageWords::default(), chrono_tz::Asia::Ho_Chi_Minh);
         let verdict = Verdict { decision: Resolution::Approve, why: "photos seen", terms: &terms, random: [1; 4] };
         let approved = store.resolve_escalation(escalation, &verdict, &by).await.unwrap();
         assert!(matches!(approved, Resolving::Done(..)), "{approved:?}");

@@ -1,14 +1,15 @@
-//! Addresses and phone numbers in what customers write, told apart from numbers of orders and parcels and from dates.
+//! E-mail addresses and phone numbers in a text, told apart from numbers of orders and parcels and from dates.
 
 use std::collections::HashSet;
 
-use super::{Contact, InvalidEmail};
-use crate::domain::commerce::order_number::OrderNumber;
-use crate::domain::commerce::order_number::find::phone::{grouped, is_phone, without_grouped};
-use crate::domain::commerce::order_number::find::{candidates, is_day as is_day_in_a_row};
+use super::order_number::{candidates, is_day as is_day_in_a_row};
+use super::phone::{grouped, is_phone, without_grouped};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::Contact;
+use crate::domain::identity::contact::InvalidEmail;
 
-/// The addresses and phone numbers in what a customer wrote, in order. `orders` are the order numbers that were found in it:
-/// like dates and other numbers of the shop, they do not belong to a phone number.
+/// Returns the e-mail addresses and phone numbers in a message, in order. `orders` are the order numbers in it: like dates and
+/// other numbers of the shop, they are not part of a phone number.
 pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
     let orders: HashSet<&str> = orders.iter().map(OrderNumber::as_str).collect();
     let mut found = Vec::new();
@@ -25,7 +26,7 @@ pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
         rest.push(' ');
     }
     found.extend(grouped(text).into_iter().map(|(_, phone)| Contact::Phone(phone)));
-    // Runs of digits and of what stands between the groups of a phone number.
+    // Runs of digits and of the characters between the groups of a phone number.
     for run in rest.split(|c: char| !(c.is_ascii_digit() || " +.-()".contains(c))) {
         if let Ok(phone) = run.trim_matches(|c: char| !c.is_ascii_digit() && c != '+').parse() {
             found.push(Contact::Phone(phone));
@@ -36,11 +37,11 @@ pub fn find_contacts(text: &str, orders: &[OrderNumber]) -> Vec<Contact> {
 
 /// Separates the parts of a text that no phone number spans.
 const APART: char = '\n';
-/// A number of so many digits with a zero before them needs no group that follows.
+/// A number of so many digits that begins with a zero is complete without the next group.
 const WHOLE: std::ops::RangeInclusive<usize> = 10..=11;
 
-/// The token without its order numbers and without numbers of the shop with letters before them (`RMA-1701234567-ABCD`). A
-/// phone number that is written in one stands apart, and so does whatever a plus begins.
+/// Returns the token without its order numbers and without the shop's other numbers (`RMA-1701234567-ABCD`). It separates a
+/// complete phone number, and anything that begins with a plus, from the rest.
 fn without_other_numbers(token: &str, orders: &HashSet<&str>) -> String {
     let mut kept = String::new();
     let mut at = 0;
@@ -95,23 +96,17 @@ fn is_date(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::commerce::order_number::find::tests::words;
-    use crate::domain::commerce::order_number::find_order_numbers;
+    use crate::nlu::entities::find_order_numbers;
+    use crate::nlu::entities::order_number::tests::words;
 
     fn orders_in(text: &str) -> Vec<OrderNumber> {
         find_order_numbers(text, &words()).into_iter().map(|found| found.number).collect()
     }
 
     #[test]
-    fn contacts_are_found_in_what_customers_write() {
+    fn contacts_are_found_in_messages() {
         let shown = |text: &str| -> Vec<String> {
-            let contacts = find_contacts(text, &orders_in(text)).into_iter();
-            contacts
-                .map(|contact| match contact {
-                    Contact::Email(email) => email.as_str().to_owned(),
-                    Contact::Phone(phone) => phone.as_str().to_owned(),
-                })
-                .collect()
+            find_contacts(text, &orders_in(text)).iter().map(|contact| contact.as_str().to_owned()).collect()
         };
         for (text, expected) in [
             ("it's John.Doe@example.com.", vec!["john.doe@example.com"]),
@@ -138,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_number_or_a_date_is_no_phone_number_and_stands_in_none() {
+    fn order_numbers_and_dates_are_no_phones() {
         for (text, numbers, phones) in [
             ("order 20261105", vec!["20261105"], vec![]),
             ("bought 05-11-2026, order 77893", vec!["77893"], vec![]),
@@ -160,11 +155,8 @@ mod tests {
             ("my RMA-1701234567-ABCD, FEDEX-123456789012", vec![], vec![]),
         ] {
             let orders = orders_in(text);
-            let found = find_contacts(text, &orders).into_iter().map(|contact| match contact {
-                Contact::Email(email) => email.as_str().to_owned(),
-                Contact::Phone(phone) => phone.as_str().to_owned(),
-            });
-            let found: Vec<String> = found.collect();
+            let found: Vec<_> =
+                find_contacts(text, &orders).iter().map(|contact| contact.as_str().to_owned()).collect();
             let orders: Vec<&str> = orders.iter().map(OrderNumber::as_str).collect();
             assert_eq!((orders, found), (numbers, phones.into_iter().map(str::to_owned).collect()), "{text:?}");
         }

@@ -1,21 +1,15 @@
-//! Checks of mails to customers.
+//! Checks whether e-mails can be sent, for `frontdesk doctor`.
 
-use super::settings::{may_create_in, nearest_folder};
-use super::{Check, TIMEOUT};
+use crate::config::paths::{may_create_in, nearest_folder};
 use crate::config::{Config, MailConfig};
-use crate::desks::DeskRegistry;
-use crate::persona::Prompts;
+use crate::domain::check::Check;
 use crate::providers::email::{MailFiles, Mailer, Smtp};
 
-/// Checks nothing without a persona whose desk sends mails.
-pub(super) async fn examine(config: &Config, prompts: &Prompts) -> Vec<Check> {
-    if !DeskRegistry::built_in().used_by(prompts).any(|desk| desk.sends_mail()) {
-        return Vec::new();
-    }
-    let mail = MailConfig { deadline: config.mail.deadline.min(TIMEOUT), ..config.mail.clone() };
-    let carrier = match &mail.smtp_url {
-        Some(url) => server(url, &mail).await,
-        None => folder(&mail),
+/// Checks the mail server or the folder of mails, and the links in mails.
+pub async fn check_mail(config: &Config) -> Vec<Check> {
+    let carrier = match &config.mail.smtp_url {
+        Some(url) => server(url, &config.mail).await,
+        None => folder(&config.mail),
     };
     vec![carrier, links(config)]
 }

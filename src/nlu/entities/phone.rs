@@ -1,17 +1,17 @@
-//! Numbers that look like a phone's wherever they stand.
+//! Numbers that look like a phone number in any text.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::groups;
-use crate::domain::identity::contact::Phone;
+use super::order_number::groups;
+use crate::domain::identity::Phone;
 
-/// Replaces such a number: no other number continues across it.
+/// Replaces such a number, so that no other number continues across it.
 const GONE: &str = " , ";
 
-/// Numbers in groups that are no other number's: with the area code in parentheses ("(415) 555-0123"), or as North Americans write
+/// Numbers in groups that only phone numbers have: with the area code in parentheses ("(415) 555-0123"), or as North Americans write
 /// them with spaces or points. Their groups alone would look like numbers of orders.
 const GROUPED: &str = r"(?:(?:\+|\b)\d{1,3}[ .\u{a0}-]?)?(?:\(\+?\d{1,5}\)[ .\u{a0}-]?\d{2,8}\b(?:[ .\u{a0}-]\d{2,4}\b){0,3}|\b\d{3}[ .]\d{3}[ .-]\d{4})\b";
 
@@ -19,13 +19,13 @@ const GROUPED: &str = r"(?:(?:\+|\b)\d{1,3}[ .\u{a0}-]?)?(?:\(\+?\d{1,5}\)[ .\u{
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(GROUPED).expect("a constant pattern"));
 
 /// The phone numbers in such groups, with their places.
-pub(in crate::domain) fn grouped(text: &str) -> Vec<(Range<usize>, Phone)> {
+pub(super) fn grouped(text: &str) -> Vec<(Range<usize>, Phone)> {
     let found = NUMBER.find_iter(text);
     found.filter_map(|found| Some((found.range(), found.as_str().parse().ok()?))).collect()
 }
 
 /// The text without them.
-pub(in crate::domain) fn without_grouped(text: &str) -> String {
+pub(super) fn without_grouped(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
     for (place, _) in grouped(text) {
@@ -37,7 +37,7 @@ pub(in crate::domain) fn without_grouped(text: &str) -> String {
 }
 
 /// Whether the run alone looks like a phone number.
-pub(in crate::domain) fn is_phone(run: &str) -> bool {
+pub(super) fn is_phone(run: &str) -> bool {
     let Some(groups) = groups(run) else { return false };
     let digits: usize = groups.iter().sum();
     match groups.as_slice() {
@@ -48,7 +48,7 @@ pub(in crate::domain) fn is_phone(run: &str) -> bool {
     }
 }
 
-/// So many digits a phone number has at most, with its country; what follows them is another number.
+/// The most digits of a phone number with its country. What follows them is another number.
 const MAX_PHONE_DIGITS: usize = 13;
 
 /// Whether the run is a group of a phone number in groups, as in "0912 34567 8" and "+84 912345678".

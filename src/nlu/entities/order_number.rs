@@ -1,16 +1,14 @@
-//! Order numbers in what customers write, told apart from phone numbers, amounts, dates and goods.
+//! Order numbers in a text, told apart from phone numbers, amounts, dates and goods.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::char::is_combining_mark;
 
-use super::{OrderNumber, is_number_byte};
-use crate::domain::identity::contact::Phone;
+use super::phone::{is_in_groups, is_phone, without_grouped};
+use crate::domain::commerce::OrderNumber;
+use crate::domain::identity::Phone;
 use crate::domain::text::fold;
-use phone::{is_in_groups, is_phone};
-
-pub(in crate::domain) mod phone;
 
 /// The words around order numbers, from `prompts/rules/orders.LANG.toml`. Written in any case, with or without marks.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -18,7 +16,7 @@ pub(in crate::domain) mod phone;
 pub struct OrderNumberWords {
     /// Makes the number after it an order number: `order`, `đơn hàng`, `mã`.
     pub cues: Vec<String>,
-    /// What may stand between the cue and the number: `number`, `số`, `is`, `là`.
+    /// May come between the cue and the number: `number`, `số`, `is`, `là`.
     pub between: Vec<String>,
     /// Makes the number before it an amount or a measure: `vnd`, `đ`, `usd`, `ngàn`, `kg`.
     pub units: Vec<String>,
@@ -48,13 +46,13 @@ pub struct Found {
 }
 
 impl Found {
-    /// The number read as a phone's: what it rather is where a way to reach the customer was asked for. `None` where the
-    /// customer calls it an order's, or it cannot be one.
+    /// Returns the number as a phone number, which it more likely is after a question for a contact. `None` if the customer
+    /// calls it an order number, or it cannot be a phone number.
     pub fn phone(&self) -> Option<Phone> {
         if self.confidence == Confidence::Named { None } else { self.digits()?.parse().ok() }
     }
 
-    /// The number, if there is nothing in it but digits.
+    /// Returns the number if it has only digits.
     fn digits(&self) -> Option<&str> {
         Some(self.number.as_str()).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     }
@@ -67,12 +65,12 @@ const TOKENS_BACK: usize = 6;
 /// How many letters a unit has at most.
 const UNIT_LETTERS: usize = 16;
 
-/// The order numbers in a message, the surest first, else in their order; each once.
+/// Returns the distinct order numbers in a message, the surest first, then in their order in the text.
 ///
-/// A phone number, a price, a date or a product's name is none, unless the customer calls it an order's.
+/// A phone number, a price, a date or a product's name counts only if the customer calls it an order number.
 pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
     let words = Folded::of(words);
-    let text = phone::without_grouped(text);
+    let text = without_grouped(text);
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found: Vec<Found> = Vec::new();
     let mut places: HashMap<OrderNumber, usize> = HashMap::new();
@@ -103,7 +101,7 @@ pub fn find_order_numbers(text: &str, words: &OrderNumberWords) -> Vec<Found> {
     found
 }
 
-/// The words, folded and apart.
+/// The words, folded and split.
 struct Folded {
     cues: Vec<Vec<String>>,
     between: Vec<String>,
@@ -126,7 +124,7 @@ impl Folded {
     }
 }
 
-/// A run of letters, digits and hyphens within a token, with what stands around it there.
+/// A run of letters, digits and hyphens within a token, with the text around it.
 pub struct Candidate<'a> {
     pub before: &'a str,
     pub run: &'a str,
@@ -135,7 +133,7 @@ pub struct Candidate<'a> {
 
 /// The candidates of a token, in order.
 pub fn candidates(token: &str) -> impl Iterator<Item = Candidate<'_>> {
-    let is_run = |c: char| u8::try_from(c).is_ok_and(is_number_byte);
+    let is_run = |c: char| u8::try_from(c).is_ok_and(OrderNumber::is_byte);
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at + token.get(at..)?.find(is_run)?;
@@ -172,14 +170,18 @@ fn confidence(candidate: &Candidate<'_>, tokens: &[&str], at: usize, words: &Fol
     if is_amount || is_phone || is_date(run) {
         return None;
     }
-    if tokens.len() == 1 && before.chars().chain(after.chars()).all(|c| !c.is_alphanumeric()) && digits >= 3 {
+    let has_lower_case = run.bytes().any(|byte| byte.is_ascii_lowercase());
+    let is_code = digits >= 3 || run.contains('-') || !has_lower_case;
+    if tokens.len() == 1 && before.chars().chain(after.chars()).all(|c| !c.is_alphanumeric()) && is_code {
         return Some(Confidence::Alone);
     }
     if is_day(run) {
         return None;
     }
-    // In running text "iphone15" and "24-hour" are more often goods and times than orders.
-    (digits >= 5 || (digits >= 4 && run.contains('-') && run.starts_with(|c: char| c.is_ascii_alphabetic())))
+    // In running text "iphone15", "24-hour" and "covid-19" are more often goods, times and names than orders.
+    let parts = if run.starts_with(|c: char| c.is_ascii_alphabetic()) { run.split('-').count() } else { 1 };
+    let ends_in_number = run.ends_with(|c: char| c.is_ascii_digit());
+    (digits >= 5 || (digits >= 4 && parts > 1) || (digits >= 2 && parts > 2 && ends_in_number))
         .then_some(Confidence::Bare)
 }
 
@@ -214,7 +216,7 @@ fn earlier_words(tokens: &[&str], at: usize, before: &str, words: &Folded) -> Ve
     earlier
 }
 
-/// Whether a cue stands before the run, with nothing but words of no weight between.
+/// Whether a cue comes before the run, with only filler words between.
 fn is_named(earlier: &[String], words: &Folded) -> bool {
     let mut earlier = earlier;
     loop {
@@ -258,13 +260,13 @@ fn unit_follows(after: &str, next: Option<&&str>, words: &Folded) -> bool {
 }
 
 /// The lengths of the groups of digits, if there is nothing else but hyphens.
-fn groups(run: &str) -> Option<Vec<usize>> {
+pub(super) fn groups(run: &str) -> Option<Vec<usize>> {
     let digits_only = run.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     digits_only.then(|| run.split('-').map(str::len).collect())
 }
 
-/// `20261103` and `03112026`: a day, where it does not stand alone.
-pub(in crate::domain) fn is_day(run: &str) -> bool {
+/// Whether the run is a day, such as `20261103` or `03112026`.
+pub(super) fn is_day(run: &str) -> bool {
     let number = |range: std::ops::Range<usize>| run.get(range).and_then(|part| part.parse::<u32>().ok());
     let is_day = |year: Option<u32>, month: Option<u32>, day: Option<u32>| {
         year.is_some_and(|year| (1990..=2100).contains(&year))
@@ -280,7 +282,7 @@ fn is_date(run: &str) -> bool {
 }
 
 #[cfg(test)]
-pub(in crate::domain) mod tests {
+pub(in crate::nlu) mod tests {
     use super::*;
 
     /// The words of the shop.
@@ -293,7 +295,7 @@ pub(in crate::domain) mod tests {
     }
 
     #[test]
-    fn numbers_are_found_in_what_customers_write() {
+    fn order_numbers_are_found_in_messages() {
         use Confidence::{Alone, Bare, Named};
         for (text, expected) in [
             ("I want to return my hiking boots from order 77893. They're too small.", vec![("77893", Named)]),
@@ -302,6 +304,10 @@ pub(in crate::domain) mod tests {
             ("77893", vec![("77893", Alone)]),
             ("#77893", vec![("77893", Named)]),
             ("AB-1234", vec![("AB-1234", Alone)]),
+            ("ORD-VN-77", vec![("ORD-VN-77", Alone)]),
+            ("ABCD1", vec![("ABCD1", Alone)]),
+            ("where is ORD-VN-77?", vec![("ORD-VN-77", Bare)]),
+            ("đơn ord-vn-77 tới đâu rồi", vec![("ORD-VN-77", Named)]),
             ("đơn 77893", vec![("77893", Named)]),
             ("đơn77893", vec![("77893", Named)]),
             ("don hang so 77893 cua minh", vec![("77893", Named)]),
@@ -333,7 +339,7 @@ pub(in crate::domain) mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_called_an_orders_may_be_a_phones() {
+    fn unlabelled_number_may_be_a_phone() {
         for (text, phone) in [
             ("912345678", Some("912345678")),
             ("it is 14155550123", Some("14155550123")),
@@ -347,7 +353,7 @@ pub(in crate::domain) mod tests {
     }
 
     #[test]
-    fn a_phone_number_a_price_a_date_or_goods_are_no_order() {
+    fn phones_prices_dates_and_goods_are_no_orders() {
         for text in [
             "0912345678",
             "my phone is 91234567",
@@ -383,6 +389,7 @@ pub(in crate::domain) mod tests {
             "in 2026",
             "my iphone15 is fine",
             "covid-19 24-hour 30-day",
+            "iphone15",
             "buyer-77894@example.com",
             "https://shop.example/orders/77893",
             "RMA-1701234567-ABCD",

@@ -1,0 +1,85 @@
+use super::*;
+
+fn rules() -> ClaimRules {
+    ClaimRules::read(&Prompts::shipped()).expect("the shipped rules")
+}
+
+#[test]
+fn what_no_tool_did_may_not_be_claimed() {
+    let rules = rules();
+    use Claim::*;
+    for (text, expected) in [
+        ("Your return has been created.", Made),
+        ("I've created a return for your boots.", Made),
+        ("I have just started the return for you!", Made),
+        ("Great news! The RMA is set up.", Made),
+        ("Your return number is RMA-1.", Made),
+        ("Em đã tạo yêu cầu trả hàng cho quý khách ạ.", Made),
+        ("Yêu cầu trả hàng đã được tạo ạ.", Made),
+        ("Your order has been refunded.", Refunded),
+        ("I have refunded $129.99 to your card.", Refunded),
+        ("The money was sent to your account.", Refunded),
+        ("Dạ cửa hàng đã hoàn tiền cho quý khách ạ.", Refunded),
+        ("I've sent you the label by e-mail.", Mailed),
+        ("A confirmation email has been sent.", Mailed),
+        ("Em đã gửi e-mail cho quý khách ạ.", Mailed),
+        ("I've escalated this to a specialist.", HandedOver),
+        ("A colleague will contact you soon.", HandedOver),
+        ("Em đã chuyển cho nhân viên ạ.", HandedOver),
+        ("Good news: your order is eligible for a return.", Eligible),
+        ("Your return is approved!", Eligible),
+        ("You can return it within 30 days.", Eligible),
+        ("Đơn này đủ điều kiện trả hàng ạ.", Eligible),
+        ("I'm sorry, the return window has passed.", Refused),
+        ("This item cannot be returned.", Refused),
+        ("Your order is not eligible.", Refused),
+        ("Dạ đơn này không đủ điều kiện ạ.", Refused),
+        ("Your order has been cancelled.", Cancelled),
+        ("Em đã hủy đơn ạ.", Cancelled),
+    ] {
+        assert_eq!(rules.unsupported(text, &Facts::default()), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn what_is_asked_or_supposed_is_no_claim() {
+    let rules = rules();
+    for text in [
+        "What's your order number?",
+        "Could you tell me the e-mail address or phone number it was placed with?",
+        "Shall I create the return for you?",
+        "Would you like me to start the return?",
+        "Has it been refunded?",
+        "Once your return has been created, you get a label.",
+        "Let me check whether it can be returned.",
+        "When the money has been refunded, you will hear from us.",
+        "Your order is on its way. It was shipped on Monday.",
+        "Dạ quý khách cho em xin mã đơn hàng ạ.",
+        "Quý khách có muốn em tạo yêu cầu trả hàng không ạ?",
+        "Khi yêu cầu đã được tạo, quý khách sẽ nhận nhãn.",
+        "Hello! I look after orders and returns.",
+        "I found your order 77893 with Hiking Boots. Is this the one you want to return?",
+    ] {
+        assert_eq!(rules.unsupported(text, &Facts::default()), None, "{text}");
+    }
+}
+
+#[test]
+fn what_a_tool_did_may_be_said() {
+    let rules = rules();
+    let all = Facts {
+        made: true,
+        refunded: true,
+        mailed: true,
+        handed_over: true,
+        eligible: true,
+        refused: true,
+        cancelled: true,
+        offered: true,
+    };
+    let text =
+        "I've created your return, it has been refunded, e-mailed and escalated to a specialist. It is not eligible.";
+    assert_eq!(rules.unsupported(text, &all), None);
+    assert_eq!(rules.unsupported(text, &Facts { refunded: false, ..all }), Some(Claim::Refunded));
+    assert_eq!(rules.unsupported(text, &Facts { refused: false, ..all }), Some(Claim::Refused));
+}

@@ -1,0 +1,158 @@
+//! Tickets after they were opened: late decisions, further details, and numbers named in another conversation.
+
+use chrono::Utc;
+use frontdesk::domain::TenantId;
+use frontdesk::domain::returns::{Hand, Resolution, RmaStatus, TicketKind};
+use frontdesk::store::returns::By;
+use frontdesk::store::returns::advance::Advance;
+
+use super::decisions::{mailed, resolve};
+use super::shop::{Chat, metadata, open};
+use crate::support::app::TestApp;
+
+const JOHN: &str = "john.doe@example.com";
+const SHATTERED: [&str; 3] = ["return order 77893, the boots arrived shattered", JOHN, "yes"];
+
+async fn advance(app: &TestApp, rma: &str, steps: &[RmaStatus]) {
+    let by = By { hand: Hand::Person, who: "Lan", conversation: None, now: Utc::now() };
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
+    for step in steps {
+        let done = store.advance_rma(&rma.parse().unwrap(), *step, &by).await.unwrap();
+        assert!(matches!(done, Advance::Done(_)), "{step}: {done:?}");
+    }
+}
+
+/// The number of a return of 77893 whose label was made.
+async fn returned(chat: &mut Chat<'_>) -> String {
+    let made = chat.say_all(&["return order 77893", JOHN, "yes"]).await;
+    let rma = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
+    let tenant = TenantId::default();
+    let store = chat.app.inner.store.tenant(&tenant);
+    while store.find_rma(&rma.parse().unwrap()).await.unwrap().unwrap().status != RmaStatus::LabelSent {
+        tokio::task::yield_now().await;
+    }
+    rma
+}
+
+const INSPECTED: [RmaStatus; 3] = [RmaStatus::InTransit, RmaStatus::Received, RmaStatus::Inspected];
+
+#[tokio::test]
+async fn late_approval_sends_no_second_label() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let rma = returned(&mut chat).await;
+    advance(&app, &rma, &INSPECTED).await;
+    let ticket = chat.escalated(&["the boots are shattered"]).await;
+    resolve(&app, &ticket, Resolution::Approve, "seen").await;
+    chat.decisions(1).await;
+    let approvals = mailed(&app, 2).await.into_iter().filter(|mail| mail.contains("is approved"));
+    assert_eq!(approvals.count(), 1, "the mail of the return alone");
+}
+
+#[tokio::test]
+async fn approval_after_refund_continues_nothing() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let rma = returned(&mut chat).await;
+    advance(&app, &rma, &INSPECTED).await;
+    advance(&app, &rma, &[RmaStatus::Approved, RmaStatus::Refunded]).await;
+    let ticket = chat.escalated(&["the boots are shattered"]).await;
+    resolve(&app, &ticket, Resolution::Approve, "seen").await;
+    let told = chat.decisions(1).await.remove(0);
+    assert_eq!(told["metadata"]["decision"]["decision"], "closed", "{told}");
+}
+
+#[tokio::test]
+async fn person_decides_a_cancellation() {
+    let app = open(TestApp::builder()).await;
+    for (order, decision, text) in
+        [("ABC-100001", Resolution::Approve, "cancelled"), ("ABC-100005", Resolution::Reject, " not ")]
+    {
+        let mut chat = Chat::open(&app).await;
+        let tenant = TenantId::default();
+        let store = app.inner.store.tenant(&tenant);
+        let email = store.find_order(&order.parse().unwrap()).await.unwrap().unwrap().email;
+        let wish = format!("cancel order {order}");
+        let made = chat.say_all(&[&wish, email.as_str(), "yes", "yes, cancel it"]).await;
+        let ticket = metadata(&made, "return_ticket")["action_ticket"]["id"].as_str().unwrap().to_owned();
+        resolve(&app, &ticket, decision, "stopped in time").await;
+        let told = chat.decisions(1).await.remove(0);
+        assert!(told["text"].as_str().unwrap().contains(text), "{told}");
+        assert!(!told["text"].as_str().unwrap().contains("stopped"), "{told}");
+        let news = chat.say("any news about my ticket?").await;
+        assert!(news.text("escalation").contains(order), "{news:?}");
+        let stored = store.find_ticket(&ticket).await.unwrap().unwrap();
+        assert_eq!((stored.kind, stored.resolved.map(|done| done.decision)), (TicketKind::Cancel, Some(decision)));
+    }
+}
+
+#[tokio::test]
+async fn every_detail_reaches_the_open_ticket() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let ticket = chat.escalated(&SHATTERED).await;
+    // Written before the customer saw the question.
+    let early = chat.say("the box looked fine from outside").await;
+    assert_eq!(early.kinds(), ["escalation"], "{early:?}");
+    resolve(&app, &ticket, Resolution::MoreInfo, "Is the left sole torn as well?").await;
+    chat.decisions(1).await;
+    chat.say("yes, the left one too").await;
+    let second = chat.say("and the laces came without their tips").await;
+    assert_eq!(second.kinds(), ["escalation"], "{second:?}");
+    let third = chat.say("yes").await;
+    assert_eq!(third.kinds(), ["escalation"], "{third:?}");
+    let tenant = TenantId::default();
+    let stored = app.inner.store.tenant(&tenant).find_ticket(&ticket).await.unwrap().unwrap();
+    for detail in
+        ["Detail: the box looked fine", "Answer: yes, the left one too", "Detail: and the laces came", "Detail: yes"]
+    {
+        assert!(stored.summary.contains(detail), "{detail}: {}", stored.summary);
+    }
+}
+
+#[tokio::test]
+async fn numbers_are_understood_in_a_new_conversation() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    let rma = returned(&mut chat).await;
+    let ticket = Chat::open(&app).await.escalated(&["return order 77897", "buyer-77897@example.com", "yes"]).await;
+    for (number, contact, kind) in [(&rma, JOHN, "order_status"), (&ticket, "buyer-77897@example.com", "escalation")] {
+        let mut later = Chat::open(&app).await;
+        let asked = later.say(&format!("what about {number}?")).await;
+        assert_eq!(asked.kinds(), ["order_prompt"], "{asked:?}");
+        assert!(!asked.text("order_prompt").contains("7789"), "the order is not revealed: {asked:?}");
+        let told = later.say(contact).await;
+        assert_eq!(told.kinds(), [kind, "follow_up"], "{told:?}");
+        assert!(told.text(kind).contains(number.as_str()), "{told:?}");
+        let mut stranger = Chat::open(&app).await;
+        let refused = stranger.say_all(&[&format!("what about {number}?"), "stranger@example.com"]).await;
+        assert_eq!(refused.kinds(), ["order_prompt"], "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn never_mind_after_a_ticket_asks_for_no_order() {
+    let app = open(TestApp::builder()).await;
+    let mut chat = Chat::open(&app).await;
+    chat.escalated(&SHATTERED).await;
+    let ended = chat.say("never mind my return, forget it").await;
+    assert!(!ended.kinds().contains(&"order_prompt".to_owned()), "{ended:?}");
+}
+
+#[tokio::test]
+async fn some_pieces_are_not_returned_silently() {
+    let app = open(TestApp::builder()).await;
+    let tenant = TenantId::default();
+    let store = app.inner.store.tenant(&tenant);
+    let order = store.find_order(&"ABC-100011".parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!(order.items[0].quantity, 2);
+    let email = order.email.as_str();
+    let mut chat = Chat::open(&app).await;
+    let asked = chat.say_all(&["I want to return one of the two from order ABC-100011", email]).await;
+    assert_eq!(asked.kinds(), ["order_confirm"]);
+    assert!(asked.text("order_confirm").contains("colleague"), "{asked:?}");
+    let person = chat.say("no, only one of them").await;
+    assert_eq!(person.kinds()[0], "escalation", "{person:?}");
+    assert_eq!(store.list_rmas_of(&order.number).await.unwrap(), []);
+}
