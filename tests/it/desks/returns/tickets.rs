@@ -132,7 +132,7 @@ async fn numbers_are_understood_in_a_new_conversation() {
 }
 
 #[tokio::test]
-async fn never_mind_after_a_ticket_asks_for_no_order() {
+async fn never_mind_after_ticket_asks_no_order() {
     let app = open(TestApp::builder()).await;
     let mut chat = Chat::open(&app).await;
     chat.escalated(&SHATTERED).await;
