@@ -77,7 +77,7 @@ struct Model {
 }
 
 /// The features of a text with their counts: words with pairs of words, and runs of letters. The two have equal weight.
-type Counts = [HashMap<String, f64>; 2];
+type Counts = [BTreeMap<String, f64>; 2];
 /// The known features of a text, as position and value.
 type Vector = Vec<(usize, f64)>;
 
@@ -157,7 +157,7 @@ impl Model {
 impl Features {
     fn of(counts: &[Counts]) -> Self {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        for name in counts.iter().flatten().flat_map(HashMap::keys) {
+        for name in counts.iter().flatten().flat_map(BTreeMap::keys) {
             *seen.entry(name).or_default() += 1;
         }
         let rarity = |count| (as_f64(counts.len() + 1) / as_f64(count + 1)).ln() + 1.0;
@@ -174,7 +174,7 @@ impl Features {
             let length = known.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
             vector.extend(known.into_iter().map(|(n, value)| (n, value / length)));
         }
-        // The order of a map differs from run to run, and the last digits of a sum with it.
+        // In the order of the features, since the last digits of a sum depend on it.
         vector.sort_unstable_by_key(|(n, _)| *n);
         vector
     }

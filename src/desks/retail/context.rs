@@ -86,11 +86,12 @@ impl Retail {
         let asks = matches!(guessed(LIKELY), Some(Guessed::Shop | Guessed::Product));
         let may_be_answered = (is_unclear && !matches!(guessed(LIKELY), Some(Guessed::Chat(_) | Guessed::Unclear)))
             || (asks_for_serial && asks);
+        let search = self.search(turn, &text, is_shop);
+        // "What about this?" names nothing: only a question that a page lists nearly word for word is answered.
+        let names_nothing = self.services.knowledge.names_nothing(folders, &search);
+        let least = if names_nothing { LISTED } else { 0.0 };
         let is_answered = || {
-            let search = self.search(turn, &text, is_shop);
             let found = self.services.knowledge.find_by_words(folders, &search);
-            // "What about this?" names nothing: only a question that a page lists nearly word for word is an answer.
-            let least = if self.services.knowledge.names_nothing(folders, &search) { LISTED } else { 0.0 };
             found.passages.first().is_some_and(|best| best.score >= least)
         };
         if may_be_answered && is_answered() {
@@ -99,8 +100,10 @@ impl Retail {
             match guessed(VERY_LIKELY) {
                 Some(Guessed::Chat(topic)) => understood.utterance.set(Act::Chat(topic), true),
                 Some(Guessed::Warranty) => understood.settle(Intent::Warranty, "examples"),
-                Some(Guessed::Shop | Guessed::Product) => understood.settle(Intent::Shopping, "examples"),
-                Some(Guessed::Unclear) | None => {}
+                Some(Guessed::Shop | Guessed::Product) if !names_nothing => {
+                    understood.settle(Intent::Shopping, "examples");
+                }
+                Some(Guessed::Shop | Guessed::Product | Guessed::Unclear) | None => {}
             }
         }
         About { chosen: None, pages_only: is_shop }

@@ -52,13 +52,13 @@ impl Retail {
         };
         let quoted = worth_quoting(&found.passages);
         let folders = &turn.persona.knowledge;
-        if let Some(shown) =
-            Shown::of(&self.services.knowledge, folders, &utterance.text, quoted).filter(|_| !is_chosen)
-        {
-            memory.shown = Some(shown);
+        let shown = Shown::of(&self.services.knowledge, folders, &utterance.text, quoted);
+        let has_products = shown.is_some();
+        if !is_chosen && has_products {
+            memory.shown = shown;
         }
         let quotation = self.quote(turn, quoted)?;
-        if !is_chosen && repeats(turn, &quotation) {
+        if !has_products && repeats(turn, &quotation) {
             let text = self.text(turn, Text::ReplyUnknown, &[])?;
             answer::say_unknown(turn, &text).await?;
             return self.follow_up(turn).await;

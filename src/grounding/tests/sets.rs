@@ -49,7 +49,9 @@ fn file(path: &str) -> String {
 fn passage(from: &str) -> String {
     let Some((name, sku)) = from.split_once('#') else {
         let page = file(&format!("knowledge/{from}"));
-        return page.splitn(3, "---\n").nth(2).unwrap().to_owned();
+        let body = page.splitn(3, "---\n").nth(2).unwrap();
+        // Comments hold the questions that a section answers, with figures that it does not say.
+        return body.split("<!--").map(|part| part.split_once("-->").map_or(part, |(_, shown)| shown)).collect();
     };
     let table = file(&format!("knowledge/{name}"));
     let mut reader = csv::Reader::from_reader(table.as_bytes());

@@ -28,11 +28,11 @@ async fn unclear_message_gets_exact_clarify_text() {
 }
 
 #[tokio::test]
-async fn clarifying_is_unlimited_and_counted_in_receipt() {
+async fn third_unclear_message_leads_to_a_person() {
     let shop = open_shop(TestApp::builder()).await;
     let mut chat = shop.chat().await;
-    for attempt in 1..=4 {
-        assert_eq!(chat.say("cái này thế nào").await.kinds(), ["clarify"]);
+    for (attempt, kind) in [(1, "clarify"), (2, "clarify"), (3, "social"), (4, "clarify")] {
+        assert_eq!(chat.say("cái này thế nào").await.kinds(), [kind], "{attempt}");
         assert_eq!(chat.history().await.last().unwrap()["receipt"]["clarify_attempts"], attempt);
     }
 }

@@ -18,7 +18,7 @@ shared_letters = "ó"
 "#;
 
 /// Rules that need no Polish words for this conversation.
-const EMPTY: [&str; 7] = ["agent", "claims", "common", "facts", "orders", "returns", "serials"];
+const EMPTY: [&str; 8] = ["agent", "claims", "common", "facts", "orders", "pick", "returns", "serials"];
 
 #[tokio::test]
 async fn third_language_needs_only_files() {
