@@ -77,11 +77,10 @@ impl Retail {
             understood.settle(Intent::Shopping, "shown_products");
             return About { chosen: Some(chosen), pages_only: false };
         }
-        if asks_for_serial && guessed(LIKELY) == Some(Guessed::Warranty) && utterance.points_back() {
-            if let Some(serial) = last_serial(&turn.history) {
-                incoming.utterance.entities.serials = vec![serial];
-                return About::default();
-            }
+        let asks_again = asks_for_serial && guessed(LIKELY) == Some(Guessed::Warranty) && utterance.points_back();
+        if let Some(serial) = last_serial(&turn.history).filter(|_| asks_again) {
+            incoming.utterance.entities.serials = vec![serial];
+            return About::default();
         }
         let asks = matches!(guessed(LIKELY), Some(Guessed::Shop | Guessed::Product));
         let may_be_answered = (is_unclear && !matches!(guessed(LIKELY), Some(Guessed::Chat(_) | Guessed::Unclear)))
