@@ -225,7 +225,7 @@ impl Retail {
         Ok(())
     }
 
-    /// Asks what the customer wants. After asking in vain, it offers a person.
+    /// Asks what the customer wants. When that did not help, it offers a person.
     async fn clarify(&self, turn: &mut Turn, memory: &mut Memory, model_is_late: bool) -> Result<(), DeskError> {
         memory.clarify_attempts += 1;
         memory.unclear += 1;

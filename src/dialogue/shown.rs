@@ -17,7 +17,7 @@ pub struct Shown {
     pub asked: String,
     /// Ids of catalogue rows.
     pub ids: Vec<String>,
-    /// The position of the one that was talked about last.
+    /// The position of the product that the last message was about.
     pub current: Option<usize>,
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::domain::text::{InvalidPattern, Lexicon, Pattern, TokenStream};
 use crate::persona::{PromptError, Prompts};
 
-/// What of a shown list is meant.
+/// The part of a shown list that a message points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// Its position, from 0.
@@ -16,7 +16,7 @@ pub enum Pick {
     Last,
     /// Several of them, to compare.
     All,
-    /// The one that was talked about last.
+    /// The product that the message before was about.
     It,
     /// Others, for less money.
     Cheaper,

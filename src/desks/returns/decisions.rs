@@ -158,7 +158,7 @@ impl Returns {
         ticket: &Ticket,
     ) -> Result<bool, DeskError> {
         let was_asked = ticket.summary.contains("\nQuestion: ");
-        // A model decides what to do with a message that nobody asked for.
+        // In agent mode the model decides on a detail that the desk did not ask for.
         let may_add = state.is_idle() && (was_asked || turn.persona.mode == Mode::Supervisor);
         let is_detail = may_add && is_detail(utterance, was_asked);
         if (ticket.question.is_none() && !is_detail) || utterance.asks(Topic::Ticket) {
