@@ -34,10 +34,14 @@ const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth 
 
 test("a customer's text is shown exactly as written", async () => {
   const page = await stage.page({ size: PHONE });
+  const answers = () => page.locator(".message:not(.user)").count();
   for (const [name, text] of Object.entries(NASTY)) {
+    const before = await answers();
     await say(page, text);
     const kept = withoutTurns(text);
     await page.waitForFunction((text) => [...document.querySelectorAll(".user .bubble")].at(-1)?.textContent === text, kept);
+    // The page shows no typing while the customer waits for a person, which several unclear messages lead to.
+    await page.waitForFunction((before) => document.querySelectorAll(".message:not(.user)").length > before, before);
     await quiet(page);
     assert.equal(await shown(page, "user"), kept, name);
     assert.ok(await fits(page), `${name} fits`);

@@ -86,8 +86,8 @@ async fn unreadable_mail_does_not_block_later_ones() {
         &app,
         "CREATE TRIGGER spoil AFTER INSERT ON mails WHEN NEW.order_number = '77893' \
          BEGIN UPDATE mails SET status = 'lost' WHERE id = NEW.id; END",
-        "CREATE FUNCTION spoil() RETURNS trigger AS $$ BEGIN NEW.status = 'lost'; RETURN NEW; END $$ LANGUAGE plpgsql; \
-         CREATE TRIGGER spoil BEFORE INSERT ON mails FOR EACH ROW WHEN (NEW.order_number = '77893') \
+        "CREATE FUNCTION spoil() RETURNS trigger AS $$ BEGIN UPDATE mails SET status = 'lost' WHERE id = NEW.id; RETURN NULL; END $$ \
+         LANGUAGE plpgsql; CREATE TRIGGER spoil AFTER INSERT ON mails FOR EACH ROW WHEN (NEW.order_number = '77893') \
          EXECUTE FUNCTION spoil()",
     )
     .await;
